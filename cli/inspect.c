@@ -3,6 +3,7 @@
 
 #include "derive.h"
 #include "quoting.h"
+#include "state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -374,7 +375,8 @@ static exit_code run(const cli_settings *settings)
     oif_detector_free(held.detector);
     return status == OIF_OK
                ? EXIT_OK
-               : complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
+               : complain(EXIT_FAILED, "%s%s%s", is_stdin ? "<stdin>: " : "", error.message,
+                          status == OIF_EKIND ? state_advice(status, &error) : "");
 }
 
 static const cli_option options[] = {

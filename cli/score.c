@@ -104,6 +104,8 @@ static exit_code score_rows(scoring_run *scoring)
         }
         scored_row row = {
             .record = &record, .key = scored_row_key(scoring, &record), .seconds = seconds};
+        if (state->times_to_compare > 0)
+            state_compare_time(state, scoring->input->source.name, row.key, seconds);
         if (!score_row(scoring, row, &status, &error))
             break;
     }
@@ -318,10 +320,11 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
 static exit_code check_output(const score_settings *score)
 {
     bool is_prometheus = score->output == OUTPUT_PROMETHEUS;
+    char path[PASTED_PATH_BYTES];
     if (score->output_file && !is_prometheus)
         return complain(EXIT_USAGE,
                         "--output-file needs --output prometheus; rows go to stdout: > %s",
-                        score->output_file);
+                        path_to_paste(score->output_file, path));
     if ((score->output_every > 0 || score->output_keys > 0) && !is_prometheus)
         return complain(EXIT_USAGE, "--output-every and --output-keys need --output prometheus");
     if (score->measurement && score->output != OUTPUT_INFLUX)

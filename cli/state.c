@@ -2,26 +2,31 @@
 
 #include "clock.h"
 #include "derive.h"
+#include "durations.h"
 #include "signals.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Keys may be new in the first rows of a run that resumes. */
+enum { ROWS_WITH_OLDER_TIMES = 1000 };
+
 /* ---- Starting ---- */
 
-static exit_code complain_damaged(oif_status status, const oif_error *error)
+const char *state_advice(oif_status status, const oif_error *error)
 {
-    const char *advice = "";
-    if (status == OIF_EKIND)
-        advice = strstr(error->message, "single key")
-                     ? "; add it to a state with 'oif state --import'"
-                     : "; name another file";
-    if (status == OIF_EVERSION)
-        advice = "; update oif, or name another file";
-    if (status == OIF_ETRUNCATED || status == OIF_ECORRUPT)
-        advice = "; restore a backup, or remove the file to start over";
-    return complain(EXIT_FAILED, "%s%s", error->message, advice);
+    switch (status) {
+    case OIF_EKIND:
+        return strstr(error->message, "single key")
+                   ? "; add it to a state with 'oif state --import'"
+                   : "; name a file that 'oif score --state FILE' has written";
+    case OIF_EVERSION: return "; update oif, or name another file";
+    case OIF_ETRUNCATED:
+    case OIF_ECORRUPT: return "; restore a backup, or remove the file to start over";
+    default: return "";
+    }
 }
 
 /* The snapshot of a detector, as programs save it. It becomes part of a pipeline. */
@@ -52,7 +57,9 @@ static exit_code load(cli_state *state, const cli_settings *settings)
     if (status == OIF_EKIND)
         status = take_up_detector(state, settings, &error);
     if (status != OIF_OK)
-        return complain_damaged(status, &error);
+        return complain(EXIT_FAILED, "%s%s", error.message,
+                        strstr(error.message, "not a snapshot") ? "; name another file"
+                                                                : state_advice(status, &error));
     state->is_saved = true;
     if (state->is_taken_up && settings->score.key)
         return complain(EXIT_USAGE,
@@ -122,6 +129,8 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
     if (code != EXIT_OK)
         return code;
     uint64_t rows = oif_pipeline_rows(state->pipeline);
+    if (!settings->score.skip_seen && !state->is_frozen)
+        state->times_to_compare = ROWS_WITH_OLDER_TIMES;
     if (state->is_taken_up) {
         note("%s: resumes a detector that has learned %" PRIu64
              " rows; from now on its alerts are saved with it",
@@ -135,6 +144,22 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
         note("%s: resumes after %" PRIu64 " rows", state->path, rows);
     }
     return EXIT_OK;
+}
+
+void state_compare_time(cli_state *state, const char *input, oif_text key, double seconds)
+{
+    oif_key_info known;
+    state->times_to_compare--;
+    if (!oif_pipeline_key(state->pipeline, key.text, key.bytes, &known) || isnan(seconds) ||
+        known.is_evicted || isnan(known.last_seconds))
+        return;
+    state->times_to_compare = 0;
+    char now[MOMENT_TEXT_BYTES], before[MOMENT_TEXT_BYTES];
+    if (seconds < known.last_seconds)
+        note("%s: the time %s is before %s, the last one that %s has seen: if the input restarts "
+             "from its beginning, use --skip-seen, or rows are learned twice",
+             input, moment_text(seconds, now), moment_text(known.last_seconds, before),
+             state->path);
 }
 
 void state_give_up(cli_state *state)

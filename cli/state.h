@@ -22,9 +22,13 @@ typedef struct cli_state {
     bool has_terminal;  /* the output went to one when the run began */
     uint64_t rows_seen; /* by the pipeline that was loaded, and still to be skipped in the input */
     bool is_failing;    /* the last try to save has failed, and this was reported */
-    uint64_t lost;      /* models, before this run */
-    bool is_loss_reported; /* that more are lost now */
+    size_t times_to_compare; /* rows whose times may be older than what was loaded */
+    uint64_t lost;           /* models, before this run */
+    bool is_loss_reported;   /* that more are lost now */
 } cli_state;
+
+/* What to do about a file that could not be loaded, to follow the message; "": nothing is known. */
+const char *state_advice(oif_status status, const oif_error *error);
 
 /* Locks the file and loads it if it exists. Prints what is wrong unless it returns EXIT_OK. */
 exit_code state_open(cli_state *state, const cli_settings *settings);
@@ -32,6 +36,10 @@ exit_code state_open(cli_state *state, const cli_settings *settings);
 /* Makes the pipeline unless one was loaded, which has to have as many columns. Prints
  * where it resumes. */
 exit_code state_start(cli_state *state, const cli_settings *settings, const cli_columns *columns);
+
+/* Before a row of a run that resumes: reports once where its time is older than the last one of its
+ * key, as then the input may have restarted. */
+void state_compare_time(cli_state *state, const char *input, oif_text key, double seconds);
 
 /* When the new pipeline cannot be used: nothing is saved, as if it had not been made. */
 void state_give_up(cli_state *state);

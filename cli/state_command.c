@@ -2,7 +2,9 @@
 #define _XOPEN_SOURCE 700 /* gmtime_r */
 
 #include "derive.h"
+#include "input_file.h"
 #include "quoting.h"
+#include "state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -220,13 +222,16 @@ static exit_code complain_load(const char *path, oif_status status, const oif_er
     if (status == OIF_END)
         return complain(EXIT_FAILED, "%s: there is no such file", path);
     return complain(EXIT_FAILED, "%s%s", error->message,
-                    status == OIF_EKIND ? "; 'oif inspect' shows what it contains" : "");
+                    strstr(error->message, "of a detector")
+                        ? "; 'oif inspect' shows what it contains"
+                        : state_advice(status, error));
 }
 
 static exit_code complain_no_key(const char *path, const char *key)
 {
-    return complain(EXIT_FAILED, "%s: there is no key '%s'; 'oif state --keys %s' lists all", path,
-                    key, path);
+    char pasted[PASTED_PATH_BYTES];
+    return complain(EXIT_FAILED, "%s: there is no key '%s'; list all with: oif state --keys %s",
+                    path, key, path_to_paste(path, pasted));
 }
 
 static exit_code show(const cli_settings *settings)

@@ -112,7 +112,7 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
         contains "$stderr" "oif: <stdin>: byte 200: the snapshot is cut off here"
     done
     run --separate-stderr bash -c "cat stream.csv | '$OIF' inspect -"
-    exits 1 "oif: <stdin>: byte 8: this is not a snapshot of oif"
+    exits 1 "oif: <stdin>: byte 8: this is not a snapshot of oif; name a file that 'oif score --state FILE' has written"
     run --separate-stderr bash -c "'$OIF' inspect - < /dev/null"
     exits 1 "oif: <stdin>: byte 0: the snapshot is cut off here"
     run --separate-stderr bash -c "'$OIF' inspect - < /"
@@ -142,7 +142,7 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     equal "$status" 1
     [[ "$stderr" =~ ^"oif: 'cut': byte "[0-9]+": the snapshot is cut off: a section of "[0-9]+" bytes begins here"$ ]]
     oif inspect stream.csv
-    exits 1 "oif: 'stream.csv': byte 8: this is not a snapshot of oif"
+    exits 1 "oif: 'stream.csv': byte 8: this is not a snapshot of oif; name a file that 'oif score --state FILE' has written"
     oif inspect missing
     exits 1 "oif: cannot open 'missing': No such file or directory"
 }

@@ -67,7 +67,8 @@ make_states() {
     # without a header, as from tail -f
     tail -5 states.csv > rows.csv
     oif score --time x0 --no-header --state s.oif rows.csv
-    exits 0 "oif: s.oif: resumes after 6000 rows"
+    equal "$status" 0
+    contains "$stderr" "oif: s.oif: resumes after 6000 rows"
 }
 
 @test "missing values are no category" {

@@ -151,3 +151,42 @@ PYTHON
     equal "$status" 1
     equal "$output" ""
 }
+
+# Rows of two hosts, a minute apart: timed FIRST LAST.
+timed() {
+    awk -v first="$1" -v last="$2" 'BEGIN { print "at,host,x"
+        for (i = first; i <= last; i++) print 1794700000 + 60 * i ",h" i % 2 "," i * 7919 % 100 }'
+}
+
+@test "times from before the state's last one are pointed out once, with --skip-seen" {
+    timed 1 100 > in.csv
+    timed 101 110 > new.csv
+    older="oif: in.csv: the time 2026-11-14T23:47:40Z is before 2026-11-15T01:26:40Z, the last one that s has seen: if the \
+input restarts from its beginning, use --skip-seen, or rows are learned twice"
+    "$OIF" score --time at --exclude host --state s in.csv > scored.csv
+    cp s before
+    oif score --time at --exclude host --state s in.csv
+    exits 0 "oif: s: resumes after 100 rows
+$older"
+    cp before s
+    oif score --time at --exclude host --state s --skip-seen in.csv
+    contains "$stderr" "resumes after 100 rows: skipping them"
+    equal "$(grep -c 'is before' <<< "$stderr")" 0
+    for options in "new.csv" "--learn none in.csv"; do
+        cp before s
+        # shellcheck disable=SC2086
+        oif score --time at --exclude host --state s $options
+        equal "$status" 0
+        equal "$(grep -c 'is before' <<< "$stderr")" 0
+    done
+}
+
+@test "with keys, times are compared with the last one of the row's key" {
+    timed 1 100 > in.csv
+    "$OIF" score --time at --key host --state s in.csv > scored.csv
+    (echo at,host,x; echo 1794700000,h9,1; echo 1794700060,h1,2; echo 1794700120,h1,2) > old.csv
+    oif score --time at --key host --state s old.csv
+    exits 0 "oif: s: resumes after 100 rows
+oif: old.csv: the time 2026-11-14T23:47:40Z is before 2026-11-15T01:25:40Z, the last one that s has seen: if the input \
+restarts from its beginning, use --skip-seen, or rows are learned twice"
+}

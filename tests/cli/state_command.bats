@@ -40,6 +40,24 @@ assert s["rows"] == 1500 and s["keys"] == 3 and s["names"] == ["x", "y"], s
 assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
 }
 
+@test "what is not a state is refused with what to do" {
+    make_hosts
+    oif state hosts.csv
+    exits 1 "oif: 'hosts.csv': byte 8: this is not a snapshot of oif; name a file that 'oif score --state FILE' has written"
+    learn s
+    "$OIF" state --export web-1 --to web-1.key s
+    oif state web-1.key
+    exits 1 "oif: 'web-1.key': byte 36: this is the snapshot of a single key of a pipeline, not of a pipeline; add it to a \
+state with 'oif state --import'"
+    head -c 1000 s > cut
+    oif state cut
+    equal "$status" 1
+    contains "$stderr" "; restore a backup, or remove the file to start over"
+    cp s "my state"
+    oif state --drop web-9 "my state"
+    exits 1 "oif: my state: there is no key 'web-9'; list all with: oif state --keys 'my state'"
+}
+
 @test "state lists the keys, the least recently seen first, and escapes them" {
     make_hosts
     learn s
@@ -75,7 +93,7 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     equal "$(rows_of s | sort)" "$(printf 'web-0 1000\nweb-1 500\nweb-2 1000')"
     cp s before
     oif state --drop $'no\nne' s
-    exits 1 "oif: s: there is no key 'no\u000ane'; 'oif state --keys s' lists all"
+    exits 1 "oif: s: there is no key 'no\u000ane'; list all with: oif state --keys s"
     cmp s before
 }
 
