@@ -56,11 +56,35 @@ static exit_code complain_unknown_command(const char *name)
     word_suggestion suggestion = suggestion_for(name, strlen(name));
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         suggestion_consider(&suggestion, commands[i]->name);
+    suggestion_consider(&suggestion, "help");
     suggestion_consider(&suggestion, "--help");
     suggestion_consider(&suggestion, "--version");
     char hint[HINT_BYTES];
     return complain(EXIT_USAGE, "unknown command '%s'%s ('oif --help' lists all)", name,
                     suggestion_hint(&suggestion, "", hint));
+}
+
+static const cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(name, commands[i]->name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* oif help [COMMAND] */
+static exit_code run_help(char **arguments)
+{
+    char *help[] = {"--help", NULL};
+    if (!*arguments)
+        return print_help();
+    const cli_command *command = find_command(*arguments);
+    if (!command)
+        return complain_unknown_command(*arguments);
+    if (arguments[1])
+        return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif help [COMMAND])",
+                        arguments[1]);
+    return command_run(command, help);
 }
 
 static exit_code run(char **arguments)
@@ -72,10 +96,10 @@ static exit_code run(char **arguments)
         return print_version();
     if (strcmp(*arguments, "--help") == 0 || strcmp(*arguments, "-h") == 0)
         return print_help();
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(*arguments, commands[i]->name) == 0)
-            return command_run(commands[i], arguments + 1);
-    return complain_unknown_command(*arguments);
+    if (strcmp(*arguments, "help") == 0)
+        return run_help(arguments + 1);
+    const cli_command *command = find_command(*arguments);
+    return command ? command_run(command, arguments + 1) : complain_unknown_command(*arguments);
 }
 
 int main(int argc, char **argv)

@@ -48,6 +48,24 @@ static void tell_others(const cli_columns *columns)
     tell_use(columns, COLUMN_ADDED, "left out, as another oif has added it");
 }
 
+static void tell_seasons(const oif_params *options)
+{
+    static const char *const periods[] = {"season_rows", "season_seconds", "other_season_seconds"};
+    names_text names = {.count = 0};
+    for (size_t i = 0; i < 3; i++) {
+        char text[64], number[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES];
+        double period = 0;
+        if (oif_params_get(options, periods[i], &period, NULL) != OIF_OK || !(period > 0))
+            continue;
+        snprintf(text, sizeof text, "%s%s",
+                 i == 0 ? grouped_text((uint64_t)period, number) : duration_text(period, duration),
+                 i == 0 ? " rows" : "");
+        names_text_add(&names, text);
+    }
+    if (names.count > 0)
+        note("season: %s", names_text_read(&names));
+}
+
 /* ---- When ---- */
 
 static void tell_when(const cli_settings *settings, const cli_columns *columns)
@@ -70,6 +88,7 @@ void verbose_start(const cli_settings *settings, const cli_columns *columns,
     char number[GROUPED_TEXT_BYTES];
     tell_learned(columns, pipeline);
     tell_others(columns);
+    tell_seasons(oif_pipeline_options(pipeline));
     if (oif_pipeline_rows(pipeline) > 0)
         note("%s rows were learned before", grouped_text(oif_pipeline_rows(pipeline), number));
     else

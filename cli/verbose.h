@@ -1,4 +1,5 @@
-/* oif score -v: what is learned, from which columns, and when the first alert may come. */
+/* oif score -v: what is learned, from which columns and seasons, and when the first alert may
+ * come. */
 #ifndef OIF_CLI_VERBOSE_H
 #define OIF_CLI_VERBOSE_H
 

@@ -127,3 +127,16 @@ give the season as a number of rows"
     oif score --exclude at --season 50 --state days.oif days.csv
     exits 2 "oif: days.oif: the state was learned with --season-rows 48, not 50; leave it out or name another file"
 }
+
+@test "-v names the seasons" {
+    make_days
+    oif score -v --time at --season 48 --season 1d --season 1w days.csv
+    contains "$stderr" "oif: season: 48 rows, 24 h, 7 d"
+    oif score -v --exclude at --season auto days.csv
+    contains "$stderr" "oif: season: 48 rows"
+    oif score -v --time at --season 1d --state s days.csv
+    oif score -v --state s days.csv
+    contains "$stderr" "oif: season: 24 h"
+    oif score -v --exclude at days.csv
+    equal "$(grep -c 'oif: season' <<< "$stderr")" 0
+}

@@ -29,6 +29,21 @@ load helper
     done
 }
 
+@test "oif help is oif --help, and with a command that command's --help" {
+    oif help
+    exits 0
+    equal "$output" "$("$OIF" --help)"
+    for command in score state generate; do
+        oif help "$command"
+        exits 0
+        equal "$output" "$("$OIF" "$command" --help)"
+    done
+    oif help scroe
+    exits 2 "oif: unknown command 'scroe'; did you mean score? ('oif --help' lists all)"
+    oif help score state
+    exits 2 "oif: unexpected argument 'state' (usage: oif help [COMMAND])"
+}
+
 @test "--help wins over what follows it" {
     oif score --help --nonsense
     exits 0
