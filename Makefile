@@ -12,7 +12,7 @@ lcov_options := --quiet --rc lcov_branch_coverage=1
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-serve demo-flink build test install clean \
+.PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
@@ -42,6 +42,9 @@ test: ## C and CLI tests with gcc, the Python package, the documents' examples: 
 install: build ## headers, libraries and program to PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX) > build/install.log || { cat build/install.log; exit 1; }
 	@tools/after_install.sh $(PREFIX)
+
+uninstall: ## remove from PREFIX (/usr/local) what the last make install has put there
+	@tools/uninstall.sh build/release/install_manifest.txt $(PREFIX)
 
 clean: ## remove build/
 	rm -rf build

@@ -123,3 +123,16 @@ expect "every function has a page" "" "$(grep -oE '\<oif_[a-z_0-9]+\(' "$prefix/
 if command -v mandoc >/dev/null; then
     expect "mandoc finds no error" "" "$(cd "$share/man" && mandoc -T lint -W error man3/*.3 2>&1 || true)"
 fi
+
+# make uninstall: all that was installed goes, and nothing else; not from another folder.
+uninstall=$here/../../tools/uninstall.sh
+"$cmake" --install "$build" --prefix "$work/again" >again.log
+cp "$build/install_manifest.txt" manifest.txt
+touch again/bin/other
+expect "uninstall from another folder" "the last make install was not into $work/moved: it has installed $(head -n 1 manifest.txt); \
+name its folder with PREFIX=" "$("$uninstall" manifest.txt moved 2>&1 || true)"
+expect "uninstall" "removed $(wc -l <<<"$(cat manifest.txt)") files from $work/again" "$("$uninstall" manifest.txt again)"
+expect "uninstall leaves other files only" "$(printf '%s\n' again/bin/other)" "$(find again -type f -o -type l)"
+expect "uninstall leaves no folder of its own" "" "$(find again -name oif)"
+expect "uninstall twice" "there is no manifest.txt, the list of what was installed; make install PREFIX=$work/again writes it again" \
+    "$("$uninstall" manifest.txt again 2>&1 || true)"
