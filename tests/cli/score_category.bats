@@ -167,7 +167,7 @@ assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
     make_states
     awk -F, -v OFS=, 'NR == 1 { print $0, "fault"; next } { print $0, $3 == "crashed" }' states.csv > labelled.csv
     oif eval --label fault --time at labelled.csv
-    contains "$stderr" "text in state: left out; use it with --category,"
+    contains "$stderr" "text in state ('maint'): left out; use it with --category,"
     oif eval --label fault --time at --category state --json labelled.csv
     exits 0
     contains "$output" '"found": 1'
