@@ -114,12 +114,25 @@ static void go_on_without_history(stream *one)
              one->name);
 }
 
-/* Loads the history of the snapshot: the newer file, if its step was the last. */
+/* The last step of a snapshot for the history. */
+static bool take_history(stream *one, problem *why)
+{
+    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
+    stream_path(one, "history", path);
+    stream_path(one, "history.new", new_path);
+    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
+           stream_fail_on_file(why, path, "cannot be written");
+}
+
+/* Loads the history of the snapshot. If the server was killed before it took history.new, that is
+ * made up for now: the next snapshot writes another one. */
 static void load_history(stream *one, size_t history_bytes)
 {
+    problem ignored; /* the next snapshot has it, too */
     history_start(one->past, oif_pipeline_columns(one->pipeline));
-    if (!load_history_file(one, "history.new", history_bytes) &&
-        !load_history_file(one, "history", history_bytes))
+    if (load_history_file(one, "history.new", history_bytes))
+        take_history(one, &ignored);
+    else if (!load_history_file(one, "history", history_bytes))
         go_on_without_history(one);
 }
 
@@ -131,15 +144,6 @@ static bool save_state(stream *one, problem *why)
     if (oif_state_file_save_pipeline(one->file, one->pipeline, &error) == OIF_OK)
         return true;
     return problem_set(why, 507, disk_remedy, "%s", error.message);
-}
-
-static bool take_history(stream *one, problem *why)
-{
-    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
-    stream_path(one, "history", path);
-    stream_path(one, "history.new", new_path);
-    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
-           stream_fail_on_file(why, path, "cannot be written");
 }
 
 static bool save_steps(stream *one, problem *why)

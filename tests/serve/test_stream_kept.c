@@ -376,6 +376,23 @@ static void settings_that_were_spoilt_are_refused_with_the_reason(void **state)
     }
 }
 
+/* The first server is killed before a snapshot takes its history.new, the second while its next
+ * snapshot writes another one. */
+static void a_history_survives_two_interrupted_snapshots(void **state)
+{
+    char *said;
+    (void)state;
+    save_twice();
+    run("mv %s/history %s/history.new", kept, kept);
+    kill_streams(open_every(folder, 1000));
+    run("> %s/history.new", kept);
+    streams *all = open_and_listen(&said);
+    if (strstr(said, "history is lost"))
+        fail_msg("%s", said);
+    free(said);
+    streams_close(all);
+}
+
 static void a_lost_journal_is_said(void **state)
 {
     char *said;
@@ -562,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_new_stream_is_on_disk_before_its_rows_are),
         cmocka_unit_test(folders_that_are_not_streams_are_passed_over_with_a_note),
         cmocka_unit_test(a_lost_or_older_state_is_noticed),
+        cmocka_unit_test(a_history_survives_two_interrupted_snapshots),
         cmocka_unit_test(a_lost_journal_is_said),
         cmocka_unit_test(settings_that_were_spoilt_are_refused_with_the_reason),
         cmocka_unit_test(how_times_are_written_outlives_the_history),
