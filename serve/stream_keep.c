@@ -124,8 +124,8 @@ static bool take_history(stream *one, problem *why)
            stream_fail_on_file(why, path, "cannot be written");
 }
 
-/* Loads the history of the snapshot. If the server was killed before it took history.new, that is
- * made up for now: the next snapshot writes another one. */
+/* Loads the history of the snapshot. If the server was killed before it took history.new, it is
+ * taken now: the next snapshot would write over it. */
 static void load_history(stream *one, size_t history_bytes)
 {
     problem ignored; /* the next snapshot has it, too */
