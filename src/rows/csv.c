@@ -535,16 +535,19 @@ static oif_status await_second_line(oif_reader *reader, const char **second, oif
     return OIF_OK;
 }
 
-/* Counts the fields of a line in the buffer; 0 if a quote is open at its end. */
+/* Counts the fields of a line in the buffer; 0 if a quote is open at its end: whether the line that
+ * closes it is there depends on the size of the pieces. */
 static size_t count_fields(const oif_reader *reader, const char *line, char delimiter,
                            bool *has_number)
 {
     const csv_style style = delimiter == ' ' ? STYLE_BLANKS : STYLE_PLAIN;
-    const char *end = line;
+    const char *end = line, *lines_end = reader->buffer + reader->lines_end;
+    const char *newline = memchr(line, '\n', (size_t)(lines_end - line));
+    const char *line_end = newline ? newline + 1 : lines_end;
     double value;
     *has_number = false;
     for (size_t count = 1;; count++, line = end + 1) {
-        end = field_end(style, line, line, reader->buffer + reader->lines_end, delimiter);
+        end = field_end(style, line, line, line_end, delimiter);
         if (!end)
             return 0;
         *has_number |= field_meaning(delimiter == ';' ? STYLE_COMMAS : style, line, end, delimiter,
