@@ -42,6 +42,19 @@ static ptrdiff_t read_again(void *context, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
+/* A text that neither part begins with, so none of them is taken for a comment. */
+static const char *no_comment(const record_again *again)
+{
+    static const char *const unlikely[] = {"\1", "\2", "\3"};
+    for (size_t i = 0; i < 2; i++) {
+        const oif_text *header = &again->parts[0], *record = &again->parts[2];
+        if ((header->bytes == 0 || *header->text != *unlikely[i]) &&
+            (record->bytes == 0 || *record->text != *unlikely[i]))
+            return unlikely[i];
+    }
+    return unlikely[2]; /* they begin with the other two */
+}
+
 /* Opens a reader of one record with the same columns. */
 static oif_status open_again(const cli_input *input, record_again *again, oif_reader **reader,
                              oif_error *error)
@@ -59,6 +72,8 @@ static oif_status open_again(const cli_input *input, record_again *again, oif_re
         again->parts[0] = (oif_text){"{}", 2};
     if (has_header || !is_csv)
         again->parts[1] = (oif_text){"\n", 1};
+    options.comment = no_comment(again);
+    options.max_line_bytes = again->parts[0].bytes + again->parts[2].bytes + 1;
     oif_status status = oif_reader_open(&options, read_again, again, reader, error);
     if (status != OIF_OK || is_csv)
         return status;
@@ -98,10 +113,12 @@ static oif_status check_decided(cli_input *input, const oif_record *record, oif_
         status = select_decided(&input->columns, reader, error);
     if (status == OIF_OK)
         status = oif_reader_next(reader, &read, error);
-    if (status == OIF_EINPUT && oif_reader_refused(reader, &read)) {
+    if (status == OIF_EINPUT && reader && oif_reader_refused(reader, &read)) {
         error->line += record->line - read.line;
         input->is_other_refused = true;
         input->other_refused = oif_reader_refused_column(reader);
+    } else if (status != OIF_EMEMORY) {
+        status = OIF_OK; /* no value is bad */
     }
     oif_reader_close(reader);
     return status;

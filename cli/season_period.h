@@ -6,10 +6,10 @@
  * a trend does not matter, and a random walk, whose changes are noise, has no period. Ranks of
  * changes rather than changes, so a few outliers do not matter.
  *
- * The best blocks show that there is a period. Which one it is decides the mean autocorrelation
- * over all its multiples: with periods of 60 and 25 rows, 125 is near a multiple of both, but 250,
- * 375, ... are less and less so. With several periods the result is the strongest one, or their
- * common multiple if that explains much more and fits in the series. */
+ * The best blocks show that there is a period. The mean autocorrelation over all multiples of a
+ * period decides which one: with periods of 60 and 25 rows, 125 is near a multiple of both, but
+ * 250, 375, ... are less and less so. With several periods the result is the strongest one, or
+ * their common multiple if that explains much more and fits in the series. */
 #ifndef OIF_CLI_SEASON_PERIOD_H
 #define OIF_CLI_SEASON_PERIOD_H
 

@@ -239,6 +239,13 @@ PYTHON
     exits 0 ""
 }
 
+@test "text in a column that was empty ends nothing, also below names with a hash" {
+    { echo '#a,b,note'; seq 1 1500 | awk '{ print $1 % 7 "," $1 % 5 "," }'; echo ',,text'; echo '"#,x",2,text'; seq 1 100 | awk '{ print $1 % 7 ",1," }'; } > in.csv
+    oif score --on-bad-row skip in.csv
+    equal "$status" 0
+    equal "$(printf "%s\n" "$output" | wc -l)" 1602 # all but the row with text in a
+}
+
 @test "a late row among the first does not hide the time" {
     awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + (i == 3 ? 0 : 15 * i) "," i % 7 }' > late.csv
     oif score late.csv
