@@ -321,8 +321,7 @@ size_t input_text_column(const cli_input *input, const oif_error *error)
 {
     if (!strstr(error->message, " is not a number in column \""))
         return oif_reader_column_count(input->reader);
-    return input->is_other_refused ? input->other_refused
-                                   : oif_reader_refused_column(input->reader);
+    return oif_reader_refused_column(input->reader);
 }
 
 /* " (--exclude b)": where a column holds text, the option that leaves it out; "" where the error is

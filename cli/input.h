@@ -12,10 +12,6 @@ typedef struct cli_input {
     oif_format format;
     oif_reader *reader; /* gives the records */
     cli_columns columns;
-    /* The column for which the last row was refused, where the reader names one whose text is
-     * accepted. */
-    bool is_other_refused;
-    size_t other_refused;
 } cli_input;
 
 /* Opens the files that the settings name. `known` is the pipeline whose columns it has to have, or

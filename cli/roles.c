@@ -301,6 +301,7 @@ static exit_code find_undecided(cli_columns *columns, const cli_settings *settin
             return complain(EXIT_FAILED, "out of memory");
         columns->undecided[i].is_undecided = true;
         columns->undecided[i].is_told = settings->is_quiet;
+        oif_reader_allow_text(columns->from.reader, i);
     }
     return EXIT_OK;
 }

@@ -293,6 +293,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const si
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
                                                           size_t count, oif_error *error);
 
+/* Text in this column is the last mistake to be reported: only
+ * where all other selected values of the record are good. */
+OIF_API void oif_reader_allow_text(oif_reader *reader, size_t column);
+
 /* What a program needs to write CSV rows back with appended
  * fields: whether there is a header, its original line (empty
  * without a header), and the delimiter (0 in other formats). */
@@ -325,7 +329,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record
  * Returns false if more than its numbers is wrong. */
 OIF_API bool oif_reader_refused(oif_reader *reader, oif_record *record);
 
-/* After OIF_EINPUT: the column whose value is the first bad one;
+/* After OIF_EINPUT: the column whose value is the first bad one,
+ * with oif_reader_allow_text the one that is reported;
  * the number of columns where oif_reader_refused would return false. */
 OIF_API size_t oif_reader_refused_column(const oif_reader *reader);
 

@@ -88,6 +88,8 @@ bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns)
         const char *name = oif_reader_column_name(columns->from.reader, i);
         columns->undecided[i].is_undecided = is_undecided(shape, name);
         columns->undecided[i].is_told = true;
+        if (columns->undecided[i].is_undecided)
+            oif_reader_allow_text(columns->from.reader, i);
     }
     return true;
 }

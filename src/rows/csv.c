@@ -249,9 +249,33 @@ static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
                        count == 1 ? "" : "s", expected);
 }
 
+static bool is_refused(const oif_reader *reader, size_t column, const char *field, const char *end)
+{
+    double value;
+    if (reader->columns[column].slot == OIF_UNSELECTED)
+        return false;
+    oif_csv_meaning meaning =
+        field_meaning(style_of(reader), field, end, reader->delimiter, &value);
+    return meaning == OIF_CSV_INFINITE ||
+           (meaning > OIF_CSV_INFINITE && !reader->columns[column].may_have_text);
+}
+
+/* The bad field to report. */
+static size_t find_bad_field(const oif_reader *reader)
+{
+    const size_t first = reader->progress.bad_field - 1;
+    const char *field = find_field(reader, first), *end;
+    for (size_t i = first; i < reader->column_count; i++, field = end + 1) {
+        end = whole_field_end(reader, field);
+        if (is_refused(reader, i, field, end))
+            return i;
+    }
+    return first; /* only text where it is allowed */
+}
+
 static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
 {
-    const size_t column = reader->refused_column = reader->progress.bad_field - 1;
+    const size_t column = reader->refused_column = find_bad_field(reader);
     const char *name = reader->columns[column].name;
     const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;
     if (reader->delimiter == ' ')

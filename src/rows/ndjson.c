@@ -399,16 +399,25 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
     return OIF_EINPUT;
 }
 
-/* The first value of the line that should have been a number; NULL if there is none. */
+static bool is_allowed_text(const line_parser *line, const oif_json_path *path)
+{
+    return line->reader->columns[path->column].may_have_text && strchr("\"{[", *path->bad);
+}
+
+/* The value of the line to report: the first that should have been a number and is not text where
+ * it is allowed, else the first text; NULL if there is none. */
 static const oif_json_path *first_bad_path(const line_parser *line)
 {
-    const oif_json_path *first = NULL;
+    const oif_json_path *first = NULL, *first_text = NULL;
     for (size_t i = 0; i < line->reader->column_count; i++) {
         const oif_json_path *path = line->reader->columns[i].path;
-        if (path->stamp >= line->first_stamp && path->bad && (!first || path->bad < first->bad))
-            first = path;
+        if (path->stamp < line->first_stamp || !path->bad)
+            continue;
+        const oif_json_path **best = is_allowed_text(line, path) ? &first_text : &first;
+        if (!*best || path->bad < (*best)->bad)
+            *best = path;
     }
-    return first;
+    return first ? first : first_text;
 }
 
 static oif_status fail_bad_value(const line_parser *line, const oif_json_path *path,

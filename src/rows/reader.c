@@ -479,6 +479,12 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
     return OIF_OK;
 }
 
+void oif_reader_allow_text(oif_reader *reader, size_t column)
+{
+    assert(column < reader->column_count);
+    reader->columns[column].may_have_text = true;
+}
+
 /* ---- Rows ---- */
 
 oif_status oif_reader_next(oif_reader *reader, oif_record *record, oif_error *error)

@@ -35,6 +35,7 @@ typedef struct oif_reader_column {
     size_t slot;         /* index of its value in a row, or OIF_UNSELECTED */
     size_t text_slot;    /* index of its text in a row, or OIF_UNSELECTED */
     bool marked;         /* only while checking a selection for duplicates */
+    bool may_have_text;  /* see oif_reader_allow_text */
     oif_json_path *path; /* NDJSON: its position in an object */
 } oif_reader_column;
 

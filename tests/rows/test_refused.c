@@ -62,6 +62,60 @@ static void a_refused_line_of_ndjson_has_its_bad_numbers_missing(void **state)
     oif_reader_close(reader);
 }
 
+/* The next record is rejected for its value in this column, at this byte of the line. */
+static void expect_refused_for(oif_reader *reader, size_t column, uint64_t byte)
+{
+    oif_error error;
+    oif_record record;
+    assert_int_equal(oif_reader_next(reader, &record, &error), OIF_EINPUT);
+    assert_int_equal(oif_reader_refused_column(reader), column);
+    assert_int_equal(error.column, byte);
+}
+
+static void allowed_text_is_reported_only_if_nothing_else_is_bad(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a,b,c\nx,y,3\nx,2,y\nx,\"2\",inf\nx,2,3\ninf,y,3\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){0});
+    oif_reader_allow_text(reader, 0);
+    expect_refused_for(reader, 1, 3);
+    expect_refused_for(reader, 2, 5);
+    expect_refused_for(reader, 2, 7);
+    expect_refused_for(reader, 0, 1);
+    expect_refused_for(reader, 0, 1); /* infinity is not text */
+    oif_reader_close(reader);
+}
+
+static void what_is_not_selected_is_not_bad_beside_allowed_text(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a;b;c\nx;y;3,5\nx;y;z\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.decimal = OIF_DECIMAL_COMMA});
+    size_t columns[] = {0, 2};
+    assert_int_equal(oif_reader_select(reader, columns, 2, NULL), OIF_OK);
+    oif_reader_allow_text(reader, 0);
+    expect_refused_for(reader, 0, 1);
+    expect_refused_for(reader, 2, 5);
+    oif_reader_close(reader);
+}
+
+static void allowed_text_of_ndjson_is_reported_only_if_nothing_else_is_bad(void **state)
+{
+    (void)state;
+    byte_source source =
+        source_of("{\"a\":1,\"b\":2}\n{\"a\":\"x\",\"b\":\"y\"}\n{\"a\":{},\"b\":[]}\n"
+                  "{\"a\":\"x\",\"b\":2}\n{\"b\":\"y\",\"a\":1e999}\n{\"a\":1e999,\"b\":\"y\"}\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.format = OIF_FORMAT_NDJSON});
+    oif_reader_allow_text(reader, 0);
+    next_row(reader);
+    expect_refused_for(reader, 1, 14);
+    expect_refused_for(reader, 1, 13);
+    expect_refused_for(reader, 0, 6);
+    expect_refused_for(reader, 1, 6);
+    expect_refused_for(reader, 0, 6); /* infinity is not text */
+    oif_reader_close(reader);
+}
+
 static void a_refused_raw_row_has_its_infinities_missing(void **state)
 {
     (void)state;
@@ -86,6 +140,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_row_of_csv_has_its_bad_numbers_missing),
         cmocka_unit_test(a_refused_line_of_ndjson_has_its_bad_numbers_missing),
+        cmocka_unit_test(allowed_text_is_reported_only_if_nothing_else_is_bad),
+        cmocka_unit_test(what_is_not_selected_is_not_bad_beside_allowed_text),
+        cmocka_unit_test(allowed_text_of_ndjson_is_reported_only_if_nothing_else_is_bad),
         cmocka_unit_test(a_refused_raw_row_has_its_infinities_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
