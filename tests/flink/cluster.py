@@ -5,13 +5,15 @@ Flink comes from the package apache-flink-libraries, which contains the jars but
 
 import json
 import os
-import random
-import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+from free_port import free_port  # noqa: E402
 
 JAVA_OPENS = [
     f"--add-{kind}={module}/{package}=ALL-UNNAMED"
@@ -31,20 +33,6 @@ JAVA_OPENS = [
         ("opens", "java.base", "java.util.concurrent.locks"),
     ]
 ]
-
-
-PORTS = iter(random.sample(range(10000, 30000), 20000))
-
-
-def free_port():
-    """Returns a port that the system gives to no connection before the program is started."""
-    for port in PORTS:
-        with socket.socket() as found:
-            try:
-                found.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
 
 
 class Cluster:

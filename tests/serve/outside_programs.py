@@ -2,19 +2,21 @@
 
 import http.server
 import json
-import random
 import shutil
-import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import pytest
 
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+from free_port import free_port  # noqa: E402
+
 SECONDS = 300  # nothing that a test waits for takes longer
-PORTS = iter(random.sample(range(10000, 30000), 20000))
 
 
 def wait_for(condition, what, seconds=SECONDS):
@@ -35,17 +37,6 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
-
-
-def free_port():
-    """None that the system gives to a connection before the program is started."""
-    for port in PORTS:
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
 
 
 def fetch_json(address, **parameters):
