@@ -1,5 +1,7 @@
 #include "added_fields.h"
 
+#include "cut.h"
+
 #include <string.h>
 
 const char *const added_field_names[FIELDS_MAX] = {
@@ -113,10 +115,10 @@ static void leave_out_last_columns(const column_source *from, column_use uses[])
         first = run.first;
     }
     if (was_used)
-        note("%s: columns %.60s to %.60s were added by an earlier 'oif score' and are not learned; "
+        note("%s: columns %s to %s were added by an earlier 'oif score' and are not learned; "
              "to learn them, list all columns with --columns A,B,...",
-             from->name, oif_reader_column_name(from->reader, first),
-             oif_reader_column_name(from->reader, count - 1));
+             from->name, cut_name(oif_reader_column_name(from->reader, first)).text,
+             cut_name(oif_reader_column_name(from->reader, count - 1)).text);
 }
 
 /* ---- NDJSON ---- */

@@ -1,5 +1,6 @@
 #include "alert_record.h"
 
+#include "cut.h"
 #include "durations.h"
 #include "quoting.h"
 
@@ -70,7 +71,7 @@ static void write_sentence(const row_verdict *verdict, bool begins, oif_text key
     const oif_episode_info *episode = &verdict->episode;
     uint64_t last_row = episode->first_row + episode->rows - 1;
     char text[SENTENCE_BYTES], first[WHEN_TEXT_BYTES], last[WHEN_TEXT_BYTES];
-    int key_bytes = (int)quoting_cut(key.text, key.bytes, 100);
+    int key_bytes = (int)cut_bytes(key.text, key.bytes, 100);
     when_text(episode->first_seconds, episode->first_row, "row ", first);
     when_text(episode->last_seconds, last_row, "row ", last);
     if (begins)

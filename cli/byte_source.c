@@ -1,5 +1,6 @@
 #include "byte_source.h"
 
+#include "cut.h"
 #include "quoting.h"
 #include "signals.h"
 
@@ -246,8 +247,8 @@ static bool fail_other_columns(byte_source *source, size_t at, size_t bytes)
     uint64_t line = 1;
     for (size_t i = 0; i < at; i++)
         line += source->begun[i] == '\n';
-    size_t shown = quoting_cut(source->begun + at, bytes, SHOWN),
-           header_shown = quoting_cut(start->header, start->header_bytes, SHOWN);
+    size_t shown = cut_bytes(source->begun + at, bytes, SHOWN),
+           header_shown = cut_bytes(start->header, start->header_bytes, SHOWN);
     snprintf(source->file.problem, sizeof source->file.problem,
              "%s:%" PRIu64 ": the columns are '%.*s%s', but in %s '%.*s%s'; files that are read "
              "together need the same columns in the same order",

@@ -1,5 +1,7 @@
 #include "eval_labels.h"
 
+#include "cut.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +207,12 @@ static const char *shell_text(const char *value, char text[SHELL_TEXT_BYTES])
     return text;
 }
 
+/* The bytes of a label that a message shows. */
+static int label_bytes(const char *text)
+{
+    return (int)cut_bytes(text, strlen(text), 40);
+}
+
 /* "1 (90 rows), 2 (10 rows)", cut off where it does not fit. */
 static void list_values(const eval_labels *labels, char *text, size_t capacity)
 {
@@ -216,10 +224,10 @@ static void list_values(const eval_labels *labels, char *text, size_t capacity)
             snprintf(text + length, capacity - length, ", ...");
             return;
         }
-        length +=
-            (size_t)snprintf(text + length, capacity - length, "%s%.40s%s (%s row%s)",
-                             i > 0 ? ", " : "", value->text, value->has_others ? " and others" : "",
-                             grouped_text(value->rows, rows), value->rows == 1 ? "" : "s");
+        length += (size_t)snprintf(text + length, capacity - length, "%s%.*s%s (%s row%s)",
+                                   i > 0 ? ", " : "", label_bytes(value->text), value->text,
+                                   value->has_others ? " and others" : "",
+                                   grouped_text(value->rows, rows), value->rows == 1 ? "" : "s");
     }
 }
 
@@ -246,9 +254,9 @@ static exit_code complain_ambiguous(const eval_labels *labels)
     oif_error error = rarest->first;
     const char *file = byte_source_place(labels->source, &error.line);
     return complain(EXIT_FAILED,
-                    "%swhich label is the anomaly? '%.60s' has %s; answer with --anomaly %s, which "
+                    "%swhich label is the anomaly? '%s' has %s; answer with --anomaly %s, which "
                     "may be repeated",
-                    input_error_text(file, &error, text), labels->column, values,
+                    input_error_text(file, &error, text), cut_name(labels->column).text, values,
                     shell_text(rarest->text, shell));
 }
 
@@ -272,9 +280,9 @@ static exit_code decide_numbers(eval_labels *labels)
         return complain_ambiguous(labels);
     if (minus) {
         minus->meaning = LABEL_ANOMALY;
-        note("%s: '%.60s' is -1 for anomalies and 1 for normal rows, as in scikit-learn; if 1 "
+        note("%s: '%s' is -1 for anomalies and 1 for normal rows, as in scikit-learn; if 1 "
              "marks anomalies, add --anomaly 1",
-             labels->input, labels->column);
+             labels->input, cut_name(labels->column).text);
     }
     if (minus && one)
         one->meaning = LABEL_NORMAL;
@@ -289,10 +297,10 @@ static void note_others(const eval_labels *labels, label_meaning known)
     while (labels->values[i].meaning != known)
         i++;
     list_values(labels, values, sizeof values);
-    note("%s: '%.60s' has %s: all but '%.40s' are taken for %s; if that is wrong, add --anomaly "
+    note("%s: '%s' has %s: all but '%.*s' are taken for %s; if that is wrong, add --anomaly "
          "VALUE",
-         labels->input, labels->column, values, labels->values[i].text,
-         known == LABEL_NORMAL ? "anomalies" : "normal rows");
+         labels->input, cut_name(labels->column).text, values, label_bytes(labels->values[i].text),
+         labels->values[i].text, known == LABEL_NORMAL ? "anomalies" : "normal rows");
 }
 
 static exit_code decide_words(eval_labels *labels)
@@ -324,9 +332,9 @@ static exit_code check_asked(const eval_labels *labels)
         char values[480];
         list_values(labels, values, sizeof values);
         if (!occurs)
-            return complain(EXIT_FAILED,
-                            "%s: no row has the label '%.60s' of --anomaly; '%.60s' has %s",
-                            labels->input, asked, labels->column, values);
+            return complain(EXIT_FAILED, "%s: no row has the label '%s' of --anomaly; '%s' has %s",
+                            labels->input, cut_name(asked).text, cut_name(labels->column).text,
+                            values);
     }
     return EXIT_OK;
 }

@@ -1,6 +1,7 @@
 #include "first_rows.h"
 
 #include "clock.h"
+#include "cut.h"
 #include "key_columns.h"
 #include "name_list.h"
 #include "quoting.h"
@@ -146,7 +147,7 @@ static bool is_time(column_look *column, oif_text text, double *seconds)
 
 static void keep_first_text(column_look *column, oif_text text)
 {
-    size_t shown = quoting_cut(text.text, text.bytes, FIRST_TEXT_BYTES - sizeof "...");
+    size_t shown = cut_bytes(text.text, text.bytes, FIRST_TEXT_BYTES - sizeof "...");
     if (column->texts == 0)
         snprintf(column->first_text, sizeof column->first_text, "%.*s%s", (int)shown, text.text,
                  shown < text.bytes ? "..." : "");

@@ -66,8 +66,7 @@ exit_code input_error_in_field(const char *name, const oif_reader *reader, const
     char text[INPUT_ERROR_TEXT_BYTES];
     oif_error error = {.status = OIF_EINPUT};
     input_error_place(reader, record, column, &error);
-    snprintf(error.message, sizeof error.message, "%s", message);
-    return complain(EXIT_FAILED, "%s", input_error_text(name, &error, text));
+    return complain(EXIT_FAILED, "%s%s", input_error_text(name, &error, text), message);
 }
 
 exit_code input_error_in_header(const char *name, const oif_reader *reader, uint64_t header_line,

@@ -1,5 +1,6 @@
 #include "key_columns.h"
 
+#include "cut.h"
 #include "oif.h"
 
 #include <stdlib.h>
@@ -38,9 +39,9 @@ exit_code key_columns_split(key_columns *key, const char *list)
         key->names[key->count++] = name;
         rest = take_name(rest, name);
         if (!*name)
-            return complain(
-                EXIT_USAGE,
-                "--key: '%.60s' contains an empty name; separate names by single commas", list);
+            return complain(EXIT_USAGE,
+                            "--key: '%s' contains an empty name; separate names by single commas",
+                            cut_name(list).text);
     }
     if (key->count > 1 && !(key->joined = malloc(OIF_KEY_MAX_BYTES + 2)))
         return complain(EXIT_FAILED, "out of memory");

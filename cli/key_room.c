@@ -1,5 +1,6 @@
 #include "key_room.h"
 
+#include "cut.h"
 #include "output.h"
 #include "quoting.h"
 
@@ -133,7 +134,7 @@ void key_room_report(key_room *room, const oif_pipeline *pipeline, const oif_res
                      const char *key, size_t key_bytes)
 {
     char reason[256];
-    const int shown = (int)quoting_cut(key, key_bytes, 80);
+    const int shown = (int)cut_bytes(key, key_bytes, 80);
     print_reason(room, pipeline, reason, sizeof reason);
     if (result->has_no_model)
         note("no room is left for a model of the key \"%.*s\": its rows get no score until "

@@ -1,5 +1,6 @@
 #include "known_columns.h"
 
+#include "cut.h"
 #include "input_error.h"
 #include "name_list.h"
 
@@ -26,12 +27,12 @@ static exit_code report_absent(const column_source *from, size_t absent, size_t 
     const char *name = oif_pipeline_column_name(from->known, first_absent);
     if (absent == oif_pipeline_columns(from->known))
         return complain(EXIT_FAILED,
-                        "%s:%" PRIu64 ": there is no '%.60s', nor any other column that the state "
+                        "%s:%" PRIu64 ": there is no '%s', nor any other column that the state "
                         "%s has learned from; name the right input, or another state",
-                        from->name, from->header_line, name, from->known_path);
-    note("%s: the first lines have no '%.60s'%s, which the state %s has learned from; it counts as "
+                        from->name, from->header_line, cut_name(name).text, from->known_path);
+    note("%s: the first lines have no '%s'%s, which the state %s has learned from; it counts as "
          "missing until a line has it",
-         from->name, name, absent > 1 ? " and others" : "", from->known_path);
+         from->name, cut_name(name).text, absent > 1 ? " and others" : "", from->known_path);
     return EXIT_OK;
 }
 
@@ -175,26 +176,29 @@ static exit_code complain_difference(const column_source *from, const cli_settin
     const char *option = found->known ? taken_away_by(from, settings, found->known->name) : NULL;
     if (option)
         return complain(EXIT_FAILED,
-                        "%s: the state %s has learned from the column '%.60s', which %s leaves "
+                        "%s: the state %s has learned from the column '%s', which %s leaves "
                         "out; change that option, or name another state",
-                        from->name, from->known_path, found->known->name, option);
+                        from->name, from->known_path, cut_name(found->known->name).text, option);
     if (found->known && is_text_now(from, found->known->name)) {
         names_text name = {.count = 0};
         names_text_add(&name, found->known->name);
         return complain(EXIT_FAILED,
-                        "%s: the column '%.60s', which the state %s has learned from, now contains "
+                        "%s: the column '%s', which the state %s has learned from, now contains "
                         "text; add --exclude %s and start another state",
-                        from->name, found->known->name, from->known_path, names_text_paste(&name));
+                        from->name, cut_name(found->known->name).text, from->known_path,
+                        names_text_paste(&name));
     }
     if (!found->here)
         return complain(EXIT_FAILED,
-                        "%s:%" PRIu64 ": there is no column '%.60s', which the state %s has "
+                        "%s:%" PRIu64 ": there is no column '%s', which the state %s has "
                         "learned from; name the right input, or another state",
-                        from->name, from->header_line, found->known->name, from->known_path);
-    char message[OIF_ERROR_MESSAGE_BYTES];
-    snprintf(message, sizeof message, "'%.60s' is not a column of the state %.60s%s%.60s%s; %s",
-             found->here->name, from->known_path, found->known ? ", which has '" : "",
-             found->known ? found->known->name : "", found->known ? "'" : "",
+                        from->name, from->header_line, cut_name(found->known->name).text,
+                        from->known_path);
+    char message[3 * CUT_NAME_BYTES + 128]; /* three names and the rest */
+    snprintf(message, sizeof message, "'%s' is not a column of the state %s%s%s%s; %s",
+             cut_name(found->here->name).text, cut_name(from->known_path).text,
+             found->known ? ", which has '" : "",
+             found->known ? cut_name(found->known->name).text : "", found->known ? "'" : "",
              found->known ? "choose columns with --columns, or name another state"
                           : "leave it out with --exclude");
     return input_error_in_header(from->name, from->reader, from->header_line,
@@ -211,9 +215,9 @@ static exit_code put_in_order(const column_source *from, size_t learned[], size_
         if (i > 0 && strcmp(here[i].name, here[i - 1].name) == 0) {
             free(sorted);
             return complain(EXIT_FAILED,
-                            "%s: several columns are called '%.60s', and others are in a different "
+                            "%s: several columns are called '%s', and others are in a different "
                             "order than in the state %s; give each column its own name",
-                            from->name, here[i].name, from->known_path);
+                            from->name, cut_name(here[i].name).text, from->known_path);
         }
         sorted[known[i].position] = learned[here[i].position];
     }

@@ -1,5 +1,6 @@
 #include "known_roles.h"
 
+#include "cut.h"
 #include "name_list.h"
 
 #include <string.h>
@@ -37,14 +38,14 @@ static exit_code compare_keys(const char *asked, const char *known, const char *
     if (code == EXIT_OK && !are_same(&of_option, &of_state)) {
         if (known)
             code = complain(EXIT_FAILED,
-                            "%s: the state has a model for each %.60s, and --key %.60s would start "
+                            "%s: the state has a model for each %s, and --key %s would start "
                             "over; leave --key out, or name another state",
-                            path, known, asked);
+                            path, cut_name(known).text, cut_name(asked).text);
         else
             code = complain(EXIT_FAILED,
-                            "%s: the state has one model for all rows, and --key %.60s would start "
+                            "%s: the state has one model for all rows, and --key %s would start "
                             "over; leave --key out, or name another state",
-                            path, asked);
+                            path, cut_name(asked).text);
     }
     key_columns_close(&of_option);
     key_columns_close(&of_state);
@@ -61,14 +62,14 @@ static exit_code find_key(const cli_input *input, const char *known, const char 
             continue;
         if (has_names(input))
             code = complain(EXIT_FAILED,
-                            "%s: there is no column '%.60s', the key of the state %s; name another "
+                            "%s: there is no column '%s', the key of the state %s; name another "
                             "state",
-                            input->source.name, key.names[i], path);
+                            input->source.name, cut_name(key.names[i]).text, path);
         else
             code = complain(EXIT_FAILED,
-                            "%s: the state %s has the key '%.60s', and these rows have no header; "
+                            "%s: the state %s has the key '%s', and these rows have no header; "
                             "name the key's column, for example --key %s",
-                            input->source.name, path, key.names[i],
+                            input->source.name, path, cut_name(key.names[i]).text,
                             oif_reader_column_name(input->reader, 0));
     }
     key_columns_close(&key);
@@ -115,8 +116,8 @@ static void take_time(cli_settings *settings, const cli_input *input, const char
 {
     if (settings->score.time) {
         if (has_names(input) && strcmp(settings->score.time, known) != 0)
-            note("%s: until now the time was in '%.60s'; from now on it is in '%.60s' (--time)",
-                 settings->state, known, settings->score.time);
+            note("%s: until now the time was in '%s'; from now on it is in '%s' (--time)",
+                 settings->state, cut_name(known).text, cut_name(settings->score.time).text);
         return;
     }
     if (is_spoken_for(settings, input, known))
@@ -124,8 +125,8 @@ static void take_time(cli_settings *settings, const cli_input *input, const char
     if (has_column(input, known))
         settings->score.time = known;
     else if (has_names(input))
-        note("%s: there is no column '%.60s', the time of the rows in the state %s",
-             input->source.name, known, settings->state);
+        note("%s: there is no column '%s', the time of the rows in the state %s",
+             input->source.name, cut_name(known).text, settings->state);
 }
 
 /* ---- Both ---- */

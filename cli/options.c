@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "byte_sizes.h"
+#include "cut.h"
 #include "durations.h"
 #include "suggest.h"
 
@@ -485,7 +486,7 @@ exit_code params_choose(oif_params *params, const char *name, size_t name_bytes)
 {
     char text[FLAG_NAME_BYTES];
     oif_error error;
-    snprintf(text, sizeof text, "%.*s", (int)name_bytes, name);
+    snprintf(text, sizeof text, "%.*s", (int)cut_bytes(name, name_bytes, sizeof text - 1), name);
     if (oif_params_init(params, text, &error) == OIF_OK)
         return EXIT_OK;
     given_flag unknown = unknown_detector(text);

@@ -1,5 +1,7 @@
 #include "output.h"
 
+#include "cut.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -283,8 +285,8 @@ static void capture_message(const char *message, bool is_complaint)
     if (!is_complaint)
         capture_note(message);
     else if (captured.complaint[0] == '\0')
-        snprintf(captured.complaint, sizeof captured.complaint, "%.*s", COMPLAINT_BYTES - 1,
-                 message);
+        snprintf(captured.complaint, sizeof captured.complaint, "%.*s",
+                 (int)cut_bytes(message, strlen(message), COMPLAINT_BYTES - 1), message);
 }
 
 static void print_message(const char *format, va_list arguments, bool is_complaint)

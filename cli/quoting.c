@@ -51,14 +51,6 @@ size_t quoting_character_bytes(const char *at, const char *end, size_t *invalid_
 
 /* ---- Messages ---- */
 
-size_t quoting_cut(const char *text, size_t bytes, size_t most)
-{
-    size_t end = bytes < most ? bytes : most;
-    while (end < bytes && end > 0 && most - end < 3 && ((unsigned char)text[end] & 0xc0) == 0x80)
-        end--;
-    return end;
-}
-
 bool quoting_for_shell(char *text, size_t capacity)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

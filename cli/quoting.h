@@ -10,9 +10,6 @@
  * and *invalid_bytes are those of its beginning that could have become one. */
 size_t quoting_character_bytes(const char *at, const char *end, size_t *invalid_bytes);
 
-/* The bytes of a text that are shown where `most` is the limit: a character is not cut. */
-size_t quoting_cut(const char *text, size_t bytes, size_t most);
-
 /* Puts a text, where it needs them, into the quotes of the shell, a quote in it as '\\''. Returns
  * false if `capacity` bytes are too few. */
 bool quoting_for_shell(char *text, size_t capacity);

@@ -1,5 +1,6 @@
 #include "result_fields.h"
 
+#include "cut.h"
 #include "derive.h"
 #include "suggest.h"
 
@@ -35,8 +36,8 @@ void result_fields_note_clash(const result_fields *fields, const column_source *
         const char *name = oif_reader_column_name(from->reader, i);
         if (as_member ? !is_member(fields, from, name) : !is_added(fields, name))
             continue;
-        note("%s: rows have '%.60s' already; --prefix NAME names the fields that are added here",
-             from->name, as_member ? fields->member : name);
+        note("%s: rows have '%s' already; --prefix NAME names the fields that are added here",
+             from->name, cut_name(as_member ? fields->member : name).text);
         return;
     }
 }

@@ -1,5 +1,6 @@
 #include "roles.h"
 
+#include "cut.h"
 #include "input_error.h"
 #include "name_list.h"
 
@@ -125,11 +126,9 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
     columns->time_name = name_at(columns, column);
     columns_list(&name, columns->from.reader, column, "");
     if (!settings->is_quiet)
-        note("%s: '%.60s' is taken for the time of the rows, as if you had given --time %s; "
-             "--exclude "
-             "%s "
-             "leaves it out",
-             columns->from.name, columns->time_name, names_text_paste(&name),
+        note("%s: '%s' is taken for the time of the rows, as if you had given --time %s; "
+             "--exclude %s leaves it out",
+             columns->from.name, cut_name(columns->time_name).text, names_text_paste(&name),
              names_text_paste(&name));
 }
 
@@ -145,9 +144,9 @@ static void leave_backward_out(cli_columns *columns, const cli_settings *setting
         columns->uses[i] = COLUMN_GOES_BACK;
         columns_list(&name, from->reader, i, "");
         if (!settings->is_quiet)
-            note("%s: the times in '%.60s' go backwards, so the column is left out; sort the rows, "
+            note("%s: the times in '%s' go backwards, so the column is left out; sort the rows, "
                  "oldest first, or use the times anyway with --time %s",
-                 from->name, name_at(columns, i), names_text_paste(&name));
+                 from->name, cut_name(name_at(columns, i)).text, names_text_paste(&name));
     }
 }
 
@@ -162,9 +161,9 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
         columns->uses[i] = COLUMN_LABEL;
         columns_list(&name, from->reader, i, "");
         if (!settings->is_quiet)
-            note("%s: '%.60s' is taken for known labels and left out, as if you had given --label "
+            note("%s: '%s' is taken for known labels and left out, as if you had given --label "
                  "%s; to learn it, list all columns with --columns A,B,...",
-                 from->name, name_at(columns, i), names_text_paste(&name));
+                 from->name, cut_name(name_at(columns, i)).text, names_text_paste(&name));
     }
 }
 

@@ -1,5 +1,7 @@
 #include "row_source.h"
 
+#include "cut.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -25,9 +27,10 @@ static void note_text(cli_input *input, size_t column, uint64_t line)
     names_text names = {.count = 0};
     columns_list(&names, input->reader, column, "");
     const char *file = byte_source_place(&input->source, &line);
-    note("%s:%" PRIu64 ": text in '%.60s', which was empty in the first rows: it is missing; "
+    note("%s:%" PRIu64 ": text in '%s', which was empty in the first rows: it is missing; "
          "--exclude %s leaves it out",
-         file, line, oif_reader_column_name(input->reader, column), names_text_paste(&names));
+         file, line, cut_name(oif_reader_column_name(input->reader, column)).text,
+         names_text_paste(&names));
 }
 
 /* Whether a row was refused only for text in columns that had no value before; reported once per

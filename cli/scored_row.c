@@ -1,6 +1,7 @@
 #include "scored_row.h"
 
 #include "alert_record.h"
+#include "cut.h"
 #include "signals.h"
 
 #include <inttypes.h>
@@ -92,8 +93,8 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
 static void count_keyless(scoring_run *scoring, const oif_record *record)
 {
     if (scoring->keyless++ == 0)
-        note("%s:%" PRIu64 ": the key '%.60s' is empty; rows without a key share one model",
-             scoring->input->source.name, record->line, scoring->settings->key);
+        note("%s:%" PRIu64 ": the key '%s' is empty; rows without a key share one model",
+             scoring->input->source.name, record->line, cut_name(scoring->settings->key).text);
 }
 
 void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short)

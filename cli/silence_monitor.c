@@ -2,6 +2,7 @@
 
 #include "alert_record.h"
 #include "clock.h"
+#include "cut.h"
 #include "durations.h"
 #include "quoting.h"
 
@@ -85,8 +86,8 @@ static void report(const silence_monitor *monitor, const char *word, const char 
     char text[2 * KEY_TEXT_BYTES + MOMENT_TEXT_BYTES], moment[MOMENT_TEXT_BYTES],
         duration[DURATION_TEXT_BYTES];
     snprintf(text, sizeof text, "%.*s%ssilence %s: no row since %s, %s%s",
-             (int)quoting_cut(key, key_bytes, KEY_TEXT_BYTES), key ? key : "", key ? ": " : "",
-             word, moment_text(since, moment), *word == 'b' ? "more than " : "",
+             (int)cut_bytes(key, key_bytes, KEY_TEXT_BYTES), key ? key : "", key ? ": " : "", word,
+             moment_text(since, moment), *word == 'b' ? "more than " : "",
              duration_text(seconds, duration));
     act(monitor, word, (oif_text){key, key_bytes}, since, seconds, text);
     if (monitor->watch)

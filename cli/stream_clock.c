@@ -1,5 +1,6 @@
 #include "stream_clock.h"
 
+#include "cut.h"
 #include "input_error.h"
 
 #include <math.h>
@@ -51,16 +52,17 @@ static void tell_guess(stream_clock *clock)
     char text[OIF_TIME_TEXT_BYTES];
     clock->is_told = true;
     oif_time_describe(&clock->format, text);
-    note("%s: the times in '%.60s' are taken for %s", clock->input, clock->column, text);
+    note("%s: the times in '%s' are taken for %s", clock->input, cut_name(clock->column).text,
+         text);
 }
 
 /* A column without any time is most likely the wrong one: do not wait for the end to say so. */
 static void tell_doubt(const stream_clock *clock)
 {
-    note(
-        "%s: no time in '%.60s' could be read so far, in %d rows: %s; name the column of the times "
-        "with --time",
-        clock->input, clock->column, ROWS_BEFORE_DOUBT, clock->first_unreadable.message);
+    note("%s: no time in '%s' could be read so far, in %d rows: %s; name the column of the times "
+         "with --time",
+         clock->input, cut_name(clock->column).text, ROWS_BEFORE_DOUBT,
+         clock->first_unreadable.message);
 }
 
 double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
@@ -119,8 +121,8 @@ static const char *place_text(const stream_clock *clock, uint64_t line, char tex
 {
     const char *file = byte_source_place(clock->source, &line);
     bool is_one = clock->source->files.count <= 1;
-    snprintf(text, PLACE_TEXT_BYTES, "line %llu%s%.80s", (unsigned long long)line,
-             is_one ? "" : " of ", is_one ? "" : file);
+    snprintf(text, PLACE_TEXT_BYTES, "line %llu%s%.*s", (unsigned long long)line,
+             is_one ? "" : " of ", is_one ? 0 : (int)cut_bytes(file, strlen(file), 80), file);
     return text;
 }
 
@@ -184,5 +186,6 @@ void stream_clock_report(const stream_clock *clock)
                              ? "; sort the rows, oldest first, or name another column with --time"
                              : "";
     if (found.length > 0)
-        note("%s: times in '%.60s': %s%s", clock->input, clock->column, found.text, remedy);
+        note("%s: times in '%s': %s%s", clock->input, cut_name(clock->column).text, found.text,
+             remedy);
 }

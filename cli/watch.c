@@ -1,6 +1,7 @@
 #include "watch.h"
 
 #include "clock.h"
+#include "cut.h"
 #include "quoting.h"
 #include "warm_up.h"
 #include "watch_view.h"
@@ -112,7 +113,7 @@ static uint64_t hash_of(oif_text key)
 static void copy_key(char name[WATCH_KEY_BYTES], oif_text key)
 {
     snprintf(name, WATCH_KEY_BYTES, "%.*s",
-             (int)quoting_cut(key.text, key.bytes, WATCH_KEY_BYTES - 1), key.text);
+             (int)cut_bytes(key.text, key.bytes, WATCH_KEY_BYTES - 1), key.text);
 }
 
 static void rank_key(watch_view *watch, oif_text key, uint64_t hash, const oif_result *result)

@@ -1,6 +1,7 @@
 #include "alertmanager.h"
 
 #include "../cli/clock.h"
+#include "../cli/cut.h"
 #include "../cli/durations.h"
 #include "../cli/output.h"
 #include "../cli/quoting.h"
@@ -149,9 +150,10 @@ static void report_failure(alertmanager *sender, const http_answer *answer)
 {
     char host[HTTP_HOST_BYTES];
     http_host_text(sender->config->url, host);
+    const char *body = answer->body ? answer->body : "";
     if (answer->status > 0)
-        note("Alertmanager %s: answers %ld: %.200s; alerts wait and are tried again", host,
-             answer->status, answer->body ? answer->body : "");
+        note("Alertmanager %s: answers %ld: %.*s; alerts wait and are tried again", host,
+             answer->status, (int)cut_bytes(body, strlen(body), 200), body);
     else
         note("Alertmanager %s: %s; alerts wait and are tried again", host, answer->message);
 }

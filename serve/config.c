@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "../cli/cut.h"
 #include "../cli/durations.h"
 #include "../cli/key_columns.h"
 #include "../cli/result_fields.h"
@@ -97,7 +98,7 @@ static bool refuse_member(reading *r, const char *place, const member *members, 
     word_suggestion suggestion = suggestion_for(name, strlen(name));
     for (size_t i = 0; i < count; i++)
         suggestion_consider(&suggestion, members[i].name);
-    return refuse(r, "%s has no member '%.60s'%s", place, name,
+    return refuse(r, "%s has no member '%s'%s", place, cut_name(name).text,
                   suggestion_hint(&suggestion, "", hint));
 }
 
@@ -210,7 +211,8 @@ static bool add_argument(reading *r, const char *name, json_t *value)
         return true;
     char *text = json_is_true(value) ? strdup("") : option_text(value);
     if (!text)
-        return refuse(r, "'%.60s' must be a string, a number, true or a list of strings", name);
+        return refuse(r, "'%s' must be a string, a number, true or a list of strings",
+                      cut_name(name).text);
     size_t bytes = strlen(name) + strlen(text) + 4;
     char *argument = malloc(bytes);
     if (argument)
@@ -263,7 +265,8 @@ static bool check_is_first(reading *r, const char *name)
         const char *other = config->prometheus.streams[i].stream.name;
         times += other && strcmp(other, name) == 0;
     }
-    return times < 2 || refuse(r, "two streams have the name '%.64s'", name);
+    return times < 2 || refuse(r, "two streams have the name '%.*s'",
+                               (int)cut_bytes(name, strlen(name), 64), name);
 }
 
 static bool read_streams(reading *r, json_t *list)
@@ -306,9 +309,10 @@ static bool check_labels(reading *r, json_t *labels)
     json_object_foreach(labels, name, value)
     {
         if (!is_label_name(name))
-            return refuse(r, "alertmanager: '%.60s' cannot be the name of a label", name);
+            return refuse(r, "alertmanager: '%s' cannot be the name of a label",
+                          cut_name(name).text);
         if (!json_is_string(value))
-            return refuse(r, "alertmanager: the label '%.60s' must be a text", name);
+            return refuse(r, "alertmanager: the label '%s' must be a text", cut_name(name).text);
         for (size_t i = 0; i < COUNT(ours); i++)
             if (strcmp(name, ours[i]) == 0)
                 return refuse(r, "alertmanager: the label '%s' is set by oif", name);
@@ -375,13 +379,13 @@ static bool check_queries(reading *r, const char *place, const pull_config *pull
     json_object_foreach(pull->queries, column, query)
     {
         if (!json_is_string(query) || json_string_length(query) == 0)
-            return refuse(r, "%s: the query of '%.60s' must be a text", place, column);
+            return refuse(r, "%s: the query of '%s' must be a text", place, cut_name(column).text);
         if (!*column || strcmp(column, PULL_TIME_COLUMN) == 0 || has_text(pull->labels, column) ||
             (json_array_size(pull->labels) == 0 && strcmp(column, PULL_KEY_COLUMN) == 0))
             return refuse(r,
-                          "%s: a query cannot make the column '%.60s', which the time or the key "
+                          "%s: a query cannot make the column '%s', which the time or the key "
                           "is in; choose another name",
-                          place, column);
+                          place, cut_name(column).text);
     }
     return true;
 }

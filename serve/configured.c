@@ -1,5 +1,7 @@
 #include "configured.h"
 
+#include "../cli/cut.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +59,8 @@ static bool check_url(const char *option, const char *url)
 {
     if (!url || strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
         return true;
-    complain(EXIT_USAGE, "--%s: '%.200s' must begin with http:// or https://", option, url);
+    complain(EXIT_USAGE, "--%s: '%.*s' must begin with http:// or https://", option,
+             (int)cut_bytes(url, strlen(url), 200), url);
     return false;
 }
 

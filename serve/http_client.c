@@ -1,5 +1,7 @@
 #include "http_client.h"
 
+#include "../cli/cut.h"
+
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
@@ -249,9 +251,7 @@ const char *http_host_text(const char *url, char text[HTTP_HOST_BYTES])
     size_t bytes;
     const char *host = host_of(url, &bytes), *scheme_end = strstr(url, "://");
     size_t scheme_bytes = scheme_end ? (size_t)(scheme_end + 3 - url) : 0;
-    if (bytes > HTTP_HOST_BYTES / 2)
-        bytes = HTTP_HOST_BYTES / 2;
     snprintf(text, HTTP_HOST_BYTES, "%.*s%.*s", scheme_bytes < 16 ? (int)scheme_bytes : 0, url,
-             (int)bytes, host);
+             (int)cut_bytes(host, bytes, HTTP_HOST_BYTES / 2), host);
     return text;
 }

@@ -1,6 +1,7 @@
 #include "prometheus_pull.h"
 
 #include "../cli/clock.h"
+#include "../cli/cut.h"
 #include "../cli/output.h"
 #include "background.h"
 #include "http_client.h"
@@ -65,11 +66,12 @@ static json_t *ask(pull_worker *worker, const char *query, double at, problem *w
     json_t *parsed = is_answered && answer.body
                          ? json_loadb(answer.body, answer.bytes, JSON_ALLOW_NUL, NULL)
                          : NULL;
+    const char *body = answer.body ? answer.body : "";
     if (!is_answered)
         problem_set(why, 502, NULL, "%s", answer.message);
     else if (!parsed)
-        problem_set(why, 502, NULL, "answers %ld: %.100s", answer.status,
-                    answer.body ? answer.body : "");
+        problem_set(why, 502, NULL, "answers %ld: %.*s", answer.status,
+                    (int)cut_bytes(body, strlen(body), 100), body);
     http_answer_close(&answer);
     return parsed;
 }
@@ -88,7 +90,8 @@ static bool ask_all(pull_worker *worker, prometheus_rows *rows, double at, probl
         bool is_added = answer && prometheus_rows_add(rows, answer, &cause);
         json_decref(answer);
         if (!is_added)
-            return problem_set(why, 502, NULL, "the query of '%.100s': %.800s", column,
+            return problem_set(why, 502, NULL, "the query of '%s': %.*s", cut_name(column).text,
+                               (int)cut_bytes(cause.message, strlen(cause.message), 800),
                                cause.message);
     }
     return true;

@@ -1,5 +1,6 @@
 #include "prometheus_rows.h"
 
+#include "../cli/cut.h"
 #include "../cli/output.h"
 #include "../cli/quoting.h"
 
@@ -221,7 +222,9 @@ static bool add_scalar(prometheus_rows *rows, const json_t *sample)
 static bool refuse_answer(json_t *answer, problem *why)
 {
     const char *error = json_string_value(json_object_get(answer, "error"));
-    return problem_set(why, 502, NULL, "%.300s", error ? error : "it is not an answer to a query");
+    if (!error)
+        error = "it is not an answer to a query";
+    return problem_set(why, 502, NULL, "%.*s", (int)cut_bytes(error, strlen(error), 300), error);
 }
 
 bool prometheus_rows_add(prometheus_rows *rows, json_t *answer, problem *why)
@@ -234,7 +237,8 @@ bool prometheus_rows_add(prometheus_rows *rows, json_t *answer, problem *why)
     bool is_vector = strcmp(type, "vector") == 0, is_scalar = strcmp(type, "scalar") == 0;
     if (!is_vector && !is_scalar)
         return problem_set(why, 502, NULL,
-                           "the query makes a %.20s; it must make one number per series", type);
+                           "the query makes a %s; it must make one number per series",
+                           cut_name(type).text);
     if (is_vector ? !add_vector(rows, result) : !add_scalar(rows, result))
         return problem_set(why, 500, NULL, "out of memory");
     rows->column++;

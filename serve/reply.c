@@ -1,5 +1,6 @@
 #include "reply.h"
 
+#include "../cli/cut.h"
 #include "../cli/output.h"
 #include "../cli/quoting.h"
 
@@ -87,7 +88,8 @@ void reply_problem(reply *answer, const problem *why)
         output_print(", \"rows\": %" PRIu64, why->rows);
     output_print("}\n");
     reply_end(answer, why->status, REPLY_JSON);
-    snprintf(answer->reason, sizeof answer->reason, "%.*s", (int)sizeof answer->reason - 1,
+    snprintf(answer->reason, sizeof answer->reason, "%.*s",
+             (int)cut_bytes(why->message, strlen(why->message), sizeof answer->reason - 1),
              why->message);
 }
 

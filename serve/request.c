@@ -1,5 +1,6 @@
 #include "request.h"
 
+#include "../cli/cut.h"
 #include "oif_rows.h"
 
 #include <math.h>
@@ -178,7 +179,7 @@ bool request_check_parameters(const request *asked, const char *known, problem *
     for (size_t i = 0; i < asked->parameter_count; i++) {
         const char *name = asked->parameters[i].name;
         if (!is_in_list(name, known)) {
-            problem_set(why, 400, NULL, "there is no parameter '%.64s' here", name);
+            problem_set(why, 400, NULL, "there is no parameter '%s' here", cut_name(name).text);
             snprintf(why->remedy, sizeof why->remedy, *known ? "Known here: %s." : "It takes none.",
                      known);
             return false;

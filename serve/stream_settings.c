@@ -1,6 +1,7 @@
 #include "stream_settings.h"
 
 #include "../cli/alert_options.h"
+#include "../cli/cut.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static bool check_name(const char *name, problem *why)
     if (!(*name >= 'a' && *name <= 'z') ||
         name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
         return problem_set(why, 400, "the options of oif score, without their dashes, are settings",
-                           "\"%.60s\" is not the name of a setting", name);
+                           "\"%s\" is not the name of a setting", cut_name(name).text);
     return true;
 }
 
@@ -89,8 +90,8 @@ static bool check_name(const char *name, problem *why)
 static bool take_name(const char *given, char name[NAME_BYTES], problem *why)
 {
     if (strlen(given) >= NAME_BYTES)
-        return problem_set(why, 400, NULL, "the name of a setting is too long: \"%.60s...\"",
-                           given);
+        return problem_set(why, 400, NULL, "the name of a setting is too long: \"%s...\"",
+                           cut_name(given).text);
     for (size_t i = 0; i <= strlen(given); i++)
         name[i] = given[i] == '_' ? '-' : given[i];
     return check_name(name, why);

@@ -1,4 +1,5 @@
 /* A stream as JSON: alerts, episodes, silences and rows, for events and answers. */
+#include "../cli/cut.h"
 #include "stream_parts.h"
 
 #include "../cli/durations.h"
@@ -67,7 +68,8 @@ static void write_reason(const row_verdict *verdict, size_t column)
     const char *name = verdict->fields->names[column];
     char unusual[FIELD_TEXT_BYTES], text[2 * FIELD_TEXT_BYTES];
     result_fields_column_text(verdict, column, unusual, sizeof unusual);
-    snprintf(text, sizeof text, "%.2000s %s %.0f%%", name, unusual, why->share * 100);
+    snprintf(text, sizeof text, "%.*s %s %.0f%%", (int)cut_bytes(name, strlen(name), 2000), name,
+             unusual, why->share * 100);
     output_print("{\"column\":");
     quoting_write_json(name, strlen(name));
     output_print(",\"share\":%.2f,\"direction\":\"%s\"", why->share,
@@ -138,7 +140,8 @@ static void make_sentence(const stream_episode *episode, char text[SENTENCE_BYTE
     snprintf(severity, sizeof severity, "%.1f", episode->peak_severity);
     if (strlen(severity) > 2 && strcmp(severity + strlen(severity) - 2, ".0") == 0)
         severity[strlen(severity) - 2] = '\0';
-    snprintf(text, SENTENCE_BYTES, "%.1900s %s %s%s%s, %" PRIu64 " row%s, severity %s", reason,
+    snprintf(text, SENTENCE_BYTES, "%.*s %s %s%s%s, %" PRIu64 " row%s, severity %s",
+             (int)cut_bytes(reason, strlen(reason), 1900), reason,
              episode->is_over ? "from" : "since", first, episode->is_over ? " to " : "",
              episode->is_over ? last : "", episode->rows, episode->rows == 1 ? "" : "s", severity);
 }

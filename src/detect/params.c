@@ -2,6 +2,7 @@
 #include "detect/params.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "oif_rows.h"
 
 #include <string.h>
@@ -32,8 +33,8 @@ static oif_status look_up(const oif_params *params, const char *name, size_t *po
                         "oif_pipeline_options_init first");
     *position = find_param(params->table, name);
     if (*position == params->table->param_count)
-        return oif_fail(error, OIF_EPARAM, "%s has no parameter '%.60s'", params->table->name,
-                        name);
+        return oif_fail(error, OIF_EPARAM, "%s has no parameter '%s'", params->table->name,
+                        oif_excerpt_of(name, name + strlen(name)).text);
     return OIF_OK;
 }
 

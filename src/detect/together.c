@@ -1,6 +1,7 @@
 #include "detect/together.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/memory.h"
 #include "detect/detector.h"
 
@@ -89,15 +90,15 @@ static oif_status add_part(list *l, const oif_detector_info *part, oif_error *er
     return OIF_OK;
 }
 
-static oif_status fail_unknown(const char *name, oif_error *error)
+static oif_status fail_unknown(const char *name, const char *end, oif_error *error)
 {
     char names[OIF_ERROR_MESSAGE_BYTES] = "";
     const oif_detector_info *info;
     for (size_t i = 0, used = 0; (info = oif_detector_info_at(i)) && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                  info->table.name);
-    return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; choose one of: %s", name,
-                    names);
+    return oif_fail(error, OIF_EPARAM, "there is no detector '%s'; choose one of: %s",
+                    oif_excerpt_of(name, end).text, names);
 }
 
 /* Adds the detectors of "a+b+c". */
@@ -110,7 +111,7 @@ static oif_status add_parts(list *l, const char *names, oif_error *error)
         snprintf(name, sizeof name, "%.*s", (int)(end - names), names);
         const oif_detector_info *part = oif_detector_info_find(name);
         if (!part)
-            return fail_unknown(name, error);
+            return fail_unknown(names, end, error);
         status = add_part(l, part, error);
         if (*end == '\0')
             break;
@@ -156,7 +157,7 @@ oif_status oif_together_find(const char *name, const oif_detector_info **info, o
 {
     oif_status status = OIF_OK;
     if (strlen(name) >= NAME_BYTES)
-        return fail_unknown(name, error);
+        return fail_unknown(name, name + strlen(name), error);
     pthread_mutex_lock(&lists_lock);
     if (!find_list(name))
         status = make_list(name, error);

@@ -3,6 +3,7 @@
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/memory.h"
 #include "detect/detector.h"
 #include "snapshot/names_section.h"
@@ -840,8 +841,8 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
 {
     oif_params changed = pipeline->options;
     if (!oif_pipeline_option_is_changeable(name))
-        return oif_fail(error, OIF_EPARAM, "%.60s cannot be changed once the pipeline exists",
-                        name);
+        return oif_fail(error, OIF_EPARAM, "%s cannot be changed once the pipeline exists",
+                        oif_excerpt_of(name, name + strlen(name)).text);
     oif_status status = oif_params_set(&changed, name, value, error);
     if (status == OIF_OK)
         status = let_the_last_rule(&changed, name, value, error);

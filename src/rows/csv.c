@@ -12,9 +12,9 @@
  * mistakes costs nothing extra, and the next record always starts at the right byte. Texts are
  * extracted in a second pass too, which rows without texts do not need. */
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/memory.h"
 #include "rows/csv_field.h"
-#include "rows/excerpt.h"
 #include "rows/reader.h"
 #include "rows/separators.h"
 

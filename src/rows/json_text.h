@@ -5,9 +5,9 @@
 #define OIF_ROWS_JSON_TEXT_H
 
 #include "base/number_text.h"
+#include "base/utf8.h"
 #include "oif.h"
 #include "rows/short_number.h"
-#include "rows/utf8.h"
 
 /* Where a text is not JSON, and why. */
 typedef struct oif_json_fault {

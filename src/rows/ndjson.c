@@ -8,7 +8,7 @@
  * with the same name would replace it. The same goes for values inside objects that get replaced:
  * on a line with a duplicate key, stamps show which values still count. */
 #include "base/error.h"
-#include "rows/excerpt.h"
+#include "base/excerpt.h"
 #include "rows/json_paths.h"
 #include "rows/json_text.h"
 #include "rows/reader.h"

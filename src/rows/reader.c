@@ -3,8 +3,8 @@
 #include "rows/reader.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/memory.h"
-#include "rows/excerpt.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  * checks that such a time exists, and converts it. Nothing here depends on the clock, time zone or
  * locale of the machine. */
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "rows/csv_field.h"
-#include "rows/excerpt.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/memory.h"
 #include "detect/detector.h"
+
+#include <string.h>
 
 enum {
     PARAMS_BYTES = 8192, /* at most: 48 parameters with names of up to a hundred bytes */
@@ -70,8 +73,8 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
     oif_bytes_get_text(&bytes, name);
     *number = oif_bytes_get(&bytes, 8);
     if (bytes.overrun || init(params, name, NULL) != OIF_OK) {
-        oif_section_reader_fail(reader, OIF_EVERSION, "this version of oif has no detector '%.60s'",
-                                name);
+        oif_section_reader_fail(reader, OIF_EVERSION, "this version of oif has no detector '%s'",
+                                oif_excerpt_of(name, name + strlen(name)).text);
         return;
     }
     set_for_older_files(params);

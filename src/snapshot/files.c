@@ -85,7 +85,10 @@ int oif_file_create_beside(int folder, const char *existing, const char *name, i
 const char *oif_path_shown(const char *path)
 {
     size_t length = strlen(path);
-    return length > SHOWN_PATH_BYTES ? path + length - SHOWN_PATH_BYTES : path;
+    const char *shown = length > SHOWN_PATH_BYTES ? path + length - SHOWN_PATH_BYTES : path;
+    for (int i = 0; i < 3 && shown > path && ((unsigned char)*shown & 0xc0) == 0x80; i++)
+        shown++; /* to the start of a character */
+    return shown;
 }
 
 oif_status oif_fail_errno(oif_error *error, oif_status status, const char *what, const char *path,

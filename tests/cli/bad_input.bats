@@ -138,6 +138,29 @@ after_good_row() {
     contains "$stderr" "in.csv:1502: text in 'b\\u0001', which was empty in the first rows"
 }
 
+@test "a long name in a message is cut between characters" {
+    local long=x shown=x i
+    for ((i = 0; i < 40; i++)); do long+=é; done
+    for ((i = 0; i < 29; i++)); do shown+=é; done # 59 bytes
+    awk -v name="$long" 'BEGIN { print name ",v"; for (i = 0; i < 50; i++) print 1794769500 + 15 * i "," i % 7 }' > time.csv
+    oif score --time "$long" --state time.state time.csv
+    equal "$status" 0
+    sed "1s/.*/$long$long,v/" time.csv > other.csv
+    oif score --time "$long$long" --state time.state other.csv
+    contains "$stderr" "until now the time was in '$shown'; from now on it is in '$shown' (--time)"
+    (echo "a,$long"; seq 1500 | sed 's/.*/&,/'; echo 1,late) > late.csv
+    oif score --columns a late.csv
+    oif score --exclude a late.csv
+    contains "$stderr" "text in '$shown', which was empty"
+    oif score --key "$long,,v" time.csv
+    exits 2 "oif: --key: '$shown' contains an empty name; separate names by single commas"
+    (echo "a,$long"; seq 50 | sed 's/.*/&,normal/') > label.csv
+    oif eval --label "$long" --anomaly "$long" label.csv
+    contains "$stderr" "no row has the label '$shown' of --anomaly; '$shown' has normal (50 rows)"
+    oif score --detector "$long" time.csv
+    printf '%s' "$stderr" | iconv -f UTF-8 -t UTF-8
+}
+
 @test "numbers with thousands separators are refused, not called missing" {
     printf 'n,b\n"1,234",2\n"2,345",3\n' > thousands.csv
     oif score thousands.csv

@@ -64,6 +64,10 @@ static void a_list_with_a_fault_is_refused_with_its_reason(void **unused)
         {"rolling-iforest+", "there is no detector ''"},
         {"+", "there is no detector ''"},
         {"hst+nope", "there is no detector 'nope'"},
+        {"hst+x\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+         "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9",
+         "there is no detector 'x\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+         "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9...'"},
         {"hst+rrcf+hst", "hst is in the list of detectors twice"},
         {"hst+rrcf+loda+iforest-asd+rolling-iforest", "at most 4 detectors can judge together"},
     };

@@ -72,6 +72,12 @@ static void streams_have_names_and_settings(void **state)
     assert_refused("{\"streams\": {}}", "'streams' must be an array");
     assert_refused("{\"streams\": [{\"name\": \"a\", \"setings\": {}}]}",
                    "streams[0] has no member 'setings'; did you mean settings?");
+    assert_refused("{\"x\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+                   "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+                   "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\": {}}",
+                   "'x\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+                   "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+                   "\u00e9\u00e9\u00e9\u00e9\u00e9' must be");
 }
 
 static void alertmanager_has_labels_of_texts(void **state)

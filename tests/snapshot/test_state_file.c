@@ -487,6 +487,9 @@ static void a_path_that_cannot_be_a_file_is_refused(void **unused)
     require_not_opened("ring", "cannot follow the link 'ring': Too many levels of symbolic links");
     require_not_opened(long_name, "nnn': File name too long");
     require_not_opened(long_path, "ppp': File name too long");
+    for (size_t i = 0; i + 2 < sizeof long_path; i += 2)
+        memcpy(long_path + i, "\u00e9", 2); /* and a p: the part that is shown begins with them */
+    require_not_opened(long_path, "'\u00e9\u00e9");
 
     require_files("there", "link", "ring", "plain", NULL);
     unlink("link");

@@ -1,8 +1,8 @@
 /* Untrusted text, made safe for error messages. */
-#ifndef OIF_ROWS_EXCERPT_H
-#define OIF_ROWS_EXCERPT_H
+#ifndef OIF_BASE_EXCERPT_H
+#define OIF_BASE_EXCERPT_H
 
-#include "rows/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

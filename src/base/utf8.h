@@ -1,6 +1,6 @@
 /* Characters in UTF-8. */
-#ifndef OIF_ROWS_UTF8_H
-#define OIF_ROWS_UTF8_H
+#ifndef OIF_BASE_UTF8_H
+#define OIF_BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
