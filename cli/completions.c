@@ -16,6 +16,16 @@ static void print_quoted(const char *text, const char *special, const char *esca
     }
 }
 
+/* "score eval ...": also what follows `oif help`, which is not in the table of commands. */
+static void print_command_names(void)
+{
+    const cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        output_print("%s%s", i > 0 ? " " : "", command->name);
+}
+
+static const char help_summary[] = "print the help of a command";
+
 /* ---- bash ---- */
 
 static const char bash_start[] =
@@ -70,10 +80,9 @@ static void print_bash(flag_list *list)
 {
     const cli_command *command;
     output_print("%s", bash_start);
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        output_print("%s ", command->name);
-    output_print(
-        "--help --version\"\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
+    print_command_names();
+    output_print(" help --help --version\"\n        return\n    fi\n"
+                 "    case ${COMP_WORDS[1]}:$before in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         flag_list_make(command, list);
         print_bash_values(command, list);
@@ -83,7 +92,9 @@ static void print_bash(flag_list *list)
         flag_list_make(command, list);
         print_bash_command(command, list);
     }
-    output_print("    esac\n}\n\ncomplete -F _oif oif\n");
+    output_print("    help:*) _oif_words \"");
+    print_command_names();
+    output_print("\" ;;\n    esac\n}\n\ncomplete -F _oif oif\n");
 }
 
 /* ---- zsh ---- */
@@ -135,6 +146,7 @@ static void print_zsh(flag_list *list)
         print_quoted(command->summary, "", "", "'\\''");
         output_print("'\n");
     }
+    output_print("        'help:%s'\n", help_summary);
     output_print("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
                  "        compadd -- --help --version\n        return\n    fi\n"
                  "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
@@ -142,6 +154,9 @@ static void print_zsh(flag_list *list)
         flag_list_make(command, list);
         print_zsh_command(command, list);
     }
+    output_print("    help)\n        _arguments '1:command:(");
+    print_command_names();
+    output_print(")'\n        ;;\n");
     output_print("    esac\n}\n\n_oif \"$@\"\n");
 }
 
@@ -185,6 +200,11 @@ static void print_fish(flag_list *list)
         flag_list_make(command, list);
         print_fish_command(command, list);
     }
+    output_print("\ncomplete -c oif -n __fish_use_subcommand -f -a help -d '%s'\n"
+                 "complete -c oif -n '__fish_seen_subcommand_from help' -f -a '",
+                 help_summary);
+    print_command_names();
+    output_print("'\n");
 }
 
 /* ---- The command ---- */

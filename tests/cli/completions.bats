@@ -26,6 +26,34 @@ flags_in_help() {
 
 commands=(score eval serve state inspect demo detectors generate)
 
+# The commands that `oif --help` lists, and help itself.
+commands_in_help() {
+    "$OIF" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\).*/\1/p'
+    echo help
+}
+
+@test "every shell offers all commands that --help lists, and help with each of them" {
+    equal "$(complete_in_bash oif '' | sort)" "$( (commands_in_help; printf '%s\n' --help --version) | sort)"
+    equal "$(complete_in_bash oif help '')" "$(printf '%s\n' "${commands[@]}")"
+    equal "$(complete_in_bash oif help ge)" generate
+    "$OIF" completions zsh > _oif
+    cat > try.zsh <<'ZSH'
+_describe() { print -rl -- "${(@)commands%%:*}" }
+compadd() { : }
+_arguments() { print -rl -- "$@" }
+words=(oif "$@")
+CURRENT=$#words
+source ./_oif
+ZSH
+    equal "$(zsh -f try.zsh '')" "$(commands_in_help)"
+    equal "$(zsh -f try.zsh help '')" "1:command:(${commands[*]})"
+    "$OIF" completions fish > oif.fish
+    export HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD
+    offered() { fish --no-config -c "source oif.fish; complete -C '$1'" | cut -f 1; }
+    equal "$(offered 'oif ' | sort)" "$(commands_in_help | sort)"
+    equal "$(offered 'oif help ' | sort)" "$(printf '%s\n' "${commands[@]}" | sort)"
+}
+
 @test "bash completes commands, options, their words and files" {
     equal "$(complete_in_bash oif ge)" generate
     equal "$(complete_in_bash oif --ver)" --version
