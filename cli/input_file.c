@@ -25,9 +25,18 @@ const char *path_to_paste(const char *path, char text[PASTED_PATH_BYTES])
     return make_pasted(path, "", text) ? text : "FILE";
 }
 
+/* In the name of the folder, the characters of patterns mean themselves. */
 const char *files_in_to_paste(const char *folder, char text[PASTED_PATH_BYTES])
 {
-    return make_pasted(folder, "/*", text) ? text : "'FOLDER/*'";
+    char literal[PASTED_PATH_BYTES];
+    size_t bytes = 0;
+    for (; *folder && bytes + 2 < sizeof literal; folder++) {
+        if (strchr("*?[\\", *folder))
+            literal[bytes++] = '\\';
+        literal[bytes++] = *folder;
+    }
+    literal[bytes] = '\0';
+    return !*folder && make_pasted(literal, "/*", text) ? text : "'FOLDER/*'";
 }
 
 /* ---- Opening ---- */

@@ -262,6 +262,16 @@ open("ab.f64", "wb").write(struct.pack("<8d", *range(5), *range(3)))'
         oif score "it's here" ${other:+"$other"}
         exits 1 "oif: it's here: Is a directory; to read the files in it, give 'it'\\''s here/*'"
     done
+    local odd='run [1] a*b? \c'
+    mkdir "$odd" "run 1 aab? c"
+    cp a.csv "$odd"
+    for other in a.csv ""; do
+        oif score "$odd" ${other:+"$other"}
+        contains "$stderr" "give 'run \\[1] a\\*b\\? \\\\c/*'"
+        eval "oif score --fields score ${stderr##* give }"
+        exits 0 ""
+        equal "${lines[1]}" 1,2,0.5
+    done
     if [ "$(id -u)" -ne 0 ]; then
         cp a.csv secret.csv
         chmod 000 secret.csv
