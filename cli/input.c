@@ -294,6 +294,11 @@ void input_close(cli_input *input)
     byte_source_close(&input->source);
 }
 
+bool input_has_decimal_commas(const cli_input *input, const oif_record *record)
+{
+    return input->comma_line > 0 && record->line >= input->comma_line;
+}
+
 /* A single column whose name has blanks in it. */
 static bool may_be_between_blanks(const cli_input *input)
 {

@@ -12,6 +12,7 @@ typedef struct cli_input {
     oif_format format;
     oif_reader *reader; /* gives the records */
     cli_columns columns;
+    uint64_t comma_line; /* of the first record that was read with decimal commas; 0: none yet */
 } cli_input;
 
 /* Opens the files that the settings name. `known` is the pipeline whose columns it has to have, or
@@ -39,6 +40,9 @@ exit_code input_choose_known_columns(cli_input *input, const cli_settings *setti
 exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
                      const oif_pipeline *known, bad_rows *bad);
 void input_close(cli_input *input);
+
+/* Whether the comma was the decimal sign when a record was read. */
+bool input_has_decimal_commas(const cli_input *input, const oif_record *record);
 
 /* Prints "oif: file:line:column: message" for an error of the reader. */
 exit_code input_complain(const cli_input *input, const oif_error *error);

@@ -56,9 +56,10 @@ void result_fields_follow(result_fields *fields, oif_pipeline *pipeline, const o
 /* "critical"; "" for OIF_GRADE_NONE. */
 const char *grade_word(oif_grade grade);
 
-/* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". */
+/* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". The decimal sign is a point
+ * or a comma. */
 bool result_fields_write_names(const result_fields *fields, char delimiter);
-bool result_fields_write_csv(const row_verdict *verdict, char delimiter);
+bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal);
 bool result_fields_write_json(const row_verdict *verdict);
 
 /* "score", "NAME_score" */

@@ -66,7 +66,9 @@ static double number_of(const row_verdict *verdict, int field)
                     : field == FIELD_P         ? rounded_p(result->p)
                     : field == FIELD_SEVERITY  ? rounded_severity(result->severity)
                     : field == FIELD_THRESHOLD ? result->threshold
-                                               : NAN;
+                    : field == FIELD_EPISODE_PEAK && verdict->episode.number > 0
+                        ? rounded_severity(verdict->episode.peak_severity)
+                        : NAN;
     return result_number_shorten(verdict->fields, number);
 }
 
@@ -141,7 +143,8 @@ typedef struct short_fields {
 } short_fields;
 
 /* Adds a delimiter and the field's value; false: it is another kind of value, or there is none. */
-static bool add_short(short_fields *to, const row_verdict *verdict, int field, char delimiter)
+static bool add_short(short_fields *to, const row_verdict *verdict, int field, char delimiter,
+                      char decimal)
 {
     const int truth = truth_of(&verdict->result, field);
     const double number = truth < 0 ? number_of(verdict, field) : 0;
@@ -150,7 +153,11 @@ static bool add_short(short_fields *to, const row_verdict *verdict, int field, c
         return false;
     at[0] = delimiter;
     at[1] = (char)('0' + truth);
-    to->bytes += 1 + (truth < 0 ? oif_number_format(number, at + 1) : 1);
+    size_t bytes = truth < 0 ? oif_number_format(number, at + 1) : 1;
+    char *point = decimal == '.' ? NULL : memchr(at + 1, '.', bytes);
+    if (point)
+        *point = decimal;
+    to->bytes += 1 + bytes;
     return true;
 }
 
@@ -164,14 +171,14 @@ static bool write_csv_value(const row_verdict *verdict, int field, char delimite
                               : write_episode_value(verdict, field, delimiter);
 }
 
-bool result_fields_write_csv(const row_verdict *verdict, char delimiter)
+bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal)
 {
     const result_fields *fields = verdict->fields;
     short_fields together;
     bool written = true;
     together.bytes = 0;
     for (size_t i = 0; i < fields->count && written; i++) {
-        if (add_short(&together, verdict, fields->chosen[i], delimiter))
+        if (add_short(&together, verdict, fields->chosen[i], delimiter, decimal))
             continue;
         written = output_write(together.text, together.bytes) && output_write(&delimiter, 1) &&
                   write_csv_value(verdict, fields->chosen[i], delimiter);

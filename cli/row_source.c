@@ -51,6 +51,13 @@ static bool has_only_late_text(cli_input *input, oif_record *record, const oif_e
 
 /* ---- Rows ---- */
 
+/* Later the reader may be ahead of the rows that are written. */
+static void note_decimal_comma(cli_input *input, const oif_record *record)
+{
+    if (input->comma_line == 0 && oif_reader_has_decimal_commas(input->reader))
+        input->comma_line = record->line;
+}
+
 oif_status row_source_next(cli_input *input, on_bad_row policy, bad_rows *bad, oif_record *record,
                            oif_error *error)
 {
@@ -62,8 +69,10 @@ oif_status row_source_next(cli_input *input, on_bad_row policy, bad_rows *bad, o
                          oif_reader_refused(input->reader, record);
         if (is_mended)
             bad_rows_add(bad, &input->source, error, true);
-        if (status == OIF_OK || is_mended)
+        if (status == OIF_OK || is_mended) {
+            note_decimal_comma(input, record);
             status = check_key(&input->columns, record, error);
+        }
         if (status != OIF_EINPUT || policy == BAD_ROW_FAILS)
             return status;
         bad_rows_add(bad, &input->source, error, false);

@@ -147,7 +147,9 @@ static bool write_csv(const row_writer *writer, const oif_record *record,
             write_csv_cell(writer, record, i);
         }
     }
-    return result_fields_write_csv(verdict, writer->delimiter);
+    /* numbers are written as in the rest of the row, so a program reads both */
+    const char decimal = input_has_decimal_commas(writer->input, record) ? ',' : '.';
+    return result_fields_write_csv(verdict, writer->delimiter, decimal);
 }
 
 /* ---- NDJSON ---- */

@@ -89,12 +89,52 @@ END
     printf 'a;b\n1,5;2,7\n1.234,5;3\n' > in.csv
     oif score --fields score in.csv
     exits 0
-    equal "$output" $'a;b;score\n1,5;2,7;0.5\n1.234,5;3;0.5'
+    equal "$output" $'a;b;score\n1,5;2,7;0,5\n1.234,5;3;0,5'
     oif score --fields score --output ndjson in.csv
     equal "$(jq -c '[.a, .b]' <<< "$output")" $'[1.5,2.7]\n[1234.5,3]'
     make_stream
     "$OIF" score --fields score stream.csv | sed 's/.*,//' > expected
-    tr ',.' ';,' < stream.csv | "$OIF" score --fields score | sed 's/.*;//' | cmp - expected
+    tr ',.' ';,' < stream.csv | "$OIF" score --fields score | sed 's/.*;//; s/,/./' | cmp - expected
+}
+
+@test "added numbers have the decimal sign of the row" {
+    local fields=score,p,severity,threshold,anomaly,grade,ready,learned,episode,episode_id,episode_start,episode_rows,episode_peak,episode_why,why
+    make_stream
+    tr ',.' ';,' < stream.csv > german.csv
+    "$OIF" score --alert-rate 0.05 --fields $fields stream.csv > points.csv
+    "$OIF" score --alert-rate 0.05 --fields $fields german.csv > commas.csv
+    # reasons have semicolons, so there they are in quotes
+    tr ',;' '.,' < commas.csv | tr -d '"' | cmp - <(tr ';' ',' < points.csv)
+    equal "$(grep -c '[0-9]\.[0-9]' commas.csv)" 0
+    # threads read ahead of the rows that are written
+    awk 'BEGIN { print "k;a"; for (i = 0; i < 300; i++) print "h" i % 3 ";" i % 7 (i < 200 ? "" : ",5") }' > keys.csv
+    "$OIF" score --key k --fields score keys.csv > expected
+    "$OIF" score --key k --fields score --threads 2 keys.csv | cmp - expected
+    equal "$(sed -n '201p;202p' expected | sed 's/.*;[0-9]*\([.,]\)[0-9]*$/\1/')" $'.\n,'
+    # before the first comma it is not known; an option says so
+    printf 'a;b\n1;2\n1,5;2\n1;2\n' > late.csv
+    oif score --fields score late.csv
+    equal "$output" $'a;b;score\n1;2;0.5\n1,5;2;0,5\n1;2;0,5'
+    oif score --fields score --decimal-comma late.csv
+    equal "$output" $'a;b;score\n1;2;0,5\n1,5;2;0,5\n1;2;0,5'
+    equal "$(printf 'a;b\n1.5;2\n' | "$OIF" score --fields score)" $'a;b;score\n1.5;2;0.5'
+}
+
+@test "a file with added decimal commas is read again, with and without a header" {
+    make_stream
+    tr ',.' ';,' < stream.csv > german.csv
+    "$OIF" score stream.csv > points.csv
+    "$OIF" score german.csv > commas.csv
+    oif score --fields score commas.csv
+    exits 0 "oif: commas.csv: columns score to anomaly were added by an earlier 'oif score' and are not learned; to learn them, list all columns with --columns A,B,...
+oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that are added here"
+    equal "$(sed 's/.*;//; s/,/./' <<< "$output")" "$("$OIF" score --fields score points.csv 2> notes | sed 's/.*,//')"
+    "$OIF" eval --label fault points.csv 2> notes | sed -n '/^rows per second/q;2,$p' > expected
+    "$OIF" eval --label fault commas.csv 2> notes | sed -n '/^rows per second/q;2,$p' | cmp - expected
+    "$OIF" score --columns x,score,p --fields score commas.csv | sed 's/.*;//; s/,/./' > found
+    "$OIF" score --columns x,score,p --fields score points.csv | sed 's/.*,//' | cmp - found
+    tail -n +2 commas.csv | "$OIF" score --fields score | sed 's/.*;//; s/,/./' > found
+    tail -n +2 points.csv | "$OIF" score --fields score | sed 's/.*,//' | cmp - found
 }
 
 @test "a decimal comma after decimal points is refused, and --decimal-comma reads all on one scale" {
@@ -117,7 +157,7 @@ END
     exits 1 "oif: in.tsv:2:1: '1,5' in column \"a\" has a decimal comma, but the decimal sign is the point; choose the decimal comma with --decimal-comma"
     oif score --fields score --decimal-comma in.tsv
     exits 1 "oif: in.tsv:3:1: '1.5' in column \"a\" has a decimal point, but the decimal sign is the comma"
-    equal "$output" $'a\tb\tscore\n1,5\t2\t0.5'
+    equal "$output" $'a\tb\tscore\n1,5\t2\t0,5'
     oif score --decimal-comma --delimiter , in.tsv
     exits 2 "oif: the comma cannot be both the delimiter and the decimal sign"
 }
