@@ -27,6 +27,8 @@ struct oif_pool {
     _Atomic uint64_t round;
     _Atomic unsigned busy;
     unsigned parts;
+    size_t bytes_a_part;
+    unsigned char *memory; /* of all parts; NULL if they need none */
     bool in_use;
     atomic_bool ending;
     void (*task)(void *context, unsigned part);
@@ -67,16 +69,24 @@ static void *work(void *argument)
     }
 }
 
-oif_pool *oif_pool_new(unsigned parts)
+oif_pool *oif_pool_new(unsigned parts, size_t bytes_a_part)
 {
     oif_pool *pool = oif_memory_new(sizeof *pool);
     if (!pool)
         return NULL;
     memset(pool, 0, sizeof *pool);
     pool->parts = 1;
+    pool->bytes_a_part = oif_size_align(bytes_a_part);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->round_began, NULL);
     pthread_cond_init(&pool->round_ended, NULL);
+    if (bytes_a_part > 0) {
+        pool->memory = oif_memory_new(oif_size_multiply(parts, pool->bytes_a_part));
+        if (!pool->memory) {
+            oif_pool_free(pool);
+            return NULL;
+        }
+    }
     while (pool->parts < parts) {
         worker *next = &pool->workers[pool->parts];
         *next = (worker){.pool = pool, .part = pool->parts};
@@ -102,15 +112,16 @@ void oif_pool_free(oif_pool *pool)
     pthread_cond_destroy(&pool->round_ended);
     pthread_cond_destroy(&pool->round_began);
     pthread_mutex_destroy(&pool->mutex);
+    oif_memory_free(pool->memory);
     oif_memory_free(pool);
 }
 
-oif_status oif_pool_set(oif_pool **pool, unsigned parts, oif_error *error)
+oif_status oif_pool_set(oif_pool **pool, unsigned parts, size_t bytes_a_part, oif_error *error)
 {
     if (parts < 1 || parts > OIF_POOL_MAX_PARTS)
         return oif_fail(error, OIF_EPARAM, "threads must be a whole number from 1 to %d",
                         OIF_POOL_MAX_PARTS);
-    oif_pool *made = parts > 1 ? oif_pool_new(parts) : NULL;
+    oif_pool *made = parts > 1 ? oif_pool_new(parts, bytes_a_part) : NULL;
     if (parts > 1 && !made)
         return oif_fail(error, OIF_EMEMORY, "could not start %u threads", parts - 1);
     oif_pool_free(*pool);
@@ -121,6 +132,11 @@ oif_status oif_pool_set(oif_pool **pool, unsigned parts, oif_error *error)
 unsigned oif_pool_parts(const oif_pool *pool)
 {
     return pool ? pool->parts : 1;
+}
+
+void *oif_pool_memory(const oif_pool *pool, unsigned part)
+{
+    return pool->memory + part * pool->bytes_a_part;
 }
 
 /* Starts a round; false if one is running. */

@@ -4,9 +4,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/stable_math.h"
 #include "base/vector.h"
-#include "detect/row_ranges.h"
+#include "detect/row_insertion.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,6 +28,11 @@ struct oif_detector {
 static oif_row_ranges *ranges_of(const oif_detector *detector)
 {
     return (oif_row_ranges *)((unsigned char *)detector + detector->ranges_at);
+}
+
+static oif_row_insertion insertion_of(const oif_detector *detector)
+{
+    return (oif_row_insertion){ranges_of(detector), detector->insertion_depth};
 }
 
 /* ---- Creation ---- */
@@ -225,7 +229,9 @@ const char *oif_detector_column_name(const oif_detector *detector, size_t column
 
 oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oif_error *error)
 {
-    return oif_pool_set(&detector->pool, threads, error);
+    const size_t bytes =
+        detector->insertion_depth > 0 ? oif_row_insertion_pool_bytes(detector->columns) : 0;
+    return oif_pool_set(&detector->pool, threads, bytes, error);
 }
 
 /* ---- Rows ---- */
@@ -327,48 +333,23 @@ void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *
     oif_pool_run(sharing, score_part, &s);
 }
 
-/* The score of a row as if it had been inserted. Slow: call it only for a row that may be
- * outside. */
-static double insert(const oif_detector *detector, const double *row, double score,
-                     const oif_columns_left_out *left_out)
-{
-    const oif_row_ranges *ranges = ranges_of(detector);
-    if (!(score > DBL_MIN && score < 1))
-        return score;
-    double depth = -oif_log2(score) * detector->insertion_depth;
-    double inserted = oif_row_ranges_depth(ranges, row, depth, left_out);
-    return inserted < depth ? oif_exp2(-inserted / detector->insertion_depth) : score;
-}
-
-static void insert_learned(oif_detector *detector, const oif_rows *rows, double *scores)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        const double *row = oif_rows_at(rows, i);
-        bool may_be_outside = oif_row_ranges_learn(ranges_of(detector), row, rows->complete);
-        if (scores && may_be_outside)
-            scores[i] = insert(detector, row, scores[i], NULL);
-    }
-}
-
-/* Scores each row before learning it. */
-static void insert_and_learn(oif_detector *detector, const oif_rows *rows, double *scores)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        const double *row = oif_rows_at(rows, i);
-        if (oif_row_ranges_may_be_outside(ranges_of(detector), row))
-            scores[i] = insert(detector, row, scores[i], NULL);
-        (void)oif_row_ranges_learn(ranges_of(detector), row, rows->complete);
-    }
-}
-
 /* Scores and inserts some rows of a block. Other threads may take the other rows. */
 static void score_and_insert(const void *context, const oif_rows *rows, double *scores)
 {
     const oif_detector *detector = context;
+    const oif_row_insertion insertion = insertion_of(detector);
     detector->kind->score_rows(detector->state, rows, scores);
-    for (size_t i = 0; i < rows->count; i++)
-        if (oif_row_ranges_may_be_outside(ranges_of(detector), oif_rows_at(rows, i)))
-            scores[i] = insert(detector, oif_rows_at(rows, i), scores[i], NULL);
+    oif_row_insertion_score_rows(&insertion, rows, scores);
+}
+
+/* Learns rows that the kind has learned and scored. */
+static void insert_and_learn(oif_detector *detector, const oif_rows *rows, double *scores,
+                             bool scores_first)
+{
+    const oif_row_insertion insertion = insertion_of(detector);
+    if (insertion.depth > 0)
+        oif_row_insertion_learn(&insertion, rows, scores, scores_first, detector->pool);
+    detector->rows_learned += rows->count;
 }
 
 static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores,
@@ -378,9 +359,7 @@ static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *s
     if (status != OIF_OK)
         return status;
     detector->kind->learn_rows(detector->state, &rows, scores, detector->pool);
-    if (detector->insertion_depth > 0)
-        insert_learned(detector, &rows, scores);
-    detector->rows_learned += rows.count;
+    insert_and_learn(detector, &rows, scores, false);
     return OIF_OK;
 }
 
@@ -418,9 +397,7 @@ oif_status oif_detector_score_learn_rows(oif_detector *detector, const double *r
     if (status != OIF_OK)
         return status;
     detector->kind->score_learn_rows(detector->state, &block, scores, detector->pool);
-    if (detector->insertion_depth > 0)
-        insert_and_learn(detector, &block, scores);
-    detector->rows_learned += count;
+    insert_and_learn(detector, &block, scores, true);
     return OIF_OK;
 }
 
@@ -471,7 +448,9 @@ static double score_without(const oif_detector *detector, const double *row, siz
     for (size_t i = column; i < detector->columns; i += step_columns)
         scratch[i] = NAN;
     detector->kind->score_rows(detector->state, &block, &score);
-    return detector->insertion_depth > 0 ? insert(detector, scratch, score, &left_out) : score;
+    const oif_row_insertion insertion = insertion_of(detector);
+    return insertion.depth > 0 ? oif_row_insertion_score(&insertion, scratch, score, &left_out)
+                               : score;
 }
 
 oif_status oif_detector_explain(const oif_detector *detector, const double *row,

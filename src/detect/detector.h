@@ -14,25 +14,13 @@
 #include "base/pool.h"
 #include "base/state_visitor.h"
 #include "detect/params.h"
+#include "detect/row_block.h"
 #include "detect/score_scale.h"
 #include "oif.h"
 
 #include <float.h>
 
 /* ---- Rows ---- */
-
-/* A block of rows without infinities. Row i starts at values[i * stride]. */
-typedef struct oif_rows {
-    const double *values;
-    size_t count;
-    size_t stride;
-    bool complete; /* no value is missing */
-} oif_rows;
-
-static inline const double *oif_rows_at(const oif_rows *rows, size_t i)
-{
-    return rows->values + i * rows->stride;
-}
 
 /* Whether every number is finite or missing, as in rows that passed oif_row_check. Has no branch,
  * so compilers can vectorise it. */
@@ -57,14 +45,6 @@ oif_status oif_row_check(const double *row, size_t columns, size_t row_number, o
 static inline bool oif_rows_complete_at(const oif_rows *rows, size_t i, size_t dimension)
 {
     return rows->complete || oif_row_is_complete(oif_rows_at(rows, i), dimension);
-}
-
-/* At most `most` rows, starting at row `from`. */
-static inline oif_rows oif_rows_from(const oif_rows *rows, size_t from, size_t most)
-{
-    size_t left = rows->count - from;
-    return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride,
-                      rows->complete};
 }
 
 /* ---- Threads ---- */

@@ -180,5 +180,5 @@ oif_status oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows,
 
 oif_status oif_pipeline_set_threads(oif_pipeline *pipeline, unsigned threads, oif_error *error)
 {
-    return oif_pool_set(&pipeline->pool, threads, error);
+    return oif_pool_set(&pipeline->pool, threads, 0, error);
 }

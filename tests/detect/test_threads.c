@@ -231,7 +231,7 @@ static void a_pool_calls_every_part_once_in_every_round(void **state)
     (void)state;
     for (unsigned parts = 1; parts <= OIF_POOL_MAX_PARTS; parts += 5) {
         atomic_uint calls[OIF_POOL_MAX_PARTS] = {0};
-        oif_pool *pool = oif_pool_new(parts);
+        oif_pool *pool = oif_pool_new(parts, 0);
         assert_non_null(pool);
         for (int round = 0; round < 200; round++)
             oif_pool_run(pool, count_part, calls);
