@@ -1,11 +1,12 @@
-/* Code for one kind of processor: AVX2 of x86-64, used if the machine has it. The results are the
- * same bits as those of the portable code: it uses only operations that IEEE 754 defines exactly,
- * and -ffp-contract=off keeps compilers from fusing them. OIF_PORTABLE disables it, for tests and
- * comparisons.
+/* Code for one kind of processor: AVX2 of x86-64, used if the machine has it, and NEON of aarch64,
+ * which every such machine has. The results are the same bits as those of the portable code: it
+ * uses only operations that IEEE 754 defines exactly, and -ffp-contract=off keeps compilers from
+ * fusing them. OIF_PORTABLE disables it, for tests and comparisons.
  *
- * Most uses have no intrinsics: an OIF_INLINE function is compiled a second time, inside an
+ * Most uses of AVX2 have no intrinsics: an OIF_INLINE function is compiled a second time, inside an
  * OIF_AVX2 function that is called if oif_machine_has_avx2(). On other processors that is never
- * true, and the second copy vanishes. */
+ * true, and the second copy vanishes. On aarch64 compilers use NEON in such loops without being
+ * asked; intrinsics are for those where they do not. */
 #ifndef OIF_BASE_VECTOR_H
 #define OIF_BASE_VECTOR_H
 
@@ -90,6 +91,14 @@ static inline bool oif_machine_has_avx2(void)
 {
     return false;
 }
+#endif
+
+#if defined(__aarch64__) && !defined(OIF_PORTABLE)
+#define OIF_HAS_NEON_CODE 1
+
+#include <arm_neon.h>
+#else
+#define OIF_HAS_NEON_CODE 0
 #endif
 
 /* The child of node i of a heap for a key: 2 i, or 2 i + 1 if last_left < key. Compilers would

@@ -12,8 +12,9 @@ enum {
     LANES = 4
 };
 
-/* A vector type: the compiler uses the machine's vector instructions. */
-typedef double four __attribute__((vector_size(LANES * sizeof(double))));
+/* A vector type of the width that every machine with vectors has. Compilers keep wider ones in
+ * memory if the machine's are narrower. */
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 
 /* ---- Range ---- */
 
@@ -28,10 +29,49 @@ OIF_INLINE oif_rolling_column without_sign_of_zero(oif_rolling_column seen)
     return seen;
 }
 
+#if OIF_HAS_NEON_CODE
+OIF_INLINE float64x2_t two_numbers(const double *values, const size_t *rows)
+{
+    return vcombine_f64(vld1_f64(values + rows[0]), vld1_f64(values + rows[1]));
+}
+
+/* The range of at least four rows, and their values; NaN if a value is missing. The last four may
+ * overlap the ones before, which is harmless. */
+OIF_INLINE oif_rolling_column scan_neon(const double *values, const size_t *rows, size_t count,
+                                        double *numbers)
+{
+    const size_t last = count - LANES;
+    float64x2_t a = two_numbers(values, rows + last), b = two_numbers(values, rows + last + 2);
+    float64x2_t low_a = a, low_b = b, high_a = a, high_b = b;
+    vst1q_f64(numbers + last, a);
+    vst1q_f64(numbers + last + 2, b);
+    for (size_t i = 0; i < last; i += LANES) {
+        a = two_numbers(values, rows + i);
+        b = two_numbers(values, rows + i + 2);
+        vst1q_f64(numbers + i, a);
+        vst1q_f64(numbers + i + 2, b);
+        low_a = vminq_f64(low_a, a);
+        low_b = vminq_f64(low_b, b);
+        high_a = vmaxq_f64(high_a, a);
+        high_b = vmaxq_f64(high_b, b);
+    }
+    return without_sign_of_zero((oif_rolling_column){.low = vminvq_f64(vminq_f64(low_a, low_b)),
+                                                     .high = vmaxvq_f64(vmaxq_f64(high_a, high_b)),
+                                                     .complete = true});
+}
+#endif
+
 /* Missing values compare false and stay out of the range. */
 static oif_rolling_column scan(const double *restrict values, const size_t *restrict rows,
                                uint32_t count, double *restrict numbers)
 {
+#if OIF_HAS_NEON_CODE
+    if (count >= LANES) {
+        const oif_rolling_column complete = scan_neon(values, rows, count, numbers);
+        if (complete.low <= complete.high)
+            return complete;
+    }
+#endif
     oif_rolling_column seen = nothing_seen;
     for (uint32_t i = 0; i < count; i++) {
         double number = numbers[i] = values[rows[i]];
@@ -61,30 +101,43 @@ static double scale_of(double width)
     return oif_double_from_bits((exponent > 2045 ? 1 : 2046 - exponent) << 52);
 }
 
+/* Sums in four lanes, of the first four powers. */
+typedef struct power_sums {
+    pair of[4][LANES / 2];
+} power_sums;
+
+/* Adds the powers of four (number - low) x scale. */
+OIF_INLINE void add_powers(power_sums *sums, const double *numbers, double low, double scale)
+{
+    for (int half = 0; half < LANES / 2; half++) {
+        pair x;
+        memcpy(&x, numbers + 2 * half, sizeof x);
+        x = (x - low) * scale;
+        const pair square = x * x;
+        sums->of[0][half] += x;
+        sums->of[1][half] += square;
+        sums->of[2][half] += square * x;
+        sums->of[3][half] += square * square;
+    }
+}
+
 /* The means of the first four powers of (number - low) x scale. */
 static void mean_powers(const double *numbers, uint32_t count, double low, double scale,
                         double means[4])
 {
-    four x, square, sums[4] = {{0}};
-    for (uint32_t i = 0; i < count; i += LANES) {
-        if (count - i >= LANES) {
-            memcpy(&x, numbers + i, sizeof x);
-        } else {
-            double rest[LANES] = {low, low, low, low}; /* adds nothing */
-            for (uint32_t lane = 0; lane < count - i; lane++)
-                rest[lane] = numbers[i + lane];
-            memcpy(&x, rest, sizeof x);
-        }
-        x = (x - low) * scale;
-        square = x * x;
-        sums[0] += x;
-        sums[1] += square;
-        sums[2] += square * x;
-        sums[3] += square * square;
+    const uint32_t whole = count / LANES * LANES;
+    power_sums sums = {{{{0}}}};
+    for (uint32_t i = 0; i < whole; i += LANES)
+        add_powers(&sums, numbers + i, low, scale);
+    if (whole < count) {
+        double rest[LANES] = {low, low, low, low}; /* adds nothing */
+        for (uint32_t i = whole; i < count; i++)
+            rest[i - whole] = numbers[i];
+        add_powers(&sums, rest, low, scale);
     }
     for (int power = 0; power < 4; power++) {
-        const four *sum = &sums[power];
-        means[power] = (((*sum)[0] + (*sum)[1]) + ((*sum)[2] + (*sum)[3])) / count;
+        const pair a = sums.of[power][0], b = sums.of[power][1];
+        means[power] = ((a[0] + a[1]) + (b[0] + b[1])) / count;
     }
 }
 
@@ -108,6 +161,20 @@ static double kurtosis_of(double *numbers, uint32_t count, double low, double hi
     }
     mean_powers(numbers, count, low, scale_of(width), means);
     return kurtosis_from(means[0], means[1], means[2], means[3]);
+}
+
+/* ---- Both ---- */
+
+/* What oif_rolling_read_column does, for any rows. Apart, so the usual case saves no registers. */
+static __attribute__((noinline)) void read_any(const double *values, const size_t *rows,
+                                               uint32_t count, bool weigh, double *numbers,
+                                               oif_rolling_column *column)
+{
+    *column = scan(values, rows, count, numbers);
+    if (weigh && column->low < column->high) {
+        const uint32_t known = column->complete ? count : leave_out_missing(numbers, count);
+        column->kurtosis = kurtosis_of(numbers, known, column->low, column->high);
+    }
 }
 
 /* ---- Sides of a cut ---- */
@@ -142,6 +209,15 @@ OIF_INLINE uint32_t part_from(uint32_t i, uint32_t left, const double *restrict 
     return left;
 }
 
+/* Whether missing values go right is asked once, not for each row. */
+static uint32_t part(const double *values, size_t *rows, uint32_t count, double cut,
+                     bool missing_right, size_t *spare)
+{
+    if (missing_right)
+        return part_from(0, 0, values, rows, count, cut, true, spare);
+    return part_from(0, 0, values, rows, count, cut, false, spare);
+}
+
 /* ---- Four rows at once ---- */
 
 #if OIF_HAS_AVX2_CODE
@@ -166,15 +242,14 @@ OIF_AVX2 OIF_INLINE double highest_avx2(__m256d x)
 }
 
 /* The range of at least four rows, and their values. The last four may overlap the ones before,
- * which is harmless. */
+ * which is harmless. A value that is missing makes the range NaN or is left out of it. */
 OIF_AVX2 OIF_INLINE oif_rolling_column scan_avx2(const double *values, const size_t *rows,
                                                  size_t count, double *numbers)
 {
     const size_t last = count - LANES;
-    __m256d x = four_numbers(values, rows + last);
-    __m256d low = _mm256_min_pd(x, _mm256_set1_pd(INFINITY)), /* drops a missing value */
-        high = _mm256_max_pd(x, _mm256_set1_pd(-INFINITY));
+    __m256d x = four_numbers(values, rows + last), low = x, high = x;
     _mm256_storeu_pd(numbers + last, x);
+    OIF_UNROLL_2
     for (size_t i = 0; i < last; i += LANES) {
         x = four_numbers(values, rows + i);
         _mm256_storeu_pd(numbers + i, x);
@@ -203,6 +278,7 @@ OIF_AVX2 OIF_INLINE __m256d mean_powers_avx2(const double *numbers, size_t count
                   zero = _mm256_setzero_pd();
     const size_t whole = count / LANES * LANES;
     __m256d sums[4] = {zero, zero, zero, zero};
+    OIF_UNROLL_2
     for (size_t i = 0; i < whole; i += LANES)
         add_powers_avx2(sums, _mm256_mul_pd(_mm256_sub_pd(_mm256_loadu_pd(numbers + i), from), by));
     if (whole < count) {
@@ -227,19 +303,20 @@ OIF_AVX2 OIF_INLINE double kurtosis_avx2(const double *numbers, size_t count, do
                          _mm_cvtsd_f64(last), _mm_cvtsd_f64(_mm_unpackhi_pd(last, last)));
 }
 
-/* Like oif_rolling_read_column with `weigh`, for at least four rows. Returns false if the column is
- * constant, a value is missing or the range overflows a double: the kurtosis would be NaN. */
-OIF_AVX2 static bool weigh_avx2(const double *values, const size_t *rows, uint32_t count,
+/* Like read_any with `weigh`, for at least four rows. The kurtosis would be NaN if the column is
+ * constant, a value is missing or the range overflows a double. */
+OIF_AVX2 static void weigh_avx2(const double *values, const size_t *rows, uint32_t count,
                                 double *numbers, oif_rolling_column *column)
 {
     const oif_rolling_column seen = scan_avx2(values, rows, count, numbers);
-    if (!(seen.low < seen.high))
-        return false;
-    column->low = seen.low;
-    column->high = seen.high;
-    column->kurtosis = kurtosis_avx2(numbers, count, seen.low, seen.high - seen.low);
-    column->complete = true;
-    return column->kurtosis == column->kurtosis;
+    if (seen.low < seen.high) {
+        const double kurtosis = kurtosis_avx2(numbers, count, seen.low, seen.high - seen.low);
+        if (kurtosis == kurtosis) {
+            *column = (oif_rolling_column){seen.low, seen.high, kurtosis, true};
+            return;
+        }
+    }
+    read_any(values, rows, count, true, numbers, column);
 }
 
 /* For each bit mask of four rows: the chosen rows in order, as pairs of 32 bits, followed by any
@@ -297,24 +374,22 @@ void oif_rolling_read_column(const double *values, const size_t *rows, uint32_t 
                              double *numbers, oif_rolling_column *column)
 {
 #if OIF_HAS_AVX2_CODE
-    if (weigh && count >= LANES && oif_machine_has_avx2() &&
-        weigh_avx2(values, rows, count, numbers, column))
+    if (weigh && count >= LANES && oif_machine_has_avx2()) {
+        weigh_avx2(values, rows, count, numbers, column);
         return;
-#endif
-    *column = scan(values, rows, count, numbers);
-    if (weigh && column->low < column->high) {
-        const uint32_t known = column->complete ? count : leave_out_missing(numbers, count);
-        column->kurtosis = kurtosis_of(numbers, known, column->low, column->high);
     }
+#endif
+    read_any(values, rows, count, weigh, numbers, column);
 }
 
 uint32_t oif_rolling_part_rows(const double *values, size_t *rows, uint32_t count, double cut,
                                bool complete, size_t *spare)
 {
-    const bool missing_right = !complete && missing_goes_right(values, rows, count, cut);
+    if (!complete && missing_goes_right(values, rows, count, cut))
+        return part(values, rows, count, cut, true, spare);
 #if OIF_HAS_AVX2_CODE
-    if (!missing_right && oif_machine_has_avx2())
+    if (oif_machine_has_avx2())
         return part_avx2(values, rows, count, cut, spare);
 #endif
-    return part_from(0, 0, values, rows, count, cut, missing_right, spare);
+    return part(values, rows, count, cut, false, spare);
 }

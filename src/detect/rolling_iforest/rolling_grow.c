@@ -39,13 +39,12 @@ typedef struct candidate {
     oif_rolling_column stats;
 } candidate;
 
-/* Returns `count` if the column was not drawn yet. */
-static uint32_t find_candidate(const candidate *drawn, uint32_t count, uint32_t column)
+/* Returns `end` if the column was not drawn yet. */
+static candidate *find_candidate(candidate *drawn, candidate *end, uint32_t column)
 {
-    uint32_t i = 0;
-    while (i < count && drawn[i].column != column)
-        i++;
-    return i;
+    while (drawn < end && drawn->column != column)
+        drawn++;
+    return drawn;
 }
 
 /* Draws columns until enough of them are not constant here, or too many were drawn. The largest
@@ -54,17 +53,17 @@ static uint32_t find_candidate(const candidate *drawn, uint32_t count, uint32_t 
 static bool draw_column(tree_growth *growth, const node_rows *at, candidate *winner)
 {
     const uint32_t wanted = growth->trees->shape.tournament;
-    candidate drawn[DRAWS_PER_COLUMN * OIF_ROLLING_MAX_TOURNAMENT];
+    candidate drawn[DRAWS_PER_COLUMN * OIF_ROLLING_MAX_TOURNAMENT], *end = drawn;
     const candidate *best = NULL;
-    uint32_t different = 0, found = 0;
+    uint32_t found = 0;
     for (uint32_t draw = 0; draw < DRAWS_PER_COLUMN * wanted && found < wanted; draw++) {
         uint32_t column = oif_random_below(growth->random, growth->trees->dimension);
-        candidate *known = &drawn[find_candidate(drawn, different, column)];
-        if (known == &drawn[different]) {
+        candidate *known = find_candidate(drawn, end, column);
+        if (known == end) {
             known->column = column;
             oif_rolling_read_column(growth->values + column, at->rows, at->count, growth->weigh,
                                     growth->numbers, &known->stats);
-            different++;
+            end++;
         }
         if (!(known->stats.low < known->stats.high))
             continue;
@@ -76,13 +75,25 @@ static bool draw_column(tree_growth *growth, const node_rows *at, candidate *win
     return best;
 }
 
-/* Returns the child to store in the parent. */
-static uint16_t grow_node(tree_growth *growth, node_rows at)
+static bool may_be_cut(const oif_rolling_shape *shape, const node_rows *at)
 {
-    const oif_rolling_shape *shape = &growth->trees->shape;
+    return at->count >= shape->max_leaf_samples && at->depth < shape->max_depth;
+}
+
+static uint16_t grow_inner(tree_growth *growth, node_rows at);
+
+/* Returns the child to store in the parent. */
+static inline uint16_t grow_node(tree_growth *growth, node_rows at)
+{
+    return may_be_cut(&growth->trees->shape, &at) ? grow_inner(growth, at)
+                                                  : (uint16_t)(OIF_ROLLING_LEAF | at.count);
+}
+
+/* Likewise, for rows that may be cut. */
+static uint16_t grow_inner(tree_growth *growth, node_rows at)
+{
     candidate winner;
-    if (at.count < shape->max_leaf_samples || at.depth == shape->max_depth ||
-        !draw_column(growth, &at, &winner))
+    if (!draw_column(growth, &at, &winner))
         return (uint16_t)(OIF_ROLLING_LEAF | at.count);
     double cut = oif_draw_cut(growth->random, winner.stats.low, winner.stats.high);
     uint32_t left = oif_rolling_part_rows(growth->values + winner.column, at.rows, at.count, cut,
