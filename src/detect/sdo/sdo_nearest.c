@@ -65,6 +65,32 @@ OIF_AVX2 static void measure_avx2(const oif_sdo_state *sdo, const double *row, b
 }
 #endif
 
+#if OIF_HAS_NEON_CODE
+/* For rows and observers without missing values. Like AVX2's minimum, FMINNM of a NaN and the
+ * greatest square is that square. */
+static void measure_lanes_neon(const oif_sdo_state *sdo, const double *row, uint32_t first,
+                               double *squares)
+{
+    enum { VECTORS = OIF_SDO_LANES / 2 };
+    const float64x2_t furthest = vdupq_n_f64(sdo->furthest_square);
+    const oif_sdo_column *columns = oif_sdo_columns(sdo);
+    const double *values = oif_sdo_values(sdo, 0) + first;
+    float64x2_t sums[VECTORS];
+    for (int i = 0; i < VECTORS; i++)
+        sums[i] = vdupq_n_f64(0);
+    for (uint32_t column = 0; column < sdo->dimension; column++, values += sdo->stride) {
+        const float64x2_t number = vdupq_n_f64(row[column]);
+        for (int i = 0; i < VECTORS; i++) {
+            float64x2_t apart =
+                vmulq_n_f64(vsubq_f64(number, vld1q_f64(values + 2 * i)), columns[column].inverse);
+            sums[i] = vaddq_f64(sums[i], vminnmq_f64(vmulq_f64(apart, apart), furthest));
+        }
+    }
+    for (int i = 0; i < VECTORS; i++)
+        vst1q_f64(squares + 2 * i, sums[i]);
+}
+#endif
+
 static void measure_lanes(const oif_sdo_state *sdo, const double *row, uint32_t first,
                           double *squares)
 {
@@ -143,8 +169,13 @@ void oif_sdo_measure(const oif_sdo_state *sdo, const double *row, bool complete,
         return;
     }
 #endif
+    uint32_t i = 0;
+#if OIF_HAS_NEON_CODE
+    for (; complete && sdo->incomplete == 0 && i < count; i += OIF_SDO_LANES)
+        measure_lanes_neon(sdo, row, first + i, squares + i);
+#endif
     (void)complete;
-    for (uint32_t i = 0; i < count; i += OIF_SDO_LANES)
+    for (; i < count; i += OIF_SDO_LANES)
         measure_lanes(sdo, row, first + i, squares + i);
 }
 
