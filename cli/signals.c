@@ -30,6 +30,12 @@ static void request_save(int number)
     wake();
 }
 
+static void notice(int number)
+{
+    (void)number;
+    wake();
+}
+
 static void catch_signal(int number, void (*handler)(int), int flags)
 {
     /* Output that a slow reader holds up continues; waits for input are never restarted. */
@@ -48,6 +54,11 @@ void signals_catch(void)
     catch_signal(SIGINT, request, (int)SA_RESETHAND);
     catch_signal(SIGHUP, request, (int)SA_RESETHAND);
     catch_signal(SIGUSR1, request_save, 0);
+}
+
+void signals_catch_resize(void)
+{
+    catch_signal(SIGWINCH, notice, 0);
 }
 
 bool signals_stop_requested(void)

@@ -9,6 +9,9 @@
  * jobs that way. */
 void signals_catch(void);
 
+/* From now on a terminal that changes its size ends a wait for input. */
+void signals_catch_resize(void);
+
 bool signals_stop_requested(void);
 
 /* Whether the terminal that the program was started from is gone. */

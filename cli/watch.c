@@ -3,11 +3,11 @@
 #include "clock.h"
 #include "cut.h"
 #include "quoting.h"
+#include "signals.h"
 #include "warm_up.h"
 #include "watch_view.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,18 +26,6 @@ bool watch_is_possible(void)
 
 /* ---- Starting ---- */
 
-/* A wait for input ends when the terminal changes its size, and the view is drawn again. */
-static void notice(int number)
-{
-    (void)number;
-}
-
-static void notice_size(void)
-{
-    struct sigaction action = {.sa_handler = notice};
-    sigaction(SIGWINCH, &action, NULL);
-}
-
 void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline)
 {
     *watch = (watch_view){.input = input,
@@ -49,7 +37,7 @@ void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *
                                                       oif_pipeline_columns(pipeline), 0),
                           .first_seconds = NAN,
                           .last_seconds = NAN};
-    notice_size();
+    signals_catch_resize(); /* and the view is drawn again */
     output_hold_messages();
 }
 
