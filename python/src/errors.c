@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 static PyObject *errors_function(const char *name)
 {
@@ -21,12 +22,16 @@ static void raise_made(PyObject *exception)
 
 PyObject *raise_error(const oif_error *error)
 {
-    PyObject *make = errors_function("from_status");
+    /* A message may end within a character, or quote bytes that are none. */
+    PyObject *message =
+        PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
+    PyObject *make = message ? errors_function("from_status") : NULL;
     if (make)
-        raise_made(PyObject_CallFunction(make, "isKK", (int)error->status, error->message,
+        raise_made(PyObject_CallFunction(make, "iOKK", (int)error->status, message,
                                          (unsigned long long)error->line,
                                          (unsigned long long)error->column));
     Py_XDECREF(make);
+    Py_XDECREF(message);
     return NULL;
 }
 

@@ -78,3 +78,9 @@ def test_results_of_arrow_are_arrow(rows):
         assert {"share_a", "direction_b", "has_no_model"} <= set(results.column_names)
     assert isinstance(oif.Pipeline().process(rows, output="arrow"), pyarrow.Table)
     assert isinstance(oif.Pipeline().process(table, output="array"), np.ndarray)
+
+
+@pytest.mark.parametrize("name", ["é" * 400, "a" + "é" * 400, "日" * 400, "a日" * 200])
+def test_a_long_name_of_long_characters_is_quoted_in_the_error(name):
+    with pytest.raises(oif.ParameterError, match="there is no detector 'a?[é日]"):
+        oif.Pipeline(name)
