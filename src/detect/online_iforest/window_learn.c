@@ -138,6 +138,19 @@ typedef struct box_shape {
     bool looks_inside; /* at inner boxes; otherwise boxes are widened by every row */
 } box_shape;
 
+/* Widens the box of a leaf by the row, or looks whether its inner box has the row. Returns false if
+ * the box has yet to be widened. */
+OIF_INLINE bool enter_box(oif_window_leaf *leaf, const double *mirror, const int16_t *marks,
+                          box_shape shape, bool avx2)
+{
+    if (shape.looks_inside)
+        return oif_inner_box_has(oif_window_inner_box(leaf, shape.inner_width), marks,
+                                 shape.inner_width, avx2);
+    oif_box_widen(oif_block_part(leaf, oif_window_box_at(shape.inner_width)), mirror,
+                  shape.box_width, avx2);
+    return true;
+}
+
 /* The same for a complete row that every tree learns when a row is forgotten. A tree that has
  * to change its shape, or whose leaf has an unusual height, waits until the others are done:
  * with nothing to call, the loop has all registers. So does one whose box has to be widened. Where
@@ -163,13 +176,8 @@ OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uin
     for (uint32_t i = 0; i < count; i++, leaves += tree_bytes) {
         oif_window_leaf *leaf = oif_block_part(leaves, found[i] * leaf_bytes);
         leaves[label_at] = (uint8_t)found[i];
-        if (shape.looks_inside) {
-            outside[outside_count] = (uint8_t)i;
-            outside_count += !oif_inner_box_has(oif_window_inner_box(leaf, shape.inner_width),
-                                                marks, shape.inner_width, avx2);
-        } else {
-            oif_box_widen(oif_block_part(leaf, box_at), mirror, shape.box_width, avx2);
-        }
+        outside[outside_count] = (uint8_t)i;
+        outside_count += !enter_box(leaf, mirror, marks, shape, avx2);
         oif_window_leaf *old = oif_block_part(leaves, leaves[oldest_at] * leaf_bytes);
         const int32_t height_before = leaf->height;
         /* A height under 0 is a large one without its sign. */
@@ -213,13 +221,8 @@ OIF_INLINE uint64_t learn_in_filling_trees(oif_window_state *forest, uint32_t fi
     for (uint32_t i = 0; i < count; i++, leaves += tree_bytes) {
         oif_window_leaf *leaf = oif_block_part(leaves, found[i] * leaf_bytes);
         leaves[label_at] = (uint8_t)found[i];
-        if (shape.looks_inside) {
-            outside[outside_count] = (uint8_t)i;
-            outside_count += !oif_inner_box_has(oif_window_inner_box(leaf, shape.inner_width),
-                                                marks, shape.inner_width, avx2);
-        } else {
-            oif_box_widen(oif_block_part(leaf, box_at), visit->mirror, shape.box_width, avx2);
-        }
+        outside[outside_count] = (uint8_t)i;
+        outside_count += !enter_box(leaf, visit->mirror, marks, shape, avx2);
         /* No branch to find the height at which it waits: leaves differ at random. Heights that the
          * table does not have are above, without their sign. */
         const uint32_t height = (uint32_t)++leaf->height,
