@@ -1,7 +1,9 @@
 /* The columns of a growing tree of rolling-iforest, against plain twins: the bits of range and
- * kurtosis, and the rows of both sides in order, for any numbers. */
+ * kurtosis, of one column and of three at once, and the rows of both sides in order, for any
+ * numbers. */
 #include "any_detector.h"
 
+#include "base/vector.h"
 #include "detect/rolling_iforest/rolling_column.h"
 
 enum { MOST_ROWS = 70, WIDTH = 3 };
@@ -96,6 +98,45 @@ static void ranges_and_tails_are_those_of_the_plain_twin(void **state)
     }
 }
 
+/* Columns at once are those one by one, or are refused: without AVX2, and if one of them has no
+ * kurtosis. */
+static void three_columns_at_once_are_those_one_by_one(void **state)
+{
+    (void)state;
+    enum { MOST = 140 };
+    static const uint32_t order[OIF_ROLLING_THREE] = {2, 0, 1};
+    dice from = {seed_from_environment()};
+    size_t read = 0;
+    for (size_t round = 0; round < 20000; round++) {
+        double values[MOST * WIDTH], numbers[MOST];
+        size_t rows[MOST];
+        const uint32_t count = 1 + dice_below(&from, MOST);
+        for (uint32_t column = 0; column < WIDTH; column++) {
+            const style of = (style)dice_below(&from, STYLES);
+            const double missing = dice_chance(&from, 0.9) ? 0 : 0.3 * dice_unit(&from);
+            for (uint32_t i = 0; i < count; i++) {
+                double number = number_in_style(&from, of, i);
+                values[i * WIDTH + column] = dice_chance(&from, missing) ? NAN : number;
+            }
+        }
+        for (uint32_t i = 0; i < count; i++)
+            rows[i] = (size_t)(i * 7 % count) * WIDTH; /* some twice, in any order */
+        oif_rolling_column together[OIF_ROLLING_THREE], alone;
+        if (!oif_rolling_read_three(values, order, rows, count, together))
+            continue;
+        read++;
+        for (int k = 0; k < OIF_ROLLING_THREE; k++) {
+            oif_rolling_read_column(values + order[k], rows, count, true, numbers, &alone);
+            expect_same_bits(together[k].low, alone.low, "low", round);
+            expect_same_bits(together[k].high, alone.high, "high", round);
+            expect_same_bits(together[k].kurtosis, alone.kurtosis, "kurtosis", round);
+            assert_int_equal(together[k].complete, alone.complete);
+        }
+    }
+    print_message("%zu of 20000 were read at once\n", read);
+    assert_true(read > 2000 || !oif_machine_has_avx2());
+}
+
 static void both_sides_keep_their_order(void **state)
 {
     (void)state;
@@ -129,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_and_tails_are_those_of_the_plain_twin),
+        cmocka_unit_test(three_columns_at_once_are_those_one_by_one),
         cmocka_unit_test(both_sides_keep_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

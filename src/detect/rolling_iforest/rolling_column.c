@@ -319,33 +319,25 @@ OIF_AVX2 static void weigh_avx2(const double *values, const size_t *rows, uint32
     read_any(values, rows, count, true, numbers, column);
 }
 
-/* For each bit mask of four rows: the chosen rows in order, as pairs of 32 bits, followed by any
- * rows. */
+/* For each bit mask of four rows: the chosen rows in order, then the others in order, as pairs of
+ * 32 bits; each followed by any rows. */
 #define ROW(i) 2 * (i), 2 * (i) + 1
-static const _Alignas(32) int32_t chosen_rows[16][8] = {
-    {0},
-    {ROW(0)},
-    {ROW(1)},
-    {ROW(0), ROW(1)},
-    {ROW(2)},
-    {ROW(0), ROW(2)},
-    {ROW(1), ROW(2)},
-    {ROW(0), ROW(1), ROW(2)},
-    {ROW(3)},
-    {ROW(0), ROW(3)},
-    {ROW(1), ROW(3)},
-    {ROW(0), ROW(1), ROW(3)},
-    {ROW(2), ROW(3)},
-    {ROW(0), ROW(2), ROW(3)},
-    {ROW(1), ROW(2), ROW(3)},
-    {ROW(0), ROW(1), ROW(2), ROW(3)},
+static const _Alignas(32) int32_t chosen_rows[16][2][8] = {
+    {{0}, {ROW(0), ROW(1), ROW(2), ROW(3)}}, {{ROW(0)}, {ROW(1), ROW(2), ROW(3)}},
+    {{ROW(1)}, {ROW(0), ROW(2), ROW(3)}},    {{ROW(0), ROW(1)}, {ROW(2), ROW(3)}},
+    {{ROW(2)}, {ROW(0), ROW(1), ROW(3)}},    {{ROW(0), ROW(2)}, {ROW(1), ROW(3)}},
+    {{ROW(1), ROW(2)}, {ROW(0), ROW(3)}},    {{ROW(0), ROW(1), ROW(2)}, {ROW(3)}},
+    {{ROW(3)}, {ROW(0), ROW(1), ROW(2)}},    {{ROW(0), ROW(3)}, {ROW(1), ROW(2)}},
+    {{ROW(1), ROW(3)}, {ROW(0), ROW(2)}},    {{ROW(0), ROW(1), ROW(3)}, {ROW(2)}},
+    {{ROW(2), ROW(3)}, {ROW(0), ROW(1)}},    {{ROW(0), ROW(2), ROW(3)}, {ROW(1)}},
+    {{ROW(1), ROW(2), ROW(3)}, {ROW(0)}},    {{ROW(0), ROW(1), ROW(2), ROW(3)}, {0}},
 };
 
-/* Writes four rows; only the chosen ones are kept. */
-OIF_AVX2 OIF_INLINE void put_chosen_avx2(size_t *to, __m256i rows, unsigned chosen)
+/* Writes four rows in this order; only the first ones are kept. */
+OIF_AVX2 OIF_INLINE void put_rows_avx2(size_t *to, __m256i rows, const int32_t order[8])
 {
-    const __m256i order = _mm256_load_si256((const __m256i *)chosen_rows[chosen]);
-    _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(rows, order));
+    const __m256i from = _mm256_load_si256((const __m256i *)(const void *)order);
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_permutevar8x32_epi32(rows, from));
 }
 
 /* Like part_from, if missing values (if any) go left. */
@@ -359,8 +351,8 @@ OIF_AVX2 static uint32_t part_avx2(const double *values, size_t *rows, uint32_t 
         const __m256d at_least = _mm256_cmp_pd(four_numbers(values, rows + i), bound, _CMP_GE_OQ);
         const unsigned chosen = (unsigned)_mm256_movemask_pd(at_least);
         const __m256i here = _mm256_loadu_si256((const __m256i *)(rows + i));
-        put_chosen_avx2(spare + right, here, chosen);
-        put_chosen_avx2(rows + (i - right), here, chosen ^ 15);
+        put_rows_avx2(spare + right, here, chosen_rows[chosen][0]);
+        put_rows_avx2(rows + (i - right), here, chosen_rows[chosen][1]);
         right += (size_t)__builtin_popcount(chosen);
     }
     return part_from((uint32_t)whole, (uint32_t)(whole - right), values, rows, count, cut, false,

@@ -19,6 +19,14 @@ typedef struct oif_rolling_column {
 void oif_rolling_read_column(const double *values, const size_t *rows, uint32_t count, bool weigh,
                              double *numbers, oif_rolling_column *column);
 
+/* The same for three columns, with their kurtosis, where that is faster: rolling_three.c. Returns
+ * false where it is not, and if a column is constant or has a missing value; `columns` then has any
+ * content. `numbers[k]` is the number of a column: its values are at values + numbers[k]. */
+enum { OIF_ROLLING_THREE = 3 };
+bool oif_rolling_read_three(const double *values, const uint32_t numbers[OIF_ROLLING_THREE],
+                            const size_t *rows, uint32_t count,
+                            oif_rolling_column columns[OIF_ROLLING_THREE]);
+
 /* Moves the rows that go left, with values below the cut, to the front and the others behind them,
  * and keeps their order. Returns how many go left. Missing values go to the heavier side. `spare`
  * is scratch space for `count` rows. */

@@ -47,17 +47,56 @@ static candidate *find_candidate(candidate *drawn, candidate *end, uint32_t colu
     return drawn;
 }
 
+/* The first three columns of a draw, if as many compete. They are drawn whatever is in them, so
+ * all can be drawn before the first is read. */
+typedef struct first_draws {
+    uint32_t columns[OIF_ROLLING_THREE];
+    uint32_t count; /* 0 if another number competes */
+} first_draws;
+
+static first_draws draw_first(tree_growth *growth)
+{
+    const uint32_t dimension = growth->trees->dimension;
+    oif_random *random = growth->random;
+    first_draws first = {.count = 0};
+    if (growth->trees->shape.tournament != OIF_ROLLING_THREE || !growth->weigh)
+        return first;
+    for (; first.count < OIF_ROLLING_THREE; first.count++)
+        first.columns[first.count] = oif_random_below(random, dimension);
+    return first;
+}
+
+/* Like choose_any, for first columns that differ: reads them together. Returns false if they must
+ * be read one by one. */
+static bool choose_first(const tree_growth *growth, const node_rows *at, const first_draws *first,
+                         candidate *winner)
+{
+    const uint32_t *columns = first->columns;
+    oif_rolling_column stats[OIF_ROLLING_THREE];
+    if (first->count == 0 || columns[0] == columns[1] || columns[0] == columns[2] ||
+        columns[1] == columns[2] ||
+        !oif_rolling_read_three(growth->values, columns, at->rows, at->count, stats))
+        return false;
+    uint32_t best = stats[1].kurtosis > stats[0].kurtosis;
+    best = stats[2].kurtosis > stats[best].kurtosis ? 2 : best;
+    *winner = (candidate){columns[best], stats[best]};
+    return true;
+}
+
 /* Draws columns until enough of them are not constant here, or too many were drawn. The largest
  * kurtosis wins, the first one if equal. A column may be drawn again and then counts again. Returns
  * false if all were constant. */
-static bool draw_column(tree_growth *growth, const node_rows *at, candidate *winner)
+static __attribute__((noinline)) bool choose_any(tree_growth *growth, const node_rows *at,
+                                                 const first_draws *first, candidate *winner)
 {
     const uint32_t wanted = growth->trees->shape.tournament;
     candidate drawn[DRAWS_PER_COLUMN * OIF_ROLLING_MAX_TOURNAMENT], *end = drawn;
     const candidate *best = NULL;
     uint32_t found = 0;
     for (uint32_t draw = 0; draw < DRAWS_PER_COLUMN * wanted && found < wanted; draw++) {
-        uint32_t column = oif_random_below(growth->random, growth->trees->dimension);
+        uint32_t column = draw < first->count
+                              ? first->columns[draw]
+                              : oif_random_below(growth->random, growth->trees->dimension);
         candidate *known = find_candidate(drawn, end, column);
         if (known == end) {
             known->column = column;
@@ -73,6 +112,12 @@ static bool draw_column(tree_growth *growth, const node_rows *at, candidate *win
     if (best)
         *winner = *best;
     return best;
+}
+
+static bool draw_column(tree_growth *growth, const node_rows *at, candidate *winner)
+{
+    const first_draws first = draw_first(growth);
+    return choose_first(growth, at, &first, winner) || choose_any(growth, at, &first, winner);
 }
 
 static bool may_be_cut(const oif_rolling_shape *shape, const node_rows *at)

@@ -170,6 +170,7 @@ static uint32_t draw_sample(rolling_state *rolling, size_t *sample)
 {
     const uint32_t held = rows_held(rolling),
                    wanted = oif_min_u32(own_trees(rolling)->shape.sample_size, held);
+    const size_t dimension = rolling->dimension;
     uint64_t *drawn = oif_block_part(rolling, rolling->drawn_at);
     memset(drawn, 0, drawn_words(rolling->slots) * sizeof *drawn);
     for (uint32_t i = 0; i < wanted; i++) {
@@ -177,7 +178,7 @@ static uint32_t draw_sample(rolling_state *rolling, size_t *sample)
         if (drawn[row / 64] >> row % 64 & 1)
             row = last;
         drawn[row / 64] |= UINT64_C(1) << row % 64;
-        sample[i] = (size_t)row * rolling->dimension;
+        sample[i] = row * dimension;
     }
     return wanted;
 }
