@@ -230,7 +230,7 @@ const char *oif_detector_column_name(const oif_detector *detector, size_t column
 oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oif_error *error)
 {
     const size_t bytes =
-        detector->insertion_depth > 0 ? oif_row_insertion_pool_bytes(detector->columns) : 0;
+        detector->insertion_depth > 0 ? oif_row_ranges_bytes(detector->columns) : 0;
     return oif_pool_set(&detector->pool, threads, bytes, error);
 }
 
@@ -343,8 +343,8 @@ static void score_and_insert(const void *context, const oif_rows *rows, double *
 }
 
 /* Learns rows that the kind has learned and scored. */
-static void insert_and_learn(oif_detector *detector, const oif_rows *rows, double *scores,
-                             bool scores_first)
+OIF_INLINE void insert_and_learn(oif_detector *detector, const oif_rows *rows, double *scores,
+                                 bool scores_first)
 {
     const oif_row_insertion insertion = insertion_of(detector);
     if (insertion.depth > 0)

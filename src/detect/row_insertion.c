@@ -1,17 +1,13 @@
 #include "detect/row_insertion.h"
 
 #include "base/stable_math.h"
+#include "base/vector.h"
 
 #include <float.h>
 #include <string.h>
 
 /* With fewer rows, copies of the ranges cost more than they save. */
 enum { ROWS_WORTH_SHARING = 128 };
-
-size_t oif_row_insertion_pool_bytes(size_t columns)
-{
-    return oif_row_ranges_bytes(columns);
-}
 
 double oif_row_insertion_score(const oif_row_insertion *insertion, const double *row, double score,
                                const oif_columns_left_out *left_out)
@@ -33,8 +29,8 @@ void oif_row_insertion_score_rows(const oif_row_insertion *insertion, const oif_
 
 /* ---- Learning ---- */
 
-static void score_learn_row(const oif_row_insertion *insertion, const oif_rows *rows, size_t i,
-                            double *scores)
+OIF_INLINE void score_learn_row(const oif_row_insertion *insertion, const oif_rows *rows, size_t i,
+                                double *scores)
 {
     const double *row = oif_rows_at(rows, i);
     if (scores && oif_row_ranges_may_be_outside(insertion->ranges, row))
@@ -42,8 +38,8 @@ static void score_learn_row(const oif_row_insertion *insertion, const oif_rows *
     (void)oif_row_ranges_learn(insertion->ranges, row, rows->complete);
 }
 
-static void learn_score_row(const oif_row_insertion *insertion, const oif_rows *rows, size_t i,
-                            double *scores)
+OIF_INLINE void learn_score_row(const oif_row_insertion *insertion, const oif_rows *rows, size_t i,
+                                double *scores)
 {
     const double *row = oif_rows_at(rows, i);
     bool may_be_outside = oif_row_ranges_learn(insertion->ranges, row, rows->complete);
@@ -52,13 +48,14 @@ static void learn_score_row(const oif_row_insertion *insertion, const oif_rows *
 }
 
 /* Learns the rows from `from` to `end`, and scores them unless `scores` is NULL. */
-static void learn_some(const oif_row_insertion *insertion, const oif_rows *rows, size_t from,
-                       size_t end, double *scores, bool scores_first)
+OIF_INLINE void learn_some(const oif_row_insertion *insertion, const oif_rows *rows, size_t from,
+                           size_t end, double *scores, bool scores_first)
 {
-    for (size_t i = from; i < end && scores_first; i++)
-        score_learn_row(insertion, rows, i, scores);
-    for (size_t i = from; i < end && !scores_first; i++)
-        learn_score_row(insertion, rows, i, scores);
+    for (size_t i = from; i < end; i++)
+        if (scores_first)
+            score_learn_row(insertion, rows, i, scores);
+        else
+            learn_score_row(insertion, rows, i, scores);
 }
 
 /* ---- Threads ---- */
@@ -105,17 +102,19 @@ static void learn_part(void *context, unsigned part)
     learn_some(&own, rows, from, end, shared->scores, shared->scores_first);
 }
 
+static __attribute__((noinline)) void learn_shared(shared_rows *shared)
+{
+    const oif_row_ranges *ranges = shared->insertion->ranges;
+    for (unsigned part = 0; part + 1 < oif_pool_parts(shared->pool); part++)
+        memcpy(oif_pool_memory(shared->pool, part), ranges, oif_row_ranges_bytes(ranges->columns));
+    oif_pool_run(shared->pool, learn_part, shared);
+}
+
 void oif_row_insertion_learn(const oif_row_insertion *insertion, const oif_rows *rows,
                              double *scores, bool scores_first, oif_pool *pool)
 {
-    const unsigned parts = oif_pool_parts(pool);
-    if (!scores || parts == 1 || rows->count < ROWS_WORTH_SHARING) {
+    if (pool && scores && rows->count >= ROWS_WORTH_SHARING)
+        learn_shared(&(shared_rows){insertion, rows, scores, scores_first, pool});
+    else
         learn_some(insertion, rows, 0, rows->count, scores, scores_first);
-        return;
-    }
-    shared_rows shared = {insertion, rows, scores, scores_first, pool};
-    for (unsigned part = 0; part + 1 < parts; part++)
-        memcpy(oif_pool_memory(pool, part), insertion->ranges,
-               oif_row_insertion_pool_bytes(insertion->ranges->columns));
-    oif_pool_run(pool, learn_part, &shared);
 }

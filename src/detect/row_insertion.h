@@ -12,9 +12,6 @@ typedef struct oif_row_insertion {
     double depth; /* that gives a score of 1/2 */
 } oif_row_insertion;
 
-/* Bytes that each part of a pool needs for oif_row_insertion_learn. */
-size_t oif_row_insertion_pool_bytes(size_t columns);
-
 /* The score of a row as if it had been inserted. `left_out` may be NULL. Slow: call it only for a
  * row that may be outside. */
 double oif_row_insertion_score(const oif_row_insertion *insertion, const double *row, double score,
@@ -26,7 +23,7 @@ void oif_row_insertion_score_rows(const oif_row_insertion *insertion, const oif_
 
 /* Learns the rows in order and changes their scores, unless `scores` is NULL. With scores_first, a
  * row is scored before it is learned. The threads of the pool (may be NULL) may share the work; the
- * results are the same bits. */
+ * results are the same bits. Each part of the pool has memory for a copy of the ranges. */
 void oif_row_insertion_learn(const oif_row_insertion *insertion, const oif_rows *rows,
                              double *scores, bool scores_first, oif_pool *pool);
 
