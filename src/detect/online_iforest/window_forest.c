@@ -352,12 +352,12 @@ static void score_learn_rows(void *state, const oif_rows *rows, double *scores, 
 
 /* ---- Questions ---- */
 
-/* A quarter of the window shows the trees' coarse shape. A window that allows no cut never gets
- * anywhere. */
+/* A quarter of the window shows the trees' coarse shape. A window that allows no cut holds no more
+ * rows than a leaf. */
 static bool ready(const void *state)
 {
     const oif_window_state *forest = state;
-    return forest->depth_limit > 0 && forest->rows_held >= forest->window_size / 4 &&
+    return forest->rows_held >= forest->window_size / 4 &&
            forest->rows_held * forest->subsample > forest->max_leaf_samples;
 }
 
