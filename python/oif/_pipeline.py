@@ -343,9 +343,11 @@ class Pipeline(Alerting):
             seconds = own_times if seconds is None else seconds
         before = self.unmodelled_rows
         results = self._results(x, taken, explain, output, times=seconds, progress=progress)
-        if self.unmodelled_rows > before and not self._told_of_room:
+        unscored = self.unmodelled_rows - before
+        if unscored > 0 and not self._told_of_room:
             self._told_of_room = True
-            warn(f"{self.unmodelled_rows - before:,} rows of new keys got no score: there is no room for more models; raise"
+            count = "1 row" if unscored == 1 else f"{unscored:,} rows"
+            warn(f"{count} of new keys got no score: there is no room for more models; raise"
                  " max_keys or memory_limit, or keep models on disk: Pipeline.open(..., evicted='keep')", KeyWarning)  # fmt: skip
         return results
 

@@ -122,6 +122,8 @@ def test_models_are_evicted_at_max_keys(stream):
         results = pipeline.process(stream[:9], list("abcabcabc"))
     assert np.isnan(results["score"]).tolist() == [key == "c" for key in "abcabcabc"]
     assert (pipeline.keys, pipeline.evictions, pipeline.unmodelled_rows, pipeline.restarts) == (2, 0, 3, 0)
+    with pytest.warns(oif.KeyWarning, match="^1 row of new keys got no score"):
+        oif.Pipeline(oif.Loda(), max_keys=2).process(stream[:3], list("abc"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it is said once
         pipeline.process(stream[:40], ["c"] * 40)
