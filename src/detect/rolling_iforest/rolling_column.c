@@ -121,9 +121,8 @@ OIF_INLINE void add_powers(power_sums *sums, const double *numbers, double low, 
     }
 }
 
-/* The means of the first four powers of (number - low) x scale. */
-static void mean_powers(const double *numbers, uint32_t count, double low, double scale,
-                        double means[4])
+/* The sums of the first four powers of (number - low) x scale. */
+static power_sums sum_powers(const double *numbers, uint32_t count, double low, double scale)
 {
     const uint32_t whole = count / LANES * LANES;
     power_sums sums = {{{{0}}}};
@@ -135,10 +134,12 @@ static void mean_powers(const double *numbers, uint32_t count, double low, doubl
             rest[i - whole] = numbers[i];
         add_powers(&sums, rest, low, scale);
     }
-    for (int power = 0; power < 4; power++) {
-        const pair a = sums.of[power][0], b = sums.of[power][1];
-        means[power] = ((a[0] + a[1]) + (b[0] + b[1])) / count;
-    }
+    return sums;
+}
+
+static double mean_of(const pair lanes[LANES / 2], uint32_t count)
+{
+    return ((lanes[0][0] + lanes[0][1]) + (lanes[1][0] + lanes[1][1])) / count;
 }
 
 OIF_INLINE double kurtosis_from(double mean, double mean2, double mean3, double mean4)
@@ -152,15 +153,16 @@ OIF_INLINE double kurtosis_from(double mean, double mean2, double mean3, double 
  * the variance is not small next to the terms it is the difference of: one pass is enough. */
 static double kurtosis_of(double *numbers, uint32_t count, double low, double high)
 {
-    double width = high - low, means[4];
+    double width = high - low;
     if (width > DBL_MAX) {
         for (uint32_t i = 0; i < count; i++)
             numbers[i] *= 0.5;
         low *= 0.5;
         width = high * 0.5 - low;
     }
-    mean_powers(numbers, count, low, scale_of(width), means);
-    return kurtosis_from(means[0], means[1], means[2], means[3]);
+    const power_sums sums = sum_powers(numbers, count, low, scale_of(width));
+    return kurtosis_from(mean_of(sums.of[0], count), mean_of(sums.of[1], count),
+                         mean_of(sums.of[2], count), mean_of(sums.of[3], count));
 }
 
 /* ---- Both ---- */
@@ -269,7 +271,7 @@ OIF_AVX2 OIF_INLINE void add_powers_avx2(__m256d sums[4], __m256d x)
     sums[3] = _mm256_add_pd(sums[3], _mm256_mul_pd(square, square));
 }
 
-/* Like mean_powers; the first power is in the first lane. */
+/* The means of what sum_powers adds up; the first power is in the first lane. */
 OIF_AVX2 OIF_INLINE __m256d mean_powers_avx2(const double *numbers, size_t count, double low,
                                              double scale)
 {
