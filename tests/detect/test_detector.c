@@ -497,7 +497,7 @@ static void no_row_allocates(void **state)
     if (!COUNTS_EVERYTHING)
         print_message("only aligned_alloc is counted here: the sanitizer has its own malloc\n");
     enum { CALLS = 100000 };
-    double *rows = mixed_rows(9, ROWS, 0.02), scores[20], sum = 0;
+    double *rows = mixed_rows(9, ROWS, 0.02), scores[20] = {0}, sum = 0;
     for (int number = 0; number < 6; number++) {
         setup s = setup_number(number);
         s.num_trees = 9;
