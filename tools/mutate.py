@@ -44,7 +44,7 @@ DECLARATION = re.compile(r"^ +(?:const |static |unsigned |struct |enum )*\w+ \*?
 NOT_CODE = re.compile(r"//.*|/\*.*?\*/|\"(?:\\.|[^\"])*\"|'(?:\\.|[^'])*'")
 # The quickest first. Not among them: those that take a minute and see nothing that the others do not.
 TESTS_OF_ALL = ["detect.detector", "detect.score_learn", "detect.describe", "detect.own_memory", "detect.threads",
-                "detect.complexity", "snapshot.detector_snapshot", "pipeline.pipeline", "detect.row_ranges",
+                "detect.complexity", "snapshot.detector_snapshot", "snapshot.names", "pipeline.pipeline", "detect.row_ranges",
                 "snapshot.corrupt", "faults.allocation", "detect.against_plain"]
 
 

@@ -312,7 +312,7 @@ static void the_worst_number_is_as_many_widths_outside_as_it_is(void **state)
     row[3] = NAN;
     expect_within(oif_row_ranges_worst(ranges, row, &column), 8.999, 9.001, "the square");
     assert_int_equal(column, 2);
-    row[0] = 1e300; /* further than any square that is told */
+    row[0] = 1e300; /* further than any square says */
     assert_true(oif_row_ranges_worst(ranges, row, &column) == 0x1p53);
     assert_int_equal(column, 0);
     oif_memory_free(ranges);
