@@ -158,7 +158,7 @@ release-gcc:
 	@cmake --preset release-gcc > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release-gcc -- --quiet
 
-valgrind: release-gcc ## the C tests but the heaviest under memcheck, many minutes (test-all: three of them)
+valgrind: release-gcc ## the C tests but the heaviest under memcheck, many minutes (test-all: five of them)
 	@tools/install_dependencies.sh test-all
 	@tools/valgrind.sh $(ARGS)
 

@@ -288,6 +288,8 @@ void history_add_point(history *past, history_key *key, const history_point *poi
     float *numbers = (float *)(void *)(to + sizeof *point);
     for (size_t i = 0; i < past->value_count; i++)
         numbers[i] = (float)values[i];
+    if (past->value_count % 2)
+        numbers[past->value_count] = 0; /* points go whole into the file */
 }
 
 /* ---- Episodes ---- */

@@ -79,10 +79,32 @@ static void put_name(past_file *to, const char *text)
     put_text(to, text ? text : "", text ? strlen(text) : 0);
 }
 
+/* Without its texts. Field by field into zeros: copied whole, a struct may bring stray bytes of
+ * memory along in its padding, and they would get into the file. */
+static void make_plain_episode(stream_episode *plain, const stream_episode *info)
+{
+    memset(plain, 0, sizeof *plain);
+    plain->key_bytes = info->key_bytes;
+    plain->has_key = info->has_key;
+    plain->number = info->number;
+    plain->first_row = info->first_row;
+    plain->last_row = info->last_row;
+    plain->began = info->began;
+    plain->ended = info->ended;
+    plain->last_seen = info->last_seen;
+    plain->has_time = info->has_time;
+    plain->is_over = info->is_over;
+    plain->anomalies = info->anomalies;
+    plain->rows = info->rows;
+    plain->peak_score = info->peak_score;
+    plain->peak_severity = info->peak_severity;
+    plain->grade = info->grade;
+}
+
 static void put_episode(past_file *to, const stream_episode *info)
 {
-    stream_episode plain = *info;
-    plain.stream = plain.key = plain.column = plain.reason = plain.text = NULL;
+    stream_episode plain;
+    make_plain_episode(&plain, info);
     put_text(to, info->key, info->key_bytes);
     put(to, &plain, sizeof plain);
     put_name(to, info->column);
@@ -130,10 +152,25 @@ static void put_episodes(past_file *to, const history *past)
 
 /* ---- Keys ---- */
 
+/* Like make_plain_episode. */
+static void make_plain_key(stream_key *plain, const stream_key *info)
+{
+    memset(plain, 0, sizeof *plain);
+    plain->key_bytes = info->key_bytes;
+    plain->rows = info->rows;
+    plain->last_seen = info->last_seen;
+    plain->score = info->score;
+    plain->threshold = info->threshold;
+    plain->severity = info->severity;
+    plain->grade = info->grade;
+    plain->episode = info->episode;
+    plain->is_silent = info->is_silent;
+}
+
 static void put_key(past_file *to, const history *past, const history_key *key)
 {
-    stream_key plain = key->info;
-    plain.key = plain.reason = NULL;
+    stream_key plain;
+    make_plain_key(&plain, &key->info);
     put_text(to, key->info.key, key->info.key_bytes);
     put(to, &plain, sizeof plain);
     put_count(to, key->count);

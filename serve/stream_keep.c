@@ -56,16 +56,29 @@ const char *stream_path(const stream *one, const char *file, char path[STREAM_PA
 
 /* ---- The history ---- */
 
+/* Field by field, so that the file gets no stray bytes of memory from the padding of the times. */
+static void fill_kept_figures(const stream *one, kept_figures *figures)
+{
+    const oif_time_format *times = &one->times.format;
+    memset(figures, 0, sizeof *figures);
+    figures->times.form = times->form;
+    figures->times.year = times->year;
+    figures->times.per_second = times->per_second;
+    figures->times.last_seconds = times->last_seconds;
+    figures->times.has_zone = times->has_zone;
+    figures->times.lacks_zone = times->lacks_zone;
+    figures->times.is_uncertain = times->is_uncertain;
+    figures->quiet = one->quiet;
+    figures->last_row_at = one->last_row_at;
+    figures->bad_rows = one->bad_rows;
+    figures->batches = one->batches;
+}
+
 static bool save_history(stream *one, problem *why)
 {
     char path[STREAM_PATH_BYTES];
     kept_figures figures;
-    memset(&figures, 0, sizeof figures);
-    figures.times = one->times.format;
-    figures.quiet = one->quiet;
-    figures.last_row_at = one->last_row_at;
-    figures.bad_rows = one->bad_rows;
-    figures.batches = one->batches;
+    fill_kept_figures(one, &figures);
     const history_extra extra = {stream_row_count(one), &figures, sizeof figures};
     FILE *file = fopen(stream_path(one, "history.new", path), "we");
     bool is_saved = file && history_save(one->past, file, &extra) && fsync(fileno(file)) == 0;

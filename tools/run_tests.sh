@@ -106,7 +106,7 @@ if [ "${1:-}" = --all ]; then
     stage tsan thread_tests
     stage paper make --no-print-directory paper-quick
     stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
-    stage valgrind tools/valgrind.sh base.error base.memory rows.csv
+    stage valgrind tools/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
 fi
 
 printf '\n'

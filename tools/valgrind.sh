@@ -9,6 +9,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../tests" || exit
 programs=../build/release-gcc/tests
 logs=../build/valgrind
+export OIF_VALGRIND=1
 rm -rf "$logs"
 mkdir -p "$logs"
 

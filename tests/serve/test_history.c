@@ -161,6 +161,74 @@ static void a_history_is_loaded_as_it_was_saved(void **state)
     history_free(loaded);
 }
 
+static void set_fields_of_episode(stream_episode *episode)
+{
+    episode->stream = episode->key = episode->text = NULL;
+    episode->key_bytes = 0;
+    episode->has_key = true;
+    episode->number = 1;
+    episode->first_row = episode->last_row = 3;
+    episode->began = episode->ended = episode->last_seen = 1;
+    episode->has_time = true;
+    episode->is_over = false;
+    episode->anomalies = episode->rows = 1;
+    episode->peak_score = episode->peak_severity = 1;
+    episode->grade = OIF_GRADE_WARNING;
+    episode->column = "c";
+    episode->reason = "c high";
+}
+
+static void set_fields_of_key(stream_key *info, const history_key *key)
+{
+    info->key = key->info.key;
+    info->key_bytes = key->info.key_bytes;
+    info->rows = 1;
+    info->last_seen = info->score = info->threshold = info->severity = 1;
+    info->grade = OIF_GRADE_WARNING;
+    info->episode = 0;
+    info->reason = "";
+    info->is_silent = false;
+}
+
+/* The file of a small history whose memory and padding were full of `stray` bytes. */
+static size_t file_among(int stray, char *bytes, size_t most)
+{
+    history *past = history_new(1 << 20);
+    const double value = 1;
+    const int extra = 42;
+    history_start(past, 1); /* an odd number of floats */
+    history_key *key = history_touch(past, "a", 1);
+    stream_episode episode;
+    stream_key info;
+    memset(&episode, stray, sizeof episode);
+    memset(&info, stray, sizeof info);
+    set_fields_of_episode(&episode);
+    set_fields_of_key(&info, key);
+    key->info = info;
+    history_add_point(past, key, &(history_point){.row = 2}, &value);
+    memset(key->points, stray, key->capacity * past->point_bytes); /* as malloc may give it */
+    key->count = 0;
+    history_add_point(past, key, &(history_point){.row = 3}, &value);
+    assert_non_null(history_episode_now(past, key, &episode));
+    FILE *file = tmpfile();
+    assert_true(history_save(past, file, &(history_extra){4, &extra, sizeof extra}));
+    rewind(file);
+    size_t count = fread(bytes, 1, most, file);
+    fclose(file);
+    history_free(past);
+    return count;
+}
+
+static void no_stray_bytes_of_memory_get_into_the_file(void **state)
+{
+    char some[4096], others[4096];
+    (void)state;
+    size_t count = file_among(0x5a, some, sizeof some);
+    assert_in_range(count, 100, sizeof some - 1);
+    assert_int_equal(file_among(0xa5, others, sizeof others), count);
+    assert_memory_equal(some, others, count);
+}
+
 static void a_history_of_other_rows_or_a_damaged_one_is_not_used(void **state)
 {
     history *past = make_past();
@@ -284,6 +352,7 @@ int main(void)
         cmocka_unit_test(keys_that_were_not_seen_for_longest_make_room),
         cmocka_unit_test(episodes_end_and_the_last_ones_are_kept),
         cmocka_unit_test(a_history_is_loaded_as_it_was_saved),
+        cmocka_unit_test(no_stray_bytes_of_memory_get_into_the_file),
         cmocka_unit_test(a_history_of_other_rows_or_a_damaged_one_is_not_used),
         cmocka_unit_test(a_watcher_gets_what_it_wants_in_order),
         cmocka_unit_test(old_events_leave_the_ring),
