@@ -677,12 +677,13 @@ static void look_for_points(oif_reader *reader)
     }
 }
 
-/* Whether the bad field of the record shows that the decimal sign is the comma. */
-static bool shows_decimal_comma(const oif_reader *reader)
+/* Whether the bad field of the record shows that the decimal sign is the comma. A record of the
+ * wrong shape shows nothing: it is refused, and of one that is too long there may be only a part. */
+static bool shows_decimal_comma(oif_reader *reader)
 {
     double value;
-    if (!may_have_decimal_commas(reader) || reader->has_decimal_commas || !reader->progress.whole ||
-        reader->point_line > 0 || reader->line > DECIMAL_LINES_MAX)
+    if (!may_have_decimal_commas(reader) || reader->has_decimal_commas || reader->point_line > 0 ||
+        reader->line > DECIMAL_LINES_MAX || check_shape(reader, NULL) != OIF_OK)
         return false;
     const size_t column = reader->progress.bad_field - 1;
     const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;

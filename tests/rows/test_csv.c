@@ -624,6 +624,18 @@ static void decimal_commas_are_found_between_semicolons(void **state)
     oif_reader_close(reader);
 }
 
+static void rows_of_the_wrong_shape_do_not_decide_on_the_decimal_sign(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a;b\n1,5\n1,5;000000000\n2.5;3\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 10});
+    expect_bad_row(reader, 2, 4, "this row has 1 field, the first line has 2");
+    expect_bad_row(reader, 3, 1, "this line is longer than 10 bytes");
+    assert_false(oif_reader_has_decimal_commas(reader));
+    EXPECT_ROW(reader, 4, 2.5, 3);
+    oif_reader_close(reader);
+}
+
 static void a_decimal_comma_after_decimal_points_is_refused(void **state)
 {
     (void)state;
@@ -1319,6 +1331,7 @@ int main(void)
         cmocka_unit_test(a_given_delimiter_is_used),
         cmocka_unit_test(runs_of_blanks_separate_fields),
         cmocka_unit_test(decimal_commas_are_found_between_semicolons),
+        cmocka_unit_test(rows_of_the_wrong_shape_do_not_decide_on_the_decimal_sign),
         cmocka_unit_test(a_decimal_comma_after_decimal_points_is_refused),
         cmocka_unit_test(lines_with_a_hash_before_the_header_are_comments),
         cmocka_unit_test(lines_that_begin_with_the_comment_are_skipped),
