@@ -450,6 +450,69 @@ static void the_inserted_column_explains_the_score(void **state)
     }
 }
 
+/* ---- Checks ---- */
+
+/* Sets one number of a field. */
+typedef struct wound {
+    oif_state_visitor visitor;
+    const char *field;
+    size_t at;
+    double value;
+    const char *words;
+    bool done;
+} wound;
+
+static void hurt(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
+                 size_t count)
+{
+    wound *w = (wound *)(void *)self;
+    if (strcmp(name, w->field) != 0)
+        return;
+    assert_true(w->at < count);
+    if (type == OIF_FIELD_F64)
+        ((double *)values)[w->at] = w->value;
+    else if (type == OIF_FIELD_U64)
+        ((uint64_t *)values)[w->at] = (uint64_t)w->value;
+    else
+        ((uint32_t *)values)[w->at] = (uint32_t)w->value;
+    w->done = true;
+}
+
+static void the_check_of_a_detector_names_what_is_broken_in_its_ranges(void **state)
+{
+    const oif_state_visitor sets = {.visit = hurt};
+    enum { SECOND = OIF_RANGE_GROUPS };
+    wound wounds[] = {
+        {sets, "range_rows", 0, 0x1.9p63, "more rows than any stream has", false},
+        {sets, "range_groups", 0, 1, "other groups of ranges judge", false},
+        {sets, "filling_lows", 1, NAN, "a box that is being filled is not a range", false},
+        {sets, "filling_highs", 0, -1e9, "a box that is being filled is not a range", false},
+        {sets, "lows", SECOND, INFINITY, "column 2: a box is not a range", false},
+        {sets, "highs", SECOND, -1e9, "column 2: a box is not a range", false},
+        {sets, "excesses", 2, 1.5, "column 3: the usual excess is not a share", false},
+        {sets, "excesses", 0, NAN, "column 1: the usual excess is not a share", false},
+        {sets, "inner_lows", 0, -9, "column 1: bounds do not follow from the boxes", false},
+        {sets, "inner_highs", 1, 9, "column 2: bounds do not follow from the boxes", false},
+        {sets, "widths", 2, 9, "column 3: bounds do not follow from the boxes", false},
+    };
+    oif_detector *sound = new_named("rolling-iforest", "", COLUMNS);
+    dice from = {5};
+    (void)state;
+    for (int number = 0; number < 3000; number++) {
+        double row[COLUMNS];
+        for (size_t j = 0; j < COLUMNS; j++)
+            row[j] = dice_normal(&from);
+        learn(sound, row);
+    }
+    for (size_t i = 0; i < sizeof wounds / sizeof *wounds; i++) {
+        oif_detector *broken = whole_clone_of(sound);
+        oif_detector_visit_fields(broken, &wounds[i].visitor);
+        assert_true(wounds[i].done);
+        require_broken(broken, wounds[i].field, wounds[i].words);
+    }
+    oif_detector_free(sound);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +534,7 @@ int main(void)
         cmocka_unit_test(the_variants_of_the_paper_insert_nothing_unless_told),
         cmocka_unit_test(a_constant_stream_always_scores_one_half),
         cmocka_unit_test(the_inserted_column_explains_the_score),
+        cmocka_unit_test(the_check_of_a_detector_names_what_is_broken_in_its_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
