@@ -217,18 +217,24 @@ void oif_score_history_visit_fields(history *h, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "waiting", h->waiting, OIF_HISTORY_PENDING);
 }
 
+/* The difference of two such scores is finite: groups can be merged. */
+static bool is_score(double number)
+{
+    return fabs(number) <= 0x1p1020;
+}
+
 bool oif_score_history_check(const history *h)
 {
     if (h->groups > OIF_HISTORY_GROUPS || h->pending >= OIF_HISTORY_PENDING)
         return false;
     for (uint32_t i = 0; i < h->pending; i++)
-        if (h->waiting[i] != h->waiting[i])
+        if (!is_score(h->waiting[i]))
             return false;
     for (uint32_t i = 0; i < h->groups; i++) {
         double above = i + 1 < h->groups ? h->weights[i + 1] : 0;
         if (!(h->weights[i] > above && h->weights[i] < 0x1p60))
             return false;
-        if (i + 1 < h->groups ? !(h->scores[i] <= h->scores[i + 1]) : h->scores[i] != h->scores[i])
+        if (!is_score(h->scores[i]) || (i + 1 < h->groups && h->scores[i] > h->scores[i + 1]))
             return false;
     }
     return h->total == (h->groups ? h->weights[0] : 0);

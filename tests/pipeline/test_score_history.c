@@ -169,6 +169,8 @@ static void test_check_sees_damage(void **unused)
     assert_true(DAMAGED(h.groups = OIF_HISTORY_GROUPS + 1));
     assert_true(DAMAGED(h.pending = OIF_HISTORY_PENDING));
     assert_true(DAMAGED(h.waiting[0] = NAN));
+    assert_true(DAMAGED(h.waiting[0] = -INFINITY));
+    assert_true(DAMAGED(h.scores[0] = -1.7e308));
     assert_true(DAMAGED(h.scores[5] = h.scores[7]));
     assert_true(DAMAGED(h.scores[h.groups - 1] = NAN));
     assert_true(DAMAGED(h.weights[5] = h.weights[6]));
