@@ -131,6 +131,28 @@ static void the_figures_of_rrcf_are_those_of_its_leaves(void **state)
     oif_detector_free(detector);
 }
 
+/* Of the rows 0, 1, 2, 3 a tree cuts between any two first, each as likely. Cut in the middle, it
+ * has four leaves; else three, as there are two levels. */
+static void the_figures_of_iforest_asd_are_those_of_its_leaves(void **state)
+{
+    enum { TREES = 1000 };
+    double leaves = 0;
+    (void)state;
+    for (int seed = 0; seed < TREES; seed++) {
+        char settings[80];
+        snprintf(settings, sizeof settings, "num_trees=1 window_size=4 subsample_size=4 seed=%d",
+                 seed);
+        oif_detector *detector = new_named("iforest-asd", settings, 1);
+        for (int window = 0; window < 2; window++) /* the first tree is grown from fewer rows */
+            require_ok(oif_detector_learn_rows(detector, (double[]){0, 1, 2, 3}, 4, 1, NULL));
+        figures told = describe(detector);
+        leaves += figure(&told, "leaves_max");
+        expect_figure(detector, "depth_max", 2);
+        oif_detector_free(detector);
+    }
+    expect_within(leaves / TREES, 3.27, 3.4, "leaves");
+}
+
 static void what_was_made_less_what_was_undone_is_what_there_is(void **state)
 {
     (void)state;
@@ -219,6 +241,7 @@ int main(void)
         cmocka_unit_test(the_figures_of_trees_fit_together),
         cmocka_unit_test(an_empty_detector_has_trees_of_one_leaf_or_none),
         cmocka_unit_test(the_figures_of_rrcf_are_those_of_its_leaves),
+        cmocka_unit_test(the_figures_of_iforest_asd_are_those_of_its_leaves),
         cmocka_unit_test(what_was_made_less_what_was_undone_is_what_there_is),
         cmocka_unit_test(a_jump_leaves_leaves_under_0),
         cmocka_unit_test(turnover_tells_of_its_active_trees),
