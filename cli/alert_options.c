@@ -89,8 +89,22 @@ void alert_options_note_idle(const cli_settings *settings)
              "--time COL");
 }
 
-bool alert_options_need_times(const cli_settings *settings)
+/* The shortest season in seconds; 0: none. */
+static double shortest_season(const cli_settings *settings)
 {
-    return wait_for_times(settings) || settings->score.rate ||
-           settings_give_option(settings, "season_seconds");
+    static const char *const names[] = {"season_seconds", "other_season_seconds"};
+    double shortest = 0, value;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (oif_params_get(&settings->options, names[i], &value, NULL) == OIF_OK && value > 0 &&
+            (shortest == 0 || value < shortest))
+            shortest = value;
+    return shortest;
+}
+
+void alert_options_set_clock(const cli_settings *settings, stream_clock *clock)
+{
+    clock->has_keys = settings->score.key != NULL;
+    clock->has_rates = settings->score.rate != NULL;
+    clock->season_seconds = shortest_season(settings);
+    clock->is_needed = wait_for_times(settings) || clock->has_rates || clock->season_seconds > 0;
 }

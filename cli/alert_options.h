@@ -3,6 +3,7 @@
 #define OIF_CLI_ALERT_OPTIONS_H
 
 #include "options.h"
+#include "stream_clock.h"
 
 /* Prints the contradiction unless it returns EXIT_OK. */
 exit_code alert_options_check(const cli_settings *settings);
@@ -14,7 +15,7 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
 /* Prints which options have no effect, if any. */
 void alert_options_note_idle(const cli_settings *settings);
 
-/* Whether any option needs times. */
-bool alert_options_need_times(const cli_settings *settings);
+/* Gives the clock what options make from times. */
+void alert_options_set_clock(const cli_settings *settings, stream_clock *clock);
 
 #endif

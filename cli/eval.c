@@ -258,8 +258,7 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
     season_search_start(&evaluation->season, settings, input);
     evaluation->times = stream_clock_start(&input->source, settings->score.time,
                                            (int32_t)settings->score.time_year);
-    evaluation->times.is_needed = alert_options_need_times(settings);
-    evaluation->times.has_keys = settings->score.key != NULL;
+    alert_options_set_clock(settings, &evaluation->times);
     evaluation->labels = eval_labels_start(settings, &input->source);
     evaluation->column_count = input->columns.count;
     exit_code code = add_contestants(evaluation, settings);

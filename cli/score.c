@@ -236,8 +236,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     }
     scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
                                         (int32_t)settings->score.time_year);
-    scoring->times.is_needed = alert_options_need_times(settings);
-    scoring->times.has_keys = settings->score.key != NULL;
+    alert_options_set_clock(settings, &scoring->times);
     scoring->is_watched = start_watch(scoring);
     scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
     if (settings->verbose)

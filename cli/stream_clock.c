@@ -9,7 +9,12 @@
 
 /* A pause is a gap when it is this many times the longest of the steps before it. */
 static const double gap_factor = 10;
-enum { STEPS_BEFORE_A_GAP = 16, ROWS_BEFORE_DOUBT = 100, REPORT_BYTES = INPUT_ERROR_TEXT_BYTES };
+enum {
+    STEPS_BEFORE_A_GAP = 16,
+    ROWS_BEFORE_COARSE = 10,
+    ROWS_BEFORE_DOUBT = 100,
+    REPORT_BYTES = INPUT_ERROR_TEXT_BYTES
+};
 
 stream_clock stream_clock_start(const byte_source *source, const char *column, int32_t year)
 {
@@ -27,6 +32,7 @@ static void count_order(stream_clock *clock, double seconds)
 {
     clock->backward += seconds < clock->previous;
     clock->repeated += seconds == clock->previous;
+    clock->has_time_of_day = clock->has_time_of_day || fmod(seconds, 86400) != 0;
     clock->previous = seconds;
 }
 
@@ -65,6 +71,66 @@ static void tell_doubt(const stream_clock *clock)
          clock->first_unreadable.message);
 }
 
+/* ---- A clock that is too coarse ---- */
+
+/* Where keys mix, rows of others repeat a time. */
+static bool is_too_coarse_for_rates(const stream_clock *clock)
+{
+    return clock->has_rates && !clock->has_keys && clock->repeated > clock->read / 2;
+}
+
+static bool is_too_coarse(const stream_clock *clock)
+{
+    if (clock->read < ROWS_BEFORE_COARSE)
+        return false;
+    return is_too_coarse_for_rates(clock) ||
+           (!clock->has_time_of_day && clock->season_seconds > 0 && clock->season_seconds <= 86400);
+}
+
+static void describe_coarse(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
+{
+    static const char join[] = "if the time of day is in another column, join the two, as in "
+                               "2026-11-15 19:05:00";
+    char repeated[GROUPED_TEXT_BYTES], read[GROUPED_TEXT_BYTES];
+    const cut_text name = cut_name(clock->column);
+    if (is_too_coarse_for_rates(clock))
+        snprintf(text, STREAM_CLOCK_TEXT_BYTES,
+                 "times in '%s': %s of %s repeat the one before, and a rate needs a step forward "
+                 "in time, so those rates are missing; %s",
+                 name.text, grouped_text(clock->repeated, repeated),
+                 grouped_text(clock->read, read),
+                 clock->has_time_of_day ? "--diff learns the change from row to row" : join);
+    else
+        snprintf(text, STREAM_CLOCK_TEXT_BYTES,
+                 "times in '%s' are dates without a time of day, which the season needs; %s",
+                 name.text, join);
+}
+
+bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
+{
+    char unreadable[GROUPED_TEXT_BYTES], all[GROUPED_TEXT_BYTES];
+    bool is_coarse = is_too_coarse(clock);
+    if (is_coarse)
+        describe_coarse(clock, text);
+    else if (clock->unreadable > 0)
+        snprintf(text, STREAM_CLOCK_TEXT_BYTES, "times in '%s': %s of %s cannot be read: %s",
+                 cut_name(clock->column).text, grouped_text(clock->unreadable, unreadable),
+                 grouped_text(clock->unreadable + clock->read, all),
+                 clock->first_unreadable.message);
+    return is_coarse || clock->unreadable > 0;
+}
+
+/* Says so at once, as a stream may have no end. */
+static void tell_coarse(stream_clock *clock)
+{
+    char text[STREAM_CLOCK_TEXT_BYTES];
+    clock->is_coarse_told = true;
+    describe_coarse(clock, text);
+    note("%s: %s", clock->input, text);
+}
+
+/* ---- Reading ---- */
+
 double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
 {
     double seconds = NAN;
@@ -87,6 +153,8 @@ double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
     count_order(clock, seconds);
     count_gap(clock, seconds, line);
     clock->read++;
+    if (clock->read == ROWS_BEFORE_DOUBT && !clock->is_coarse_told && is_too_coarse(clock))
+        tell_coarse(clock);
     return seconds;
 }
 
@@ -169,11 +237,13 @@ static void add_gaps(report *to, const stream_clock *clock)
 
 /* A column in which no time can be read, and which no option needs, only names the rows, such
  * as 09:00. Where many rows repeat a time, the clock is coarse, and nothing is wrong. */
-void stream_clock_report(const stream_clock *clock)
+void stream_clock_report(stream_clock *clock)
 {
     report found = {.length = 0};
     if (clock->read == 0 && !clock->is_needed)
         return;
+    if (!clock->is_coarse_told && is_too_coarse(clock))
+        tell_coarse(clock);
     if (!clock->has_keys) {
         add_count(&found, clock->backward, "goes back", "go back");
         if (clock->repeated < clock->read / 10)

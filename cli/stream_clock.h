@@ -12,8 +12,12 @@ typedef struct stream_clock {
     const char *input, *column; /* names, for messages */
     bool has_keys;              /* then the order of rows says nothing */
     bool is_needed;             /* something is made from times */
+    bool has_rates;             /* each needs a step forward in time */
+    double season_seconds;      /* the shortest season; 0: none */
     oif_time_format format;
-    bool is_told; /* what the times were taken for */
+    bool has_time_of_day; /* a time is not midnight */
+    bool is_told;         /* what the times were taken for */
+    bool is_coarse_told;  /* that there are too few steps forward */
 
     uint64_t read, missing, unreadable;
     uint64_t backward; /* rows that are earlier than the one before */
@@ -32,7 +36,11 @@ stream_clock stream_clock_start(const byte_source *source, const char *column, i
  * what the times are taken for where that is a guess. */
 double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line);
 
-/* At the end, one line on stderr; nothing when there is nothing to report. */
-void stream_clock_report(const stream_clock *clock);
+/* What makes the times useless for what is made from them, with a remedy; false: nothing does. */
+enum { STREAM_CLOCK_TEXT_BYTES = 1024 };
+bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES]);
+
+/* At the end, one line on stderr for each problem; nothing when there is nothing to report. */
+void stream_clock_report(stream_clock *clock);
 
 #endif

@@ -99,15 +99,22 @@ static size_t memory_of(const stream *one)
            (one->pipeline ? oif_pipeline_memory_bytes(one->pipeline) : 0);
 }
 
+/* What was said about the first rows, and what is wrong with the times so far. */
 static void write_notes(const stream *one)
 {
     const char *at = one->notes ? one->notes : "";
+    char times[STREAM_CLOCK_TEXT_BYTES];
+    bool is_first = true;
     output_print(",\"notes\":[");
-    for (bool is_first = true; *at; is_first = false) {
+    for (; *at; is_first = false) {
         size_t bytes = strcspn(at, "\n");
         output_print(is_first ? "" : ",");
         quoting_write_json(at, bytes);
         at += bytes + (at[bytes] == '\n');
+    }
+    if (stream_clock_problem(&one->times, times)) {
+        output_print(is_first ? "" : ",");
+        quoting_write_json(times, strlen(times));
     }
     output_print("]");
 }

@@ -24,8 +24,9 @@ void stream_start_times(stream *one)
     const byte_source source = {.name = "body"};
     const score_settings *score = &one->settings.cli.score;
     one->times = stream_clock_start(&source, score->time, (int32_t)score->time_year);
+    alert_options_set_clock(&one->settings.cli, &one->times);
     one->times.source = NULL; /* only for reports, which a stream does not print */
-    one->times.is_told = true;
+    one->times.is_told = one->times.is_coarse_told = true;
 }
 
 /* ---- The first row ---- */

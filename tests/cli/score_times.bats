@@ -91,3 +91,37 @@ rows() {
     oif score --time host --season 1h one.csv
     [[ "$stderr" != *"so far"* ]]
 }
+
+# A date and a time of day in two columns, as many programs write them. $1: rows per day.
+dates() {
+    echo Date,Time,Qty
+    awk -v n="$1" 'BEGIN { for (i = 0; i < 150; i++) printf "2026-11-%02d,19:%02d:%02d,%d\n", 15 + int(i / n), i / 60, i % 60, i % 7 }'
+}
+
+@test "rates by times that seldom advance are missing, which is told after 100 rows, before the end" {
+    dates 75 > in.csv
+    oif score --time Date --exclude Time --rate Qty in.csv
+    exits 0 "oif: in.csv: times in 'Date': 98 of 100 repeat the one before, and a rate needs a step forward in time, so those rates are missing; if the time of day is in another column, join the two, as in 2026-11-15 19:05:00"
+    head -51 in.csv > few.csv
+    oif score --time Date --exclude Time --rate Qty few.csv
+    contains "$stderr" "times in 'Date': 49 of 50 repeat the one before"
+    dates 150 | sed 's/,/T/' > joined.csv
+    oif score --time DateTTime --rate Qty joined.csv
+    exits 0
+    (echo at,x && for i in $(seq 100); do echo "2026-11-15T19:00:0$((i / 20)),1"; done) > fast.csv
+    oif score --time at --rate x fast.csv
+    exits 0 "oif: fast.csv: times in 'at': 94 of 100 repeat the one before, and a rate needs a step forward in time, so those rates are missing; --diff learns the change from row to row"
+    sed 's/^/a,/; 1s/a/k/' fast.csv > keyed.csv
+    oif score --key k --time at --rate x keyed.csv
+    exits 0
+}
+
+@test "a season of a day or less needs a time of day" {
+    dates 75 > in.csv
+    oif score --time Date --exclude Time --season 1d in.csv
+    exits 0 "oif: in.csv: times in 'Date' are dates without a time of day, which the season needs; if the time of day is in another column, join the two, as in 2026-11-15 19:05:00"
+    oif score --time Date --exclude Time --season 1w in.csv
+    exits 0
+    oif score --time Date --exclude Time in.csv
+    exits 0
+}

@@ -145,6 +145,43 @@ static void answers_are_json_whatever_names_are(void **state)
     streams_close(all);
 }
 
+/* ---- Notes ---- */
+
+static void expect_note(stream *one, const char *expected)
+{
+    output_divert();
+    stream_write(one);
+    json_t *found = take_json(), *notes = json_object_get(found, "notes");
+    bool is_there = false;
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        is_there |= strcmp(json_string_value(json_array_get(notes, i)), expected) == 0;
+    if (!is_there) {
+        char *text = json_dumps(notes, 0);
+        fail_msg("expected: %s\ngot:      %s", expected, text);
+    }
+    json_decref(found);
+}
+
+static void times_that_are_of_no_use_are_noted(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *unread = create(all, "unread", "{\"time\": \"t\", \"season\": \"1d\"}"),
+           *coarse = create(all, "coarse", "{\"time\": \"t\", \"rate\": \"a\"}");
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        send_row(unread, "{\"t\": \"15.11.2026 19:%02d\", \"a\": 1}\n", i);
+        send_row(coarse, "{\"t\": \"2026-11-15\", \"a\": %d}\n", i);
+    }
+    expect_note(unread, "times in 't': 20 of 20 cannot be read: '15.11.2026 19:00' is not a time: "
+                        "neither ISO 8601, nor a number, nor as in syslog or common log");
+    expect_note(coarse, "times in 't': 19 of 20 repeat the one before, and a rate needs a step "
+                        "forward in time, so those rates are missing; if the time of day is in "
+                        "another column, join the two, as in 2026-11-15 19:05:00");
+    stream_release(unread);
+    stream_release(coarse);
+    streams_close(all);
+}
+
 /* ---- Explanations ---- */
 
 static void an_explanation_is_the_result_that_the_row_would_get(void **state)
@@ -283,6 +320,7 @@ int main(void)
     oif_set_allocator(&allocator);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_json_whatever_names_are),
+        cmocka_unit_test(times_that_are_of_no_use_are_noted),
         cmocka_unit_test(an_explanation_is_the_result_that_the_row_would_get),
         cmocka_unit_test(a_key_falls_silent_and_comes_back),
         cmocka_unit_test(a_body_ends_where_memory_does_and_so_does_its_replay),
