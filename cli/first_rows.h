@@ -27,6 +27,8 @@ typedef struct column_look {
     uint32_t refused;     /* CSV: infinite or "1,234"; the row reports it as an error */
     uint32_t empty_texts; /* NDJSON: "", "NA" */
     uint32_t times;       /* of the texts: those that are times */
+    uint32_t quoted;      /* those that are numbers, but in quotes */
+    uint32_t marked;      /* those that are numbers, but with a sign or a unit: 5%, $5, 5 ms */
     uint32_t epochs;      /* of the numbers: those that may be times since 1970 */
     uint32_t bits;        /* of the numbers: those that are 0 or 1 */
     uint32_t ordered;     /* times of the first key: */
@@ -68,6 +70,14 @@ oif_status first_rows_add_columns(const first_rows *look, oif_reader *reader, oi
 
 /* More than half of the values are text. */
 bool column_look_is_text(const column_look *column);
+
+/* Most texts of a column are numbers, but for something that makes them text. */
+typedef enum number_as_text {
+    NUMBER_AS_TEXT_NOT,
+    NUMBER_AS_TEXT_QUOTED,
+    NUMBER_AS_TEXT_MARKED
+} number_as_text;
+number_as_text column_look_number_as_text(const column_look *column);
 
 /* The mean time from row to row of a column of times; 0 if it is not known. */
 double column_look_row_seconds(const column_look *column);

@@ -213,6 +213,38 @@ static bool is_text_with_blanks(const cli_columns *columns)
     return false;
 }
 
+/* ---- Numbers that are text ---- */
+
+typedef struct numbers_advice {
+    char text[2 * NAMES_TEXT_BYTES + 256];
+} numbers_advice;
+
+static void add_numbers_advice(const cli_columns *columns, number_as_text kind, const char *remedy,
+                               numbers_advice *advice)
+{
+    const first_rows *look = columns->from.look;
+    names_text names = {.count = 0};
+    size_t used = strlen(advice->text);
+    for (size_t i = 0; i < look->column_count; i++)
+        if (columns->uses[i] == COLUMN_IS_TEXT &&
+            column_look_number_as_text(&look->columns[i]) == kind)
+            names_text_add(&names, name_at(columns, i));
+    if (names.count > 0)
+        snprintf(advice->text + used, sizeof advice->text - used,
+                 "; to learn the numbers in %s, %s", names_text_read(&names), remedy);
+}
+
+/* "" where no text is like a number. */
+static numbers_advice advise_on_numbers(const cli_columns *columns)
+{
+    numbers_advice advice = {.text = ""};
+    add_numbers_advice(columns, NUMBER_AS_TEXT_QUOTED,
+                       "remove their quotes: jq -c 'walk(tonumber? // .)'", &advice);
+    add_numbers_advice(columns, NUMBER_AS_TEXT_MARKED,
+                       "write them without units, signs and separators of thousands", &advice);
+    return advice;
+}
+
 static exit_code leave_text_out(cli_columns *columns, const cli_settings *settings)
 {
     names_text texts = {.count = 0};
@@ -220,6 +252,10 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
     list_text(columns, settings, COLUMN_IS_TEXT, &texts);
     if (texts.count == 0 || known_columns_have_names(&columns->from))
         return EXIT_OK; /* a state has decided about them before */
+    const numbers_advice numbers = advise_on_numbers(columns);
+    if (texts.count == before && numbers.text[0] != '\0')
+        return complain(EXIT_FAILED, "%s: no column is left to learn from: text in %s%s",
+                        columns->from.name, names_text_read(&texts), numbers.text);
     if (texts.count == before)
         return complain(EXIT_FAILED,
                         "%s: no column is left to learn from: text in %s; to learn which texts are "
@@ -230,8 +266,8 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
                             : "");
     if (!settings->is_quiet)
         note("%s: text in %s: left out; use it with --category, --key, --time or --label, or add "
-             "--exclude %s to leave it out without this note",
-             columns->from.name, names_text_read(&texts), names_text_paste(&texts));
+             "--exclude %s to leave it out without this note%s",
+             columns->from.name, names_text_read(&texts), names_text_paste(&texts), numbers.text);
     return EXIT_OK;
 }
 

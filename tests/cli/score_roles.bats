@@ -138,7 +138,7 @@ oif: in.csv:1502: text in 'a', which was empty in the first rows: it is missing;
 @test "a note about text shows the first of it, cut and escaped" {
     printf 'lat,at,y\n50.1ms,,1\n7ms,noon,2\n' > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: text in lat ('50.1ms'), at ('noon'): left out; $text_note lat,at to leave it out without this note"
+    exits 0 "oif: in.csv: text in lat ('50.1ms'), at ('noon'): left out; $text_note lat,at to leave it out without this note; to learn the numbers in lat, write them without units, signs and separators of thousands"
     printf 't,y\n\x1b[31m%s\xc3\xa4rest,1\nu,2\n' abcdefghijklmnopqrstuvwxyz12345 > in.csv
     oif score in.csv
     contains "$stderr" "text in t ('\\u001b[31mabcdefghijklmnopqrstuvwxyz12345...'): left out"
@@ -310,6 +310,24 @@ oif: late.csv: times in 'ts': 1 goes back"
     contains "$stderr" "text in born ('1990-01-01'): left out"
     printf '{"id":"123","x":1}\n' | "$OIF" score 2> told
     contains "$(cat told)" "text in id ('123'): left out"
+}
+
+@test "numbers that are text say how to become numbers" {
+    for i in 1 2 3; do echo "{\"status\":\"200\",\"wait\":\"-\",\"took\":\"0.$i\",\"host\":\"a\",\"x\":$i}"; done > in.ndjson
+    oif score in.ndjson
+    equal "$stderr" "oif: in.ndjson: text in status ('200'), wait ('-'), took ('0.1'), host ('a'): left out; use it with --category, --key, --time or --label, or add --exclude status,wait,took,host to leave it out without this note; to learn the numbers in status, took, remove their quotes: jq -c 'walk(tonumber? // .)'"
+    oif score --exclude x,host,wait in.ndjson
+    exits 1 "oif: in.ndjson: no column is left to learn from: text in status ('200'), took ('0.1'); to learn the numbers in status, took, remove their quotes: jq -c 'walk(tonumber? // .)'"
+    cat > in.csv <<'EOF'
+cpu;used;sales;big;ip;kind;net;at;x
+14.5%;3.2 GiB;$1,200.50;1 234,5 €;192.168.100.200;4xx;5g;16.11.2026 14:05;1
+9%;120 MiB;$999.00;−1.234.567,89;10.0.0.1;5xx;4g;17.11.2026 14:05;2
+EOF
+    oif score in.csv
+    contains "$stderr" "without this note; to learn the numbers in cpu, used, sales, big, write them without units, signs and separators of thousands"
+    [[ "$stderr" != *"quotes"* ]]
+    printf 'took\n120ms\n7ms\n' | "$OIF" score 2> told || true
+    equal "$(cat told)" "oif: <stdin>: no column is left to learn from: text in took ('120ms'); to learn the numbers in took, write them without units, signs and separators of thousands"
 }
 
 @test "options that need times are content with one that was found" {
