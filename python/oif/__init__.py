@@ -16,7 +16,7 @@ from ._core import version as __version__
 import typing
 
 from . import _detectors, _hosts
-from ._arrays import ColumnWarning, KeyWarning
+from ._arrays import ColumnWarning, KeyWarning, TimeWarning
 from ._detectors import *
 from ._detectors import Detector
 from ._errors import (
@@ -59,6 +59,7 @@ __all__ = [
     "Silence",
     "SnapshotError",
     "SnapshotKindError",
+    "TimeWarning",
     "__version__",
     "evaluate",
     "load",

@@ -11,7 +11,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,10 @@ class ColumnWarning(UserWarning):
 
 class KeyWarning(UserWarning):
     """Rows of new keys get no score, because there is no room for their models."""
+
+
+class TimeWarning(UserWarning):
+    """Options that need the times of rows have no effect, because rows come without them."""
 
 
 class LeftOut(NamedTuple):
@@ -328,18 +332,33 @@ def keys_of(keys: Any) -> tuple[str | bytes, ...]:
 
 
 def seconds_of(times: Any) -> Floats:
-    """The times of rows in seconds since 1970: from datetimes, taken as UTC without a zone, or from such seconds."""
+    """The times of rows in seconds since 1970: from datetimes, taken as UTC without a zone, or from numbers since 1970."""
     array = np.asarray(times)
     if array.ndim != 1:
         raise DataError("there must be a time for each row")
     if array.dtype.kind in "iuf":
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return _seconds_of_numbers(array)
     if array.dtype.kind in "OUT":
         return np.array([_seconds_of_one(time) for time in array.tolist()], dtype=np.float64)
     if array.dtype.kind != "M":
         raise DataError(f"an array of {array.dtype} does not contain times")
     whole, rest = np.divmod(array.astype("datetime64[ns]").astype(np.int64), 1_000_000_000)
     return np.where(np.isnat(array), np.nan, whole + rest / 1e9)
+
+
+def _seconds_of_numbers(array: npt.NDArray[Any]) -> Floats:
+    """From seconds, milliseconds, microseconds or nanoseconds: by their size, as the command line reads them."""
+    numbers = array.astype(np.float64)
+    size = np.abs(numbers)
+    if not np.any(size >= 1e11):
+        return numbers
+    units = np.select([size < 1e11, size < 1e14, size < 1e17, size < 1e20], [1.0, 1e3, 1e6, 1e9], 1.0)
+    seconds = numbers / units
+    if array.dtype.kind in "iu":  # a whole number of nanoseconds has more digits than a double
+        large = size >= 2.0**53
+        divisor, whole = units[large].astype(np.uint64), np.abs(array[large]).astype(np.uint64)
+        seconds[large] = np.sign(numbers[large]) * (whole // divisor + whole % divisor / units[large])
+    return np.asarray(seconds, dtype=np.float64)
 
 
 _ISO = re.compile(
@@ -362,9 +381,11 @@ def _seconds_of_one(time: Any) -> float:
         return np.nan
     if isinstance(time, datetime):
         return (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
+    if isinstance(time, date):
+        return datetime(time.year, time.month, time.day, tzinfo=timezone.utc).timestamp()
     if isinstance(time, (int, float)):
-        return float(time)
+        return float(_seconds_of_numbers(np.array([time]))[0])
     try:
         return _seconds_of_one(datetime.fromisoformat(time if sys.version_info >= (3, 11) else _old_iso(time)))
     except (TypeError, ValueError):
-        raise DataError(f"{time!r} is not a time; ISO 8601, such as '2026-11-15T22:00:00Z', or seconds since 1970") from None
+        raise DataError(f"{time!r} is not a time; ISO 8601, such as '2026-11-15T22:00:00Z', or a number of seconds since 1970") from None

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import KeyWarning, key_of, keys_of, seconds_of, warn
+from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, seconds_of, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import DataError, ParameterError
@@ -84,7 +84,8 @@ class Pipeline(Alerting):
         evicted: what happens to the model of a key that loses it: "forget", or "keep" beside the state file that
             Pipeline.open holds
         key: the column, by name, whose value says which model a row belongs to; several columns are one key
-        time: the column with the times of rows: datetimes, ISO 8601, or seconds since 1970
+        time: the column with the times of rows: datetimes, dates, ISO 8601, or numbers since 1970, of seconds, milliseconds,
+            microseconds or nanoseconds by their size
         exclude: columns that are not learned
         category: columns of names, by name: a value that is new, or rarer than the alert rate, is an anomaly
         ignore_unknown: whether columns that the first dict or DataFrame did not have are ignored
@@ -107,6 +108,7 @@ class Pipeline(Alerting):
     _roles: Roles | None = None
     _holds_file = False
     _told_of_room = False
+    _told_of_times = False
 
     alert_rate = Option(float)
     threshold = Option(float)
@@ -240,7 +242,7 @@ class Pipeline(Alerting):
             self.close()
 
     def _own(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._own().items() if name not in ("_holds_file", "_told_of_room")}
+        return {name: value for name, value in super()._own().items() if not name.startswith(("_holds_", "_told_"))}
 
     def _arguments(self) -> tuple[Any, ...]:
         return *super()._arguments(), getattr(self, "_derive", ())
@@ -248,10 +250,11 @@ class Pipeline(Alerting):
     def process_one(self, x: Row, key: str | bytes | int | None = None, time: Any = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
 
-        The time is a datetime, taken as UTC where it has no zone, or seconds since 1970. Where columns have the roles of
-        key and time, they are taken from the row.
+        The time is as in process. Where columns have the roles of key and time, they are taken from the row.
         """
         if key is None and time is None and self._roles is None:
+            if not self._told_of_times:
+                self._mind_times()
             return self._process_one(x)
         if self._roles is not None:
             x, own_key, own_time = split_one(x, self._roles)
@@ -259,8 +262,20 @@ class Pipeline(Alerting):
             time = own_time if time is None else time
         if key is not None and not isinstance(key, (str, bytes)):
             key = key_of(key)
+        if time is None and not self._told_of_times:
+            self._mind_times()
         seconds = math.nan if time is None else _seconds(time)
         return self._process_one(x, key, seconds, None)
+
+    def _mind_times(self) -> None:
+        """Warns once where options wait for times that do not come."""
+        self._told_of_times = True
+        names = ("season_seconds", "other_season_seconds", "alerts", "cooldown", "silence")
+        idle = dict.fromkeys("season" if "season" in name else name for name in names if self.options.get(name, 0) > 0)
+        if idle:
+            has = "has" if len(idle) == 1 else "have"
+            warn(f"{', '.join(idle)} {has} no effect without the times of rows; name their column with time=, or give them with"
+                 " times=, such as times=frame.index", TimeWarning)  # fmt: skip
 
     def process_iter(self, rows: Iterable[Any]) -> Iterator[Result]:
         """Take rows as they come, from a generator, a consumer or a file, and yield the result of each.
@@ -321,8 +336,8 @@ class Pipeline(Alerting):
     ) -> Any:
         """Take rows one after another, with a key for each if models are kept by key, and a time for each.
 
-        Times are datetimes, taken as UTC where they have no zone, or seconds since 1970; NaN and NaT are unknown. Both may
-        be names of columns instead.
+        Times are datetimes or dates, taken as UTC where they have no zone, or numbers since 1970: seconds, milliseconds,
+        microseconds or nanoseconds, by their size. NaN and NaT are unknown. Both may be names of columns instead.
 
         Returns a structured array with the fields of Result, or a DataFrame or Arrow table of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
@@ -341,6 +356,8 @@ class Pipeline(Alerting):
             x, own_keys, own_times = split(x, roles)
             taken = own_keys if taken is None else taken
             seconds = own_times if seconds is None else seconds
+        if seconds is None and not self._told_of_times:
+            self._mind_times()
         before = self.unmodelled_rows
         results = self._results(x, taken, explain, output, times=seconds, progress=progress)
         unscored = self.unmodelled_rows - before
@@ -430,6 +447,7 @@ class Pipeline(Alerting):
         """Change options that decide about alerts or learning from now on: alert_rate, threshold, alerts, calm,
         cooldown, silence, learn. Of the first three, the last one given rules."""
         self._change(as_words(options))
+        self._told_of_times = False
 
     def _state(self) -> dict[str, str]:
         if self.columns is None:
@@ -482,7 +500,9 @@ def _set_seasons(options: dict[str, Any], season: _Season | Iterable[_Season]) -
 
 
 def _seconds(time: Any) -> float:
-    return float(time) if isinstance(time, (int, float)) else float(seconds_of([time])[0])
+    if isinstance(time, (int, float)) and abs(time) < 1e11:
+        return float(time)
+    return float(seconds_of([time])[0])
 
 
 def _key(key: bytes | None) -> str | bytes | None:

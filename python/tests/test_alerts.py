@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -66,6 +67,10 @@ def test_within_the_cooldown_an_episode_continues():
     "times",
     [
         lambda seconds: seconds.tolist(),
+        lambda seconds: seconds * 1e3,
+        lambda seconds: (seconds * 1e3).astype(np.int64).tolist(),
+        lambda seconds: (seconds * 1e6).astype(np.uint64),
+        lambda seconds: seconds.astype(np.int64) * 10**9,
         lambda seconds: (seconds * 1000).astype("datetime64[ms]"),
         lambda seconds: [datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=s) for s in seconds.tolist()],
     ],
@@ -76,6 +81,41 @@ def test_times_are_numbers_or_dates(times):
     alerts.process(healthy(50), times=times(seconds))
     assert alerts.silent(seconds[-1] + 50) == []
     assert alerts.silent(seconds[-1] + 51) == [oif.Silence(None, seconds[-1], 50)]
+
+
+@pytest.mark.parametrize("unit", [10**3, 10**6, 10**9])
+def test_a_number_is_seconds_or_a_smaller_unit_by_its_size_as_in_the_shell(unit):
+    alerts = oif.Pipeline("loda")
+    for i in range(50):
+        alerts.process_one([1, 2, i], time=(START + 10 * i) * unit)
+    assert alerts.key_info().last_time == START + 490
+    assert alerts.silent((START + 490 + 51) * unit) == [oif.Silence(None, START + 490, 50)]
+    digits = 1794769501123456789  # more than a double has: divided as a whole number
+    alerts.process(healthy(1), times=np.array([digits]))
+    assert alerts.key_info().last_time == 1794769501 + 123456789 / 1e9
+    alerts.process(healthy(1), times=np.array([-(2**63)]))
+
+
+def test_dates_are_times():
+    alerts = oif.Pipeline("loda", time="day")
+    alerts.process([{"day": datetime.date(2026, 11, day), "x": day} for day in (14, 15)])
+    assert alerts.key_info().last_time == datetime.datetime(2026, 11, 15, tzinfo=datetime.timezone.utc).timestamp()
+
+
+def test_options_that_need_times_warn_once_where_none_come():
+    rows = healthy(5)
+    for options, named in (({"season": ["1d", "1w"]}, "season has"), ({"alerts": 5.0, "cooldown": 60.0}, "alerts, cooldown have")):
+        for process in (lambda made: made.process(rows), lambda made: made.process_one(rows[0], key="a")):
+            alerts = oif.Pipeline("loda", **options)
+            with pytest.warns(oif.TimeWarning, match=f"^{named} no effect without the times of rows; .*times=frame.index") as record:
+                process(alerts)
+                process(alerts)
+            assert len(record) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        oif.Pipeline("loda", season="1d").process(rows, times=START + np.arange(5))
+        oif.Pipeline("loda", season=48).process(rows)
+        oif.Pipeline("loda", silence=-1.0).process_one(rows[0])
 
 
 def test_missing_times_are_unknown_and_bad_ones_refused():
