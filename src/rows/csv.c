@@ -678,7 +678,8 @@ static void look_for_points(oif_reader *reader)
 }
 
 /* Whether the bad field of the record shows that the decimal sign is the comma. A record of the
- * wrong shape shows nothing: it is refused, and of one that is too long there may be only a part. */
+ * wrong shape shows nothing: it is refused, and of one that is too long there may be only a
+ * part. */
 static bool shows_decimal_comma(oif_reader *reader)
 {
     double value;
