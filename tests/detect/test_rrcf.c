@@ -224,6 +224,67 @@ static void every_invariant_holds_after_each_random_operation(void **state)
     }
 }
 
+/* ---- Sums by definition ---- */
+
+enum { LANES = 4, WIDEST = 15 };
+
+/* Columns 0, 4, 8, ... are added in one lane, 1, 5, 9, ... in the next, and so on. What remains at
+ * the end is in the last lanes. The lanes are added crosswise. Fewer columns than lanes are added
+ * in order. */
+static double sum_in_lanes(const double *parts, size_t dimension)
+{
+    double lanes[LANES] = {0}, sum = 0;
+    size_t whole = dimension - dimension % LANES;
+    for (size_t i = 0; dimension < LANES && i < dimension; i++)
+        sum += parts[i];
+    for (size_t i = 0; dimension >= LANES && i < dimension; i++)
+        lanes[i < whole ? i % LANES : i + LANES - dimension] += parts[i];
+    return dimension < LANES ? sum : (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
+/* Two rows are one box. A third row is isolated from it with the probability of its part of the
+ * extended box, and then lifts two rows; otherwise it is beside one of them and lifts that. */
+static void expect_sums_of_two_rows(const double *two, const double *third, size_t dimension,
+                                    size_t number)
+{
+    char what[60];
+    const oif_cut_tree_shape shape = oif_cut_tree_layout(dimension, 3);
+    oif_cut_tree *tree = calloc(1, shape.bytes);
+    assert_non_null(tree);
+    oif_cut_tree_init(&shape, tree, oif_random_stream(3, dimension));
+    oif_cut_tree_insert(&shape, tree, two);
+    oif_cut_tree_insert(&shape, tree, two + dimension);
+    double sides[WIDEST], added[WIDEST];
+    for (size_t i = 0; i < dimension; i++) {
+        double low = fmin(two[i], two[dimension + i]), high = fmax(two[i], two[dimension + i]);
+        sides[i] = high - low;
+        added[i] = fmax(fmax(low - third[i], third[i] - high), 0);
+    }
+    double range = sum_in_lanes(sides, dimension), extension = sum_in_lanes(added, dimension);
+    double apart = extension / (range + extension);
+    snprintf(what, sizeof what, "the range of a box of %zu columns", dimension);
+    expect_same_bits(oif_cut_tree_cut_at(&shape, tree, tree->root)->range, range, what, number);
+    snprintf(what, sizeof what, "the displacement with %zu columns", dimension);
+    expect_same_bits(oif_cut_tree_expected_displacement(&shape, tree, third),
+                     2 * apart + (1 - apart), what, number);
+    free(tree);
+}
+
+static void sums_over_any_number_of_columns_have_the_bits_of_their_definition(void **state)
+{
+    (void)state;
+    enum { TRIALS = 100 };
+    for (size_t dimension = 1; dimension <= WIDEST; dimension++) {
+        double *rows = normal_rows(dimension, 3 * TRIALS, dimension);
+        for (size_t i = 0; i < TRIALS; i++) {
+            double *row = &rows[3 * i * dimension], *third = row + 2 * dimension;
+            third[i % dimension] += 20; /* outside the box */
+            expect_sums_of_two_rows(row, third, dimension, i);
+        }
+        free(rows);
+    }
+}
+
 /* ---- Scores ---- */
 
 /* Three points on a line: the first cut is between 1 and 100 with the probability 0.99. Then
@@ -515,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_forest_that_no_machine_can_hold_is_refused),
         cmocka_unit_test(a_forest_is_ready_once_the_sample_is_half_full),
         cmocka_unit_test(every_invariant_holds_after_each_random_operation),
+        cmocka_unit_test(sums_over_any_number_of_columns_have_the_bits_of_their_definition),
         cmocka_unit_test(three_points_have_the_displacement_that_paper_and_pencil_give),
         cmocka_unit_test(a_score_is_the_mean_displacement_over_the_trees),
         cmocka_unit_test(an_obvious_outlier_scores_above_every_inlier),
