@@ -6,7 +6,7 @@
 #include "../reference/plain_row_ranges.h"
 #include "base/memory.h"
 #include "base/stable_math.h"
-#include "detect/row_ranges.h"
+#include "detect/row_ranges_layout.h"
 
 enum { COLUMNS = STREAM_DIMENSION, SPARE = STEP_IF_SANITIZED(5) };
 
@@ -513,6 +513,82 @@ static void the_check_of_a_detector_names_what_is_broken_in_its_ranges(void **st
     oif_detector_free(sound);
 }
 
+enum { CHECKED_COLUMNS = 2, CHECKED_ROWS = 600, GROUPS_IN_USE = 8 };
+
+static oif_row_ranges *ranges_of_normal_rows(void)
+{
+    oif_row_ranges *ranges = new_ranges(CHECKED_COLUMNS);
+    double *rows = normal_rows(3, CHECKED_ROWS, CHECKED_COLUMNS);
+    for (size_t i = 0; i < CHECKED_ROWS; i++)
+        learn_row(ranges, &rows[i * CHECKED_COLUMNS]);
+    free(rows);
+    require_sound(ranges);
+    assert_int_equal(ranges->groups, GROUPS_IN_USE);
+    return ranges;
+}
+
+/* Frees the ranges. */
+static void require_broken_ranges(oif_row_ranges *broken, const char *what, const char *words)
+{
+    oif_error error = {.message = ""};
+    oif_status status = oif_row_ranges_check(broken, &error);
+    if (status != OIF_EINVARIANT || strcmp(error.message, words) != 0)
+        fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", what, status, error.message,
+                 OIF_EINVARIANT, words);
+    oif_memory_free(broken);
+}
+
+static const char NO_BOX[] = "column 2: a box is not a range",
+                  NO_FILLING_BOX[] = "a box that is being filled is not a range",
+                  NO_SHARE[] = "column 2: the usual excess is not a share",
+                  NOT_DERIVED[] = "column 2: bounds do not follow from the boxes";
+
+static const struct {
+    const char *name;
+    uint32_t array, index;
+    double value;
+    const char *words;
+} wrong_numbers[] = {
+    {"an infinite low", LOWS, GROUPS + 3, -INFINITY, NO_BOX},
+    {"an infinite high", HIGHS, GROUPS + 3, INFINITY, NO_BOX},
+    {"a low of a group without a box", LOWS, GROUPS + GROUPS_IN_USE, -9, NO_BOX},
+    {"a high of a group without a box", HIGHS, GROUPS + GROUPS_IN_USE, 9, NO_BOX},
+    {"an infinite low of a box being filled", FILLING_LOWS, 1, -INFINITY, NO_FILLING_BOX},
+    {"an infinite high of a box being filled", FILLING_HIGHS, 1, INFINITY, NO_FILLING_BOX},
+    {"an excess below 0", EXCESSES, 1, -0.1, NO_SHARE},
+};
+
+static void the_check_names_each_number_that_is_wrong(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong_numbers / sizeof *wrong_numbers; i++) {
+        oif_row_ranges *broken = ranges_of_normal_rows();
+        array_at(broken, wrong_numbers[i].array)[wrong_numbers[i].index] = wrong_numbers[i].value;
+        require_broken_ranges(broken, wrong_numbers[i].name, wrong_numbers[i].words);
+    }
+}
+
+static void the_check_knows_that_groups_without_a_box_accept_missing_values(void **state)
+{
+    (void)state;
+    oif_row_ranges *broken = ranges_of_normal_rows();
+    missing_of(broken)[1] &= ~(UINT32_C(1) << GROUPS_IN_USE);
+    require_broken_ranges(broken, "a group without a box where nothing was missing", NO_BOX);
+}
+
+/* A box of a group in use is empty only if the column was always missing in it. */
+static void the_check_accepts_an_empty_box_only_where_values_were_missing(void **state)
+{
+    (void)state;
+    for (int is_missing = 0; is_missing < 2; is_missing++) {
+        oif_row_ranges *broken = ranges_of_normal_rows();
+        lows_of(broken, 1)[3] = INFINITY;
+        highs_of(broken, 1)[3] = -INFINITY;
+        missing_of(broken)[1] |= (uint32_t)is_missing << 3;
+        require_broken_ranges(broken, "an empty box", is_missing ? NOT_DERIVED : NO_BOX);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -535,6 +611,9 @@ int main(void)
         cmocka_unit_test(a_constant_stream_always_scores_one_half),
         cmocka_unit_test(the_inserted_column_explains_the_score),
         cmocka_unit_test(the_check_of_a_detector_names_what_is_broken_in_its_ranges),
+        cmocka_unit_test(the_check_names_each_number_that_is_wrong),
+        cmocka_unit_test(the_check_knows_that_groups_without_a_box_accept_missing_values),
+        cmocka_unit_test(the_check_accepts_an_empty_box_only_where_values_were_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
