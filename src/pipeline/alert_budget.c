@@ -87,8 +87,11 @@ void oif_alert_budget_visit_fields(oif_alert_budget *b, oif_state_visitor *visit
 
 bool oif_alert_budget_check(const oif_alert_budget *b)
 {
+    /* Few rows are not halved, however long they took. */
+    const double most_days =
+        b->rows > 1 && b->rows < 2 * rows_known ? b->rows * counted_days : counted_days;
     return !(fabs(b->last_seconds) > DBL_MAX) && b->rows >= 0 && b->rows < 0x1p60 &&
-           b->seconds >= 0 && b->seconds <= counted_days * day && b->episode_anomalies >= 1 &&
+           b->seconds >= 0 && b->seconds <= most_days * day && b->episode_anomalies >= 1 &&
            b->episode_anomalies <= most_anomalies && b->correction >= lowest &&
            b->correction <= highest;
 }

@@ -680,6 +680,147 @@ static void a_shorter_silence_holds_for_keys_that_wait_already(void **unused)
     oif_pipeline_free(pipeline);
 }
 
+/* ---- What a damaged snapshot may hold ---- */
+
+static oif_alert_budget sound_budget(void)
+{
+    oif_alert_budget budget;
+    oif_alert_budget_init(&budget, 3, CALM);
+    for (int i = 0; i < 100; i++)
+        oif_alert_budget_pass(&budget, 1e9 + step * i);
+    return budget;
+}
+
+static void the_check_of_a_budget_refuses_what_no_stream_gives(void **unused)
+{
+    (void)unused;
+    static const struct {
+        size_t field;
+        double value;
+    } wrong[] = {
+        {offsetof(oif_alert_budget, last_seconds), INFINITY},
+        {offsetof(oif_alert_budget, last_seconds), -INFINITY},
+        {offsetof(oif_alert_budget, rows), -1},
+        {offsetof(oif_alert_budget, rows), 0x1p60},
+        {offsetof(oif_alert_budget, rows), NAN},
+        {offsetof(oif_alert_budget, seconds), -1},
+        {offsetof(oif_alert_budget, seconds), 86400 * 28 + 1},
+        {offsetof(oif_alert_budget, episode_anomalies), 0.5},
+        {offsetof(oif_alert_budget, episode_anomalies), 1025},
+        {offsetof(oif_alert_budget, correction), -6.5},
+        {offsetof(oif_alert_budget, correction), 4.5},
+    };
+    oif_alert_budget sound = sound_budget();
+    assert_true(oif_alert_budget_check(&sound));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        oif_alert_budget broken = sound;
+        memcpy((char *)&broken + wrong[i].field, &wrong[i].value, sizeof wrong[i].value);
+        if (oif_alert_budget_check(&broken))
+            fail_msg("field at byte %zu: %g is accepted", wrong[i].field, wrong[i].value);
+    }
+}
+
+/* From a row per second to one in 40 days: a state that was saved can be loaded. */
+static void the_check_of_a_budget_accepts_every_pace(void **unused)
+{
+    (void)unused;
+    static const double paces[] = {0, 1, 3600, 86400, 864000, 40 * 86400.};
+    for (size_t i = 0; i < sizeof paces / sizeof *paces; i++) {
+        oif_alert_budget budget;
+        oif_alert_budget_init(&budget, 3, CALM);
+        for (int row = 0; row < 500; row++) {
+            oif_alert_budget_pass(&budget, 1e9 + paces[i] * row);
+            if (!oif_alert_budget_check(&budget))
+                fail_msg("a row each %g s, row %d: %g rows in %g s are refused", paces[i], row,
+                         budget.rows, budget.seconds);
+        }
+    }
+}
+
+/* However long an incident or a calm lasts, the rate changes by a limited factor. */
+static void the_correction_of_a_budget_has_bounds(void **unused)
+{
+    (void)unused;
+    oif_alert_budget low = sound_budget(), high = low;
+    for (int i = 0; i < 1000; i++) {
+        oif_alert_budget_begin(&low);
+        oif_alert_budget_end(&low, 1e6);
+        oif_alert_budget_pass(&high, 1e9 + 86400. * i);
+    }
+    assert_true(low.correction == -6 && low.episode_anomalies <= 1024);
+    assert_true(high.correction == 4);
+    assert_true(oif_alert_budget_check(&low) && oif_alert_budget_check(&high));
+}
+
+static const oif_alerts SOUND_ALERTS = {
+    .episode = {.number = 2,
+                .first_row = 90,
+                .rows = 5,
+                .anomalies = 3,
+                .peak_row = 92,
+                .peak_grade = OIF_GRADE_CRITICAL,
+                .direction = 1,
+                .column = 1,
+                .first_seconds = 1e9,
+                .last_seconds = 1e9},
+    .last_seconds = 1e9,
+    .usual_pause = 60,
+    .longest_pause = 90,
+    .timed_pauses = 99,
+};
+
+static void expect_refused(const oif_alerts *alerts, const char *what)
+{
+    if (oif_alerts_check(alerts, 100, COLUMNS))
+        fail_msg("%s is accepted", what);
+}
+
+#define EXPECT_REFUSED(field, value)                                                               \
+    do {                                                                                           \
+        oif_alerts broken = SOUND_ALERTS;                                                          \
+        broken.field = (value);                                                                    \
+        expect_refused(&broken, #field " = " #value);                                              \
+    } while (0)
+
+static void the_check_of_alerts_refuses_what_no_stream_gives(void **unused)
+{
+    (void)unused;
+    assert_true(oif_alerts_check(&SOUND_ALERTS, 100, COLUMNS));
+    EXPECT_REFUSED(in_episode, 2);
+    EXPECT_REFUSED(is_silent, 2);
+    EXPECT_REFUSED(timed_pauses, 1025);
+    EXPECT_REFUSED(last_seconds, INFINITY);
+    EXPECT_REFUSED(usual_pause, -1);
+    EXPECT_REFUSED(usual_pause, NAN);
+    EXPECT_REFUSED(longest_pause, INFINITY);
+    EXPECT_REFUSED(episode.first_seconds, -INFINITY);
+    EXPECT_REFUSED(episode.last_seconds, INFINITY);
+    oif_alerts broken = SOUND_ALERTS;
+    broken.episode.number = 0; /* without an episode, none lasts */
+    assert_true(oif_alerts_check(&broken, 100, COLUMNS));
+    broken.in_episode = 1;
+    expect_refused(&broken, "an episode that never began");
+}
+
+static void the_check_of_an_episode_refuses_rows_that_it_cannot_have(void **unused)
+{
+    (void)unused;
+    EXPECT_REFUSED(episode.first_row, 0);
+    EXPECT_REFUSED(episode.first_row, 101);
+    EXPECT_REFUSED(episode.rows, 0);
+    EXPECT_REFUSED(episode.rows, 101);
+    EXPECT_REFUSED(episode.rows, 12); /* rows 90 to 101 of 100 */
+    EXPECT_REFUSED(episode.anomalies, 0);
+    EXPECT_REFUSED(episode.anomalies, 6);
+    EXPECT_REFUSED(episode.peak_row, 89);
+    EXPECT_REFUSED(episode.peak_row, 95);
+    EXPECT_REFUSED(episode.peak_grade, (oif_grade)(OIF_GRADE_CRITICAL + 1));
+    EXPECT_REFUSED(episode.reason, (oif_reason)(OIF_REASON_RARE_VALUE + 1));
+    EXPECT_REFUSED(episode.direction, -2);
+    EXPECT_REFUSED(episode.direction, 2);
+    EXPECT_REFUSED(episode.column, COLUMNS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -704,6 +845,11 @@ int main(void)
         cmocka_unit_test(one_row_from_the_future_does_not_stop_later_episodes),
         cmocka_unit_test(rows_of_one_moment_are_no_pauses),
         cmocka_unit_test(a_shorter_silence_holds_for_keys_that_wait_already),
+        cmocka_unit_test(the_check_of_a_budget_refuses_what_no_stream_gives),
+        cmocka_unit_test(the_check_of_a_budget_accepts_every_pace),
+        cmocka_unit_test(the_correction_of_a_budget_has_bounds),
+        cmocka_unit_test(the_check_of_alerts_refuses_what_no_stream_gives),
+        cmocka_unit_test(the_check_of_an_episode_refuses_rows_that_it_cannot_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
