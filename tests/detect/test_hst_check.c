@@ -148,6 +148,51 @@ static void refer_to_more_rows_than_fit(wound *w)
     w->forest->reference_rows = w->forest->window_size + 1;
 }
 
+static void compare_with_another_number_of_rows(wound *w)
+{
+    w->forest->no_mass += 1;
+}
+static void hold_an_infinite_row(wound *w)
+{
+    oif_hst_row(w->forest, w->forest->window_size - 1)[1] = INFINITY;
+}
+static void have_an_infinite_range(wound *w)
+{
+    oif_hst_range_of(w->forest, 1)->high = INFINITY;
+}
+static void turn_a_range_round(wound *w)
+{
+    oif_hst_range_of(w->forest, 1)->low = oif_hst_range_of(w->forest, 1)->high + 1;
+}
+static void start_a_range_too_low(wound *w)
+{
+    oif_hst_range_of(w->forest, 1)->low = -1.7e308;
+}
+static void have_a_width_below_0(wound *w)
+{
+    oif_hst_range_of(w->forest, 1)->width = -1;
+}
+static void have_an_infinite_width(wound *w)
+{
+    oif_hst_range_of(w->forest, 1)->width = INFINITY;
+}
+static void see_half_of_a_range(wound *w)
+{
+    oif_hst_range_of(w->forest, 1)->low = INFINITY;
+}
+static void see_the_width_of_no_range(wound *w)
+{
+    *oif_hst_range_of(w->forest, 1) = (oif_hst_range){INFINITY, INFINITY, 1};
+}
+static void count_twice(wound *w)
+{
+    w->forest->counting = 2;
+}
+static void refer_to_half_a_window(wound *w)
+{
+    w->forest->reference_rows = w->forest->window_size / 2;
+}
+
 static const struct {
     const char *name;
     void (*inflict)(wound *w);
@@ -194,6 +239,19 @@ static const struct {
     {"free_the_root", free_the_root, "the list of free nodes is broken"},
     {"refer_to_more_rows_than_fit", refer_to_more_rows_than_fit,
      "a window holds more rows than it has room for"},
+    {"compare_with_another_number_of_rows", compare_with_another_number_of_rows,
+     "masses are put in relation to another number of rows"},
+    {"hold_an_infinite_row", hold_an_infinite_row, "a row is infinite"},
+    {"have_an_infinite_range", have_an_infinite_range, "column 1: the range is none"},
+    {"turn_a_range_round", turn_a_range_round, "column 1: the range is none"},
+    {"start_a_range_too_low", start_a_range_too_low, "column 1: the range is none"},
+    {"have_a_width_below_0", have_a_width_below_0, "column 1: the range is none"},
+    {"have_an_infinite_width", have_an_infinite_width, "column 1: the range is none"},
+    {"see_half_of_a_range", see_half_of_a_range, "column 1: the range is none"},
+    {"see_the_width_of_no_range", see_the_width_of_no_range, "column 1: the range is none"},
+    {"count_twice", count_twice, "the trees were not built when they should have been"},
+    {"refer_to_half_a_window", refer_to_half_a_window,
+     "the trees were not built when they should have been"},
 };
 
 static void the_check_names_each_thing_that_is_broken(void **state)

@@ -725,6 +725,30 @@ static void a_delimiter_that_numbers_or_lines_are_made_of_is_refused(void **stat
     }
 }
 
+static void options_that_contradict_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        oif_reader_options options;
+        const char *words;
+    } cases[] = {
+        {{.decimal = (oif_decimal)9}, "there is no decimal sign 9"},
+        {{.decimal = OIF_DECIMAL_COMMA, .delimiter = ','},
+         "the comma cannot be both the delimiter and the decimal sign"},
+        {{.comment = ""}, "comments need a text that they begin with"},
+        {{.comment = "#\n"}, "comments need a text that they begin with"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        byte_source source = source_of("1,2\n");
+        oif_reader *reader = NULL;
+        oif_error error = {.message = ""};
+        assert_int_equal(oif_reader_open(&cases[i].options, read_source, &source, &reader, &error),
+                         OIF_EPARAM);
+        assert_string_equal(error.message, cases[i].words);
+        assert_null(reader);
+    }
+}
+
 static void selected_columns_become_values_in_the_given_order(void **state)
 {
     (void)state;
@@ -1337,6 +1361,7 @@ int main(void)
         cmocka_unit_test(lines_that_begin_with_the_comment_are_skipped),
         cmocka_unit_test(a_header_again_may_have_a_byte_order_mark),
         cmocka_unit_test(a_delimiter_that_numbers_or_lines_are_made_of_is_refused),
+        cmocka_unit_test(options_that_contradict_are_refused),
         cmocka_unit_test(selected_columns_become_values_in_the_given_order),
         cmocka_unit_test(a_selection_that_cannot_be_changes_nothing),
         cmocka_unit_test(text_where_a_number_should_be_is_named_with_its_place),
