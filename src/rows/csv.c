@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/memory.h"
+#include "base/vector.h"
 #include "rows/csv_field.h"
 #include "rows/reader.h"
 #include "rows/separators.h"
@@ -66,8 +67,8 @@ static inline oif_csv_meaning field_meaning(csv_style style, const char *field, 
 
 /* The end of a field in any style, and its value unless it is left out. NULL if its quote is open
  * at lines_end. */
-static inline __attribute__((always_inline)) const char *
-read_field(oif_reader *reader, csv_style style, const char *field, size_t index, size_t slot)
+OIF_INLINE const char *read_field(oif_reader *reader, csv_style style, const char *field,
+                                  size_t index, size_t slot)
 {
     const char *const lines_end = reader->buffer + reader->lines_end;
     const char delimiter = reader->delimiter;
@@ -107,8 +108,7 @@ static inline bool is_short_number(oif_reader *reader, const char *field, const 
 
 /* Parses the record at `start` to its end, or to a quote that is open at lines_end: then the record
  * is incomplete. */
-static inline __attribute__((always_inline)) void parse_in_style(oif_reader *reader,
-                                                                 csv_style style)
+OIF_INLINE void parse_in_style(oif_reader *reader, csv_style style)
 {
     const char *const start = reader->buffer + reader->start;
     oif_csv_progress *progress = &reader->progress;
