@@ -7,7 +7,6 @@ FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] serve/*.[ch] fuzz/*.[ch] fuzz/replay/*.c \
 	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.[ch] examples/*.c)
 scripts := .ci/run java/mvn $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
-lcov_options := --quiet --rc lcov_branch_coverage=1
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
@@ -135,16 +134,9 @@ mutation: ## break src/detect in 200 small ways: does a test notice each? (ARGS=
 	@tools/install_dependencies.sh develop
 	@tools/mutate.py $(ARGS)
 
-coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
+coverage: ## lines and branches of src/, cli/ and python/src/ that the tests run, or it fails below the bars of src; pages in build/coverage/html
 	@tools/install_dependencies.sh develop
-	cmake --preset coverage > /dev/null
-	cmake --build --preset coverage
-	find build/coverage -name '*.gcda' -delete
-	ctest --preset coverage -j $$(nproc)
-	lcov $(lcov_options) --capture --no-external --directory build/coverage --base-directory . \
-	    --include '$(CURDIR)/src/*' --include '$(CURDIR)/cli/*' --output-file build/coverage/lines.info
-	genhtml --quiet --branch-coverage --output-directory build/coverage/html build/coverage/lines.info
-	@tools/check_coverage.py build/coverage/lines.info $(ARGS)
+	@tools/coverage.sh $(ARGS)
 
 fuzz: ## every harness in fuzz/ for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh test-all

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Prints which lines and branches of src/ and cli/ the tests ran, and fails when src/ is below the bar.
+"""Prints which lines and branches of src/, cli/ and python/src/ the tests ran, and fails when src/ is below the bar.
 
     tools/check_coverage.py TRACEFILE [--uncovered]
 
 The trace file is lcov's. Counted is what the compiler counts at -O0: a branch is each way out of a condition, those of an
 assert among them (the way out that ends the program never runs). Functions that release builds copy into their callers
-(OIF_INLINE) are counted once. The portable twins of AVX2 code run only on machines without it, so they count as not run.
+(OIF_INLINE) are counted once. The portable twins of AVX2 code count as run if the trace file has a run with OIF_PORTABLE
+(tools/coverage.sh merges one); the way around AVX2 on a machine that has it counts as not run.
 """
 
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-LEAST_LINES, LEAST_BRANCHES = 98.0, 90.0
+LEAST_LINES, LEAST_BRANCHES = 99.0, 96.0
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -55,7 +56,7 @@ def main():
     if "--uncovered" in sys.argv:
         print_uncovered(files)
     totals = {}
-    for folder in ["cli", "src"]:
+    for folder in ["cli", "python/src", "src"]:
         all_lines, all_branches = [], []
         for name, (lines, branches) in sorted(files.items()):
             if name.startswith(folder + "/"):
