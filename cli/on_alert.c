@@ -74,10 +74,11 @@ static int spawn(const char *command, alert_job *job, int input)
     char *arguments[] = {shell, option, text, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    sigset_t none, broken_pipe;
+    sigset_t none, ignored_here;
     sigemptyset(&none);
-    sigemptyset(&broken_pipe);
-    sigaddset(&broken_pipe, SIGPIPE);
+    sigemptyset(&ignored_here);
+    sigaddset(&ignored_here, SIGPIPE);
+    sigaddset(&ignored_here, SIGXFSZ);
     keep_descriptors();
     variables = text ? make_environment(job) : NULL;
     int reason = variables ? posix_spawn_file_actions_init(&files) : ENOMEM;
@@ -85,7 +86,7 @@ static int spawn(const char *command, alert_job *job, int input)
         posix_spawnattr_init(&attributes);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
                                                   POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setsigdefault(&attributes, &broken_pipe);
+        posix_spawnattr_setsigdefault(&attributes, &ignored_here);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
         posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);

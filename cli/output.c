@@ -40,7 +40,9 @@ void output_start(void)
 {
     occupy_closed_descriptors();
     waiting = (waiting_text){.text = stdout_bytes, .capacity = sizeof stdout_bytes};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then seen as EPIPE, like any other failure */
+    /* Seen as EPIPE and EFBIG then, like any other failure. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* A text in memory that was cut off is a separate failure, which output_diverted reports. */

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -156,6 +157,22 @@ static bool waits_for_permission(const exchange *one)
     return MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, "Expect") != NULL;
 }
 
+static enum MHD_Result count_length(void *count, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    (void)kind, (void)value;
+    *(int *)count += strcasecmp(name, request_header_name(HEADER_CONTENT_LENGTH)) == 0;
+    return MHD_YES;
+}
+
+/* Of two lengths a proxy before us may take the other one, and let a request pass within a body. */
+static bool has_two_lengths(const exchange *one)
+{
+    int count = 0;
+    MHD_get_connection_values(one->wire, MHD_HEADER_KIND, count_length, &count);
+    return count > 1;
+}
+
 /* The headers have come. Even if the request is refused, its body is read if that does not take
  * long: most clients read the answer only after sending everything, and not at all if they cannot
  * send it. */
@@ -167,6 +184,10 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
     bool is_good = request_parse(&one->asked, method, one->target, &why);
     one->asked.is_encrypted = running->is_encrypted;
     read_headers(one);
+    if (has_two_lengths(one)) {
+        reply_refuse(&one->answer, 400, NULL, "there are two headers Content-Length");
+        return queue_answer(one); /* closes the connection: where the body ends is not known */
+    }
     if (!is_good)
         reply_problem(&one->answer, &why);
     else

@@ -178,7 +178,7 @@ PYTHON
     make_plant 1000
     echo before > page.html
     for kilobytes in 8:'the rows for its charts cannot be kept beside it: ' 24:''; do
-        run --separate-stderr bash -c "trap '' XFSZ; ulimit -f ${kilobytes%%:*}; '$OIF' eval --label label --time at --report page.html plant.csv"
+        run --separate-stderr bash -c "ulimit -f ${kilobytes%%:*}; '$OIF' eval --label label --time at --report page.html plant.csv"
         exits 1 "oif: page.html: ${kilobytes#*:}File too large"
         equal "$(cat page.html) $(echo page*)" "before page.html"
     done

@@ -274,6 +274,7 @@ def test_rows_with_more_columns_than_allowed_are_refused(serve):
         b"GET * HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"POST /api/v1/streams/a/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
         b"POST /api/v1/streams/a/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        b"POST /api/v1/streams/a/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\ncontent-length: 2\r\n\r\n1,2\n",
         b"POST /api/v1/streams/a/rows HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"GET /%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
