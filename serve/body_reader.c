@@ -208,7 +208,21 @@ static exit_code open_reader(body_reader *reader, const body_request *request, b
     return code;
 }
 
-/* Opens the very first body; a header may have come alone in an earlier one. */
+/* For a stream whose columns have no names: what matters is how many there are. */
+static exit_code check_learned(const body_reader *reader, const body_request *request)
+{
+    const size_t count = reader->input.columns.count,
+                 known = request->known ? oif_pipeline_columns(request->known) : count;
+    if (count == known)
+        return EXIT_OK;
+    problem_set(request->why, 409, "Send rows with the same columns, or use another stream.",
+                "the stream has learned %zu column%s, but the rows have %zu", known,
+                known == 1 ? "" : "s", count);
+    return EXIT_FAILED;
+}
+
+/* Opens the very first body, or one that must describe itself; a header may have come alone in an
+ * earlier one. */
 static exit_code open_first(body_reader *reader, const body_request *request)
 {
     oif_text line;
@@ -228,7 +242,9 @@ static exit_code open_first(body_reader *reader, const body_request *request)
         reader->lines = 1;
     }
     exit_code code = open_reader(reader, request, false);
-    return code == EXIT_OK ? check_columns(reader, request) : code; /* of later rows of NDJSON */
+    if (code == EXIT_OK)
+        code = check_columns(reader, request); /* of later rows of NDJSON */
+    return code == EXIT_OK ? check_learned(reader, request) : code;
 }
 
 /* Skips the row that the reader was opened with; it is not a row of the stream. */

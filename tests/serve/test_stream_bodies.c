@@ -126,6 +126,28 @@ static void a_refused_body_does_not_damage_the_next(void **state)
     streams_close(all);
 }
 
+/* The names of later rows cannot be compared if the first ones had none. */
+static void rows_of_another_length_are_refused_where_columns_have_no_names(void **state)
+{
+    static const char *const others[] = {"{\"k\":0.05}\n", "{\"k\":1,\"l\":2,\"m\":3}\n"};
+    streams *all = open_at(NULL);
+    stream *one = create(all, "tested", "{}");
+    (void)state;
+    expect_rows(one, "1,2\n3,4\n", 2);
+    for (size_t i = 0; i < 2; i++) {
+        outcome found = send(one, text_of(others[i]));
+        assert_false(found.is_good);
+        assert_int_equal(found.why.status, 409);
+        assert_non_null(
+            strstr(found.why.message, "the stream has learned 2 columns, but the rows"));
+        free(found.lines);
+    }
+    expect_rows(one, "{\"k\":5,\"l\":6}\n", 1);
+    expect_rows(one, "7,8\n", 1);
+    stream_release(one);
+    streams_close(all);
+}
+
 static void a_row_whose_key_is_too_long_does_not_damage_the_next_body(void **state)
 {
     streams *all = open_at(NULL);
@@ -458,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_body_does_not_damage_the_next),
+        cmocka_unit_test(rows_of_another_length_are_refused_where_columns_have_no_names),
         cmocka_unit_test(a_row_whose_key_is_too_long_does_not_damage_the_next_body),
         cmocka_unit_test(a_line_that_is_too_long_takes_no_row_of_the_next_body),
         cmocka_unit_test(the_answer_has_the_mark_of_its_body),
