@@ -9,8 +9,8 @@
 enum {
     REDUCE_ROWS = 1024, /* between two reductions of the counts */
     REDUCE_PARTS = 16,  /* a reduction removes one part in this many */
-    /* Between two reductions, no count exceeds the limit of repeated reductions. */
-    MOST_COUNT = OIF_CATEGORY_ROW * REDUCE_ROWS * REDUCE_PARTS
+    /* The limit of repeated reductions: no more is left after one. */
+    MOST_LEFT_ROWS = REDUCE_ROWS * (REDUCE_PARTS - 1)
 };
 
 /* ---- Values ---- */
@@ -127,5 +127,5 @@ bool oif_category_check(const oif_category_table *table)
             (i > 0 && !(table->values[i - 1] < table->values[i])))
             return false;
     }
-    return sum <= MOST_COUNT;
+    return sum <= (uint64_t)OIF_CATEGORY_ROW * (MOST_LEFT_ROWS + table->rows);
 }

@@ -137,7 +137,7 @@ static void damaged_tables_are_found(void **unused)
     for (int i = 0; i < 10; i++)
         oif_category_learn(&good, i);
     assert_true(oif_category_check(&good));
-    for (int damage = 0; damage < 7; damage++) {
+    for (int damage = 0; damage < 8; damage++) {
         bad = good;
         switch (damage) {
         case 0: bad.used = OIF_CATEGORY_ENTRIES + 1; break;
@@ -146,6 +146,7 @@ static void damaged_tables_are_found(void **unused)
         case 3: bad.values[3] = NAN; break;
         case 4: bad.values[9] = INFINITY; break;
         case 5: bad.values[3] = bad.values[4]; break;
+        case 6: bad.forgotten = OIF_CATEGORY_ROW * 15 * 1024 + 1; break; /* more than is left */
         default: bad.counts[2] = UINT32_MAX - 100; break;
         }
         if (oif_category_check(&bad))
