@@ -1,10 +1,13 @@
 #include "body.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum { FIRST_BYTES = 1 << 12 };
+
+static const char send_as[] = "Send it as gzip, zstd or uncompressed.";
 
 static bool refuse_size(const body *taken, problem *why)
 {
@@ -29,8 +32,7 @@ static bool choose_decompressor(body *taken, const char *encoding, problem *why)
     else if (is_encoding(encoding, "zstd"))
         taken->kind = COMPRESSION_ZSTD;
     if (taken->kind == COMPRESSION_NONE || !decompressor_exists(taken->kind))
-        return problem_set(why, 415, "Send it as gzip, zstd or uncompressed.",
-                           "this Content-Encoding is not known here");
+        return problem_set(why, 415, send_as, "this Content-Encoding is not known here");
     taken->opened = decompressor_new(taken->kind);
     if (!taken->opened)
         return problem_set(why, 503, NULL, "out of memory");
@@ -110,8 +112,27 @@ bool body_add(body *taken, const char *bytes, size_t count, problem *why)
     return true;
 }
 
+/* What was not decompressed must not be compressed. */
+static bool check_plain(const body *taken, problem *why)
+{
+    bool is_undecided;
+    compression kind = compression_of(taken->bytes, taken->count, &is_undecided);
+    if (kind == COMPRESSION_NONE)
+        return true;
+    if (!decompressor_exists(kind))
+        return problem_set(why, 415, send_as, "the body is %s, which is not read here",
+                           compression_name(kind));
+    problem_set(why, 415, NULL, "the body is %s, but its Content-Encoding does not say so",
+                compression_name(kind));
+    snprintf(why->remedy, sizeof why->remedy, "Send the header Content-Encoding: %s.",
+             compression_name(kind));
+    return false;
+}
+
 bool body_end(body *taken, problem *why)
 {
+    if (!taken->opened && taken->count > 0)
+        return check_plain(taken, why);
     if (taken->opened && taken->arrived_bytes > 0 && !decompressor_may_end(taken->opened))
         return problem_set(why, 400, NULL, "the %s data of the body are cut off",
                            compression_name(taken->kind));

@@ -28,7 +28,9 @@ typedef struct body {
 /* By the headers of the request: 413 if it is too large, 415 if its compression is unknown. */
 bool body_begin(body *taken, const request *asked, size_t limit, body_budget *budget, problem *why);
 bool body_add(body *taken, const char *bytes, size_t count, problem *why);
-bool body_end(body *taken, problem *why); /* 400 if compressed data are truncated */
+
+/* 400 if compressed data are truncated, 415 if they came without their Content-Encoding. */
+bool body_end(body *taken, problem *why);
 void body_free(body *taken);
 
 #endif

@@ -128,6 +128,23 @@ def test_compressed_bodies_must_be_whole_and_known(serve):
     assert server.get("/api/v1/streams/a").json["rows"] == 10
 
 
+@pytest.mark.parametrize("tool", ["gzip", "zstd", "xz"])
+def test_the_answer_to_a_compressed_body_names_the_header_it_lacks(serve, tool):
+    server = serve()
+    server.put("/api/v1/streams/a", {})
+    packed = subprocess.run([tool, "-c"], input=b"a,b\n1,2\n", capture_output=True, check=True, timeout=60).stdout
+    for headers in ({}, {"Content-Type": "text/csv"}, {"Content-Encoding": "identity"}):
+        answer = server.post(ROWS, packed, headers=headers)
+        assert answer.status == 415
+        if tool == "xz":
+            assert answer.error["message"] == "the body is xz, which is not read here"
+            assert answer.error["remedy"] == "Send it as gzip, zstd or uncompressed."
+        else:
+            assert answer.error["message"] == f"the body is {tool}, but its Content-Encoding does not say so"
+            assert answer.error["remedy"] == f"Send the header Content-Encoding: {tool}."
+    assert server.get("/api/v1/streams/a").json["rows"] == 0
+
+
 @pytest.mark.skipif(not shutil.which("zstd"), reason="zstd is not installed")
 def test_a_zstd_frame_with_a_huge_window_is_refused(serve):
     server = serve()
