@@ -1,7 +1,9 @@
 #include "body_reader.h"
 
+#include "../cli/other_formats.h"
 #include "../cli/quoting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,24 @@ static uint64_t count_lines(oif_text body)
         at++;
     }
     return lines;
+}
+
+void body_take_complaint(const char *complaint, problem *why)
+{
+    static const char advice[] = "; convert it: ", tool[] = " | oif score";
+    const char *cause_end = strstr(complaint, advice),
+               *command = cause_end ? cause_end + strlen(advice) : NULL,
+               *file = command ? strstr(command, body_name) : NULL,
+               *rest = file ? file + strlen(body_name) : NULL,
+               *end = rest ? strstr(rest, tool) : NULL;
+    snprintf(why->message, sizeof why->message, "%.*s",
+             (int)(end ? (size_t)(cause_end - complaint) : strlen(complaint)), complaint);
+    if (!end)
+        return;
+    why->status = 400;
+    snprintf(why->remedy, sizeof why->remedy,
+             "Convert it: %.*sFILE%.*s | curl --data-binary @- URL", (int)(file - command), command,
+             (int)(end - rest), rest);
 }
 
 /* Whether the decimal sign is still unknown. */
@@ -188,6 +208,19 @@ static size_t count_keys(const body_request *request)
     oif_reader_close(reader);
     byte_source_close(&source);
     return count > 0 ? count - 1 : 0;
+}
+
+/* Complains about a JSON array, which would be read as CSV or line by line. Where bad rows are
+ * skipped, it may be the rest of a row. */
+static exit_code check_array(const body_request *request)
+{
+    const size_t blanks = blanks_of(request->body);
+    const oif_text text = {request->body.text + blanks, request->body.bytes - blanks};
+    const bool is_csv = request->format == OIF_FORMAT_CSV && !request->is_guessed,
+               may_skip = request->known && request->settings->score.on_bad_row != BAD_ROW_FAILS;
+    if (is_csv || may_skip || text.bytes == 0 || *text.text != '[')
+        return EXIT_OK;
+    return other_formats_check_json(body_name, text.text, text.bytes);
 }
 
 static exit_code open_reader(body_reader *reader, const body_request *request, bool is_known)
@@ -361,6 +394,8 @@ body_reader *body_readers_begin(body_reader *readers, size_t count, const body_r
 {
     char *header;
     body_reader *reader = NULL;
+    if (check_array(request) != EXIT_OK)
+        return NULL;
     if (!find_other_header(request, &header)) {
         complain(EXIT_FAILED, "out of memory");
         return NULL;

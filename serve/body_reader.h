@@ -37,6 +37,7 @@ typedef struct body_request {
     oif_text body;             /* without its byte order mark */
     bool has_mark;             /* write the mark before the header of the answer */
     oif_format format;
+    bool is_guessed; /* the format: neither the request nor the settings name it */
     bad_rows *bad;
     size_t max_columns; /* allowed in the body; 0: any number */
     problem *why;       /* the problem, unless it was already reported */
@@ -48,6 +49,10 @@ oif_format body_format(oif_text body);
 /* The body without its byte order mark, and whether it is blank. */
 oif_text body_text(const char *bytes, size_t count);
 bool body_is_blank(oif_text body);
+
+/* Turns the complaint about a body into a problem. Advice for a file, such as "convert it: jq -c
+ * '.[]' body | oif score", becomes a remedy for a client. */
+void body_take_complaint(const char *complaint, problem *why);
 
 /* Begins a body with one of `count` readers, and opens one if none fits. NULL: it cannot be read,
  * and that was reported or is in request->why. */

@@ -74,17 +74,17 @@ static bool read_explained(explanation *made, problem *why)
 {
     stream *one = made->one;
     oif_text body = body_text(made->request->body, made->request->bytes);
-    const body_request asked = {.settings = &one->settings.cli,
-                                .shape = &one->shape,
-                                .known = one->pipeline,
-                                .body = body,
-                                .format = stream_body_format(one, made->request->format, body),
-                                .max_columns = streams_max_columns(one->all),
-                                .why = why};
+    body_request asked = {.settings = &one->settings.cli,
+                          .shape = &one->shape,
+                          .known = one->pipeline,
+                          .body = body,
+                          .max_columns = streams_max_columns(one->all),
+                          .why = why};
     oif_record record;
     oif_error error;
     bad_rows bad = {0};
     *why = (problem){.status = 400};
+    stream_set_format(one, made->request->format, &asked);
     if (!body_readers_begin(&made->reader, 1, &asked) || make_copy(made) != EXIT_OK ||
         body_reader_start(&made->reader, made->copy, &one->settings.cli) != EXIT_OK)
         return false;
@@ -113,7 +113,7 @@ bool stream_write_explanation(stream *one, const explain_request *request, probl
         is_good = read_explained(&made, why);
         free(messages_captured(complaint));
         if (!is_good && why->message[0] == '\0')
-            snprintf(why->message, sizeof why->message, "%s", complaint);
+            body_take_complaint(complaint, why);
     }
     body_reader_close(&made.reader);
     oif_pipeline_free(made.copy);

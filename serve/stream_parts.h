@@ -109,8 +109,8 @@ void stream_start_times(stream *one);
 exit_code stream_name_columns(const stream *one, const cli_columns *columns,
                               oif_pipeline *pipeline);
 
-/* The format of a body: as requested, by the settings, or by its content. */
-oif_format stream_body_format(const stream *one, int asked, oif_text body);
+/* Sets the format of a body: as requested, by the settings, or by its content. */
+void stream_set_format(const stream *one, int asked, body_request *request);
 
 /* Rows per second over about the last ten seconds. */
 double stream_rate(const stream *one, double now);

@@ -328,10 +328,11 @@ static run_end read_rows(body_run *run, problem *why)
     return status == OIF_END ? BODY_READ : end_with(run, status, &error, why);
 }
 
-oif_format stream_body_format(const stream *one, int asked, oif_text body)
+void stream_set_format(const stream *one, int asked, body_request *request)
 {
     int format = asked > 0 ? asked : one->settings.cli.format;
-    return format > 0 ? (oif_format)(format - 1) : body_format(body);
+    request->is_guessed = format == 0;
+    request->format = format > 0 ? (oif_format)(format - 1) : body_format(request->body);
 }
 
 static run_end read_body(body_run *run, problem *why)
@@ -345,9 +346,9 @@ static run_end read_body(body_run *run, problem *why)
                           .known = one->pipeline,
                           .body = body,
                           .has_mark = body.bytes < run->request->bytes,
-                          .format = stream_body_format(one, run->request->format, body),
                           .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
                           .why = why};
+    stream_set_format(one, run->request->format, &asked);
     if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)
         asked.bad = &run->bad;
     run->answer->is_csv = asked.format == OIF_FORMAT_CSV;
@@ -387,11 +388,11 @@ static run_end run_body(body_run *run, problem *why)
         return end;
     if (why->message[0] != '\0') /* the cause is known */
         return end;
-    snprintf(why->message, sizeof why->message, "%s", complaint);
     if (end == BODY_REFUSED && !is_first)
         why->status = 409;
     if (end == BODY_FAILED)
         why->status = 503;
+    body_take_complaint(complaint, why);
     return end;
 }
 

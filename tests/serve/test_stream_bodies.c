@@ -198,6 +198,57 @@ static void the_answer_has_the_mark_of_its_body(void **state)
     streams_close(all);
 }
 
+/* ---- JSON arrays ---- */
+
+static void expect_array_refused(stream *one, const char *body, int format, const char *message,
+                                 const char *remedy)
+{
+    const rows_request request = {
+        .body = body, .bytes = strlen(body), .format = format, .answer = ANSWER_COUNT};
+    rows_answer answer;
+    problem why = {.status = 0};
+    if (stream_rows(one, &request, &answer, &why))
+        fail_msg("%s: taken, with %" PRIu64 " rows", body, answer.accepted);
+    assert_int_equal(why.status, 400);
+    assert_string_equal(why.message, message);
+    assert_string_equal(why.remedy, remedy);
+    const explain_request row = {.body = body, .bytes = strlen(body), .format = format};
+    if (rows_of(one) > 0) {
+        assert_false(stream_write_explanation(one, &row, &why));
+        assert_string_equal(why.remedy, remedy);
+    }
+}
+
+static void expect_arrays_refused(stream *one, int format)
+{
+    expect_array_refused(one, " [{\"a\": 1}, {\"a\": 2}]\n", format,
+                         "body: this is a JSON array, and oif reads one object per line",
+                         "Convert it: jq -c '.[]' FILE | curl --data-binary @- URL");
+    expect_array_refused(one, "[[1, 2],\n[3, 4]]", format,
+                         "body: this is a JSON array of arrays, and oif reads one object or row "
+                         "of CSV per line",
+                         "Convert it: jq -r '.[] | @csv' FILE | curl --data-binary @- URL");
+    expect_array_refused(one, "[1, 2, 3]", format,
+                         "body: this is a JSON array of values, and a line must be an object, such "
+                         "as {\"x\": 1}",
+                         "Convert it: jq -c '{x: .[]}' FILE | curl --data-binary @- URL");
+}
+
+static void a_json_array_is_refused_with_the_command_that_sends_its_rows(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "tested", "{}");
+    (void)state;
+    for (int format = 0; format <= 1 + OIF_FORMAT_NDJSON; format += 1 + OIF_FORMAT_NDJSON)
+        expect_arrays_refused(one, format);
+    expect_rows(one, "{\"a\":5}\n", 1);
+    for (int format = 0; format <= 1 + OIF_FORMAT_NDJSON; format += 1 + OIF_FORMAT_NDJSON)
+        expect_arrays_refused(one, format);
+    expect_rows(one, "{\"a\":5}\n", 1);
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- Columns ---- */
 
 /* A header and a row of CSV, or an object, with columns starting at c`from`. */
@@ -484,6 +535,7 @@ int main(void)
         cmocka_unit_test(a_row_whose_key_is_too_long_does_not_damage_the_next_body),
         cmocka_unit_test(a_line_that_is_too_long_takes_no_row_of_the_next_body),
         cmocka_unit_test(the_answer_has_the_mark_of_its_body),
+        cmocka_unit_test(a_json_array_is_refused_with_the_command_that_sends_its_rows),
         cmocka_unit_test(rows_with_too_many_columns_are_refused_before_a_model_is_made),
         cmocka_unit_test(a_lower_limit_does_not_concern_streams_that_are_there),
         cmocka_unit_test(bodies_are_read_as_by_a_new_reader),
