@@ -696,6 +696,7 @@ typedef struct oif_episode_info {
     uint64_t rows;        /* from the first to the last, including calm ones */
     uint64_t anomalies;   /* among these rows */
     bool is_over;
+    uint8_t reserved_8[3];
     oif_grade peak_grade; /* of its worst row, the one with the highest severity */
     uint64_t peak_row;
     double peak_score, peak_severity;

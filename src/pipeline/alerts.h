@@ -14,7 +14,7 @@
 #include "oif.h"
 
 typedef struct oif_alert_options {
-    uint32_t calm; /* rows without an anomaly that end an episode */
+    uint64_t calm; /* rows without an anomaly that end an episode */
     /* An anomaly this soon after an episode continues that episode; 0: never. */
     double cooldown;
     double silence; /* a pause that is an alert; 0: learned; -1: no pause is */

@@ -39,7 +39,7 @@ double oif_judges_severity(const oif_judge judges[], size_t count, uint32_t *dec
 {
     double most = severity_of(&judges[0]);
     *decisive = 0;
-    for (uint32_t i = 1; i < count && judges[0].curve.is_known; i++) {
+    for (uint32_t i = 1; i < count && oif_curve_is_known(&judges[0].curve); i++) {
         double severity = oif_judge_severity(&judges[i]);
         if (severity > most) {
             most = severity;

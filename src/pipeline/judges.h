@@ -16,6 +16,7 @@
 
 typedef struct oif_judge {
     oif_score_scale scale;
+    uint32_t unused;
     double score; /* of the last row; NaN: unknown */
     oif_severity_curve curve;
     oif_score_history history;

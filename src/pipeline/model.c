@@ -360,7 +360,7 @@ static double recent_severity(oif_model *m, double severity)
 static double alarm_of(const oif_model *m, const oif_judge *judge)
 {
     double severity = oif_judge_severity(judge);
-    bool is_heard = judges_of(m)[0].curve.is_known && severity > 0; /* usually false */
+    bool is_heard = oif_curve_is_known(&judges_of(m)[0].curve) && severity > 0; /* usually false */
     return is_heard && severity > oif_share_severity(m->options.alert_rate) ? severity : 0;
 }
 
@@ -422,7 +422,7 @@ static void judge_by_senses(oif_model *m, const double *row, double seconds, row
 static void judge_by_categories(oif_model *m, row_scores *scores)
 {
     const double log10_of_2 = 0.30102999566398120, margin = 1; /* one bit, like other judges */
-    if (m->plan->categories == 0 || !judges_of(m)[0].curve.is_known)
+    if (m->plan->categories == 0 || !oif_curve_is_known(&judges_of(m)[0].curve))
         return;
     double chances = oif_log2((double)m->plan->categories), /* it is the maximum of several */
         severity = (derived_of(m)->surprise - chances - margin) * log10_of_2;

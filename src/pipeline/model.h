@@ -7,6 +7,8 @@
  * Before all that, columns may be derived from the input columns (derived_columns.h).
  *
  * A model is one block of memory, plus one per detector. Nothing is allocated after creation.
+ * Models are packed by comparing bytes (packed_model.h), so structs that are assigned as a whole
+ * have no padding.
  */
 #ifndef OIF_PIPELINE_MODEL_H
 #define OIF_PIPELINE_MODEL_H
@@ -31,13 +33,13 @@ enum {
 };
 
 typedef struct oif_model_options {
-    uint32_t shingle;  /* rows scored as one */
+    uint32_t shingle;     /* rows scored as one */
+    uint32_t persistence; /* rows whose evidence is combined; 1: each row on its own */
+    oif_learn learn;
+    uint32_t patience; /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
     double alert_rate; /* fraction of rows that should be anomalies; unused with a threshold */
     double threshold;  /* if not 0: rows with a higher score are anomalies */
     double memory;     /* past scores that count */
-    oif_learn learn;
-    uint32_t patience;    /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
-    uint32_t persistence; /* rows whose evidence is combined; 1: each row on its own */
     oif_senses_options senses;
     oif_alert_options alerts;
 } oif_model_options;
@@ -67,6 +69,7 @@ typedef struct oif_model {
     /* Who decided the score of the last row: a detector, the sense with the number judge -
      * detector_count, or after these the categories. */
     uint32_t judge;
+    uint32_t unused;
     double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; row i is at i % persistence */
     size_t judges_at;  /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
     size_t senses_at;  /* oif_senses */

@@ -691,7 +691,7 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
     oif_model_options options = oif_pipeline_options_read(&changed);
     pipeline->options = changed;
     pipeline->budget.per_day = oif_params_value(&changed, "alerts");
-    pipeline->budget.calm = options.alerts.calm;
+    pipeline->budget.calm = (double)options.alerts.calm;
     oif_models_set_options(&pipeline->models, &options);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer)
         oif_pipeline_await(pipeline, i);

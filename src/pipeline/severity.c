@@ -71,8 +71,8 @@ double oif_severity_threshold(const oif_score_history *history, oif_score_scale 
 
 oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_score_scale scale)
 {
-    oif_severity_curve curve = {.is_known = history->total >= enough_scores};
-    if (!curve.is_known)
+    oif_severity_curve curve = {0};
+    if (history->total < enough_scores)
         return curve;
     double half = oif_score_history_smooth_at(history, body_shares[0]),
            fifth = oif_score_history_smooth_at(history, body_shares[1]);
@@ -87,7 +87,7 @@ oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_s
 double oif_curve_severity(const oif_severity_curve *curve, const oif_score_history *history,
                           oif_score_scale scale, double score)
 {
-    if (!curve->is_known)
+    if (!oif_curve_is_known(curve))
         return 0;
     double evidence = oif_score_evidence(scale, score), severity;
     if (score > curve->tail_score) {

@@ -32,10 +32,15 @@ typedef struct oif_severity_line {
 
 /* The tail and the body of a history, for judges. */
 typedef struct oif_severity_curve {
-    bool is_known;     /* there are enough scores */
     double tail_score; /* where the tail begins */
     oif_severity_line tail, body;
 } oif_severity_curve;
+
+/* Whether there were enough scores. */
+static inline bool oif_curve_is_known(const oif_severity_curve *curve)
+{
+    return curve->tail.apart > 0;
+}
 
 oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_score_scale scale);
 

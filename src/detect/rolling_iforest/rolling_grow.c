@@ -168,4 +168,7 @@ void oif_rolling_grow(oif_rolling_trees *trees, uint32_t tree, const double *val
     memset(growth.nodes + growth.used, 0,
            (trees->node_capacity - growth.used) * sizeof *growth.nodes);
     oif_rolling_rows(trees)[tree] = (uint16_t)count;
+    /* Scratch space becomes blank again, so a packed model leaves it out. */
+    memset(growth.numbers, 0, count * sizeof *growth.numbers);
+    memset(growth.spare, 0, count * sizeof *growth.spare);
 }

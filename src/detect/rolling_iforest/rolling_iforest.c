@@ -194,6 +194,7 @@ static void renew(rolling_state *rolling)
         rolling->next_tree =
             rolling->next_tree + 1 == trees->shape.num_trees ? 0 : rolling->next_tree + 1;
     }
+    memset(sample, 0, trees->shape.sample_size * sizeof *sample); /* as in oif_rolling_grow */
     rolling->rows_since = 0;
 }
 

@@ -37,8 +37,8 @@ enum {
 };
 
 typedef struct oif_season_options {
-    double period;   /* at least 2, at most 2^52; in rows a whole number */
-    bool in_seconds; /* otherwise in rows */
+    double period;       /* at least 2, at most 2^52; in rows a whole number */
+    uint64_t in_seconds; /* 1; 0: in rows */
 } oif_season_options;
 
 /* The head of the block; arrays follow at the offsets `.._at`. Values are stored in quarters, so no

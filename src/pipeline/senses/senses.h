@@ -19,7 +19,7 @@ enum {
 };
 
 typedef struct oif_senses_options {
-    bool stuck, partner;
+    uint16_t stuck, partner; /* 0 or 1 */
     uint32_t season_count;
     oif_season_options seasons[OIF_SEASONS_MAX];
 } oif_senses_options;
