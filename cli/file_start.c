@@ -15,6 +15,16 @@ static bool is_comment(const file_start *start, const char *line, size_t bytes)
     return bytes >= strlen(comment) && memcmp(line, comment, strlen(comment)) == 0;
 }
 
+/* sep=; as Excel reads it. */
+static bool names_delimiter(const file_start *start, const char *line, size_t bytes)
+{
+    if (bytes == 7 && line[0] == '"' && line[6] == '"') {
+        line++;
+        bytes -= 2;
+    }
+    return bytes == 5 && memcmp(line, "sep=", 4) == 0 && line[4] == start->delimiter;
+}
+
 /* Whether a field, blanks and quotes aside, is a number; a decimal comma counts as a point. */
 static bool is_number(const char *field, const char *end)
 {
@@ -57,7 +67,7 @@ start_line file_start_judge(const file_start *start, const char *line, size_t by
         return START_IS_HEADER;
     if (blanks == bytes)
         return START_IS_BLANK;
-    if (is_comment(start, line, bytes))
+    if (is_comment(start, line, bytes) || names_delimiter(start, line, bytes))
         return START_IS_COMMENT;
     return has_number(start, line, bytes) ? START_IS_ROW : START_IS_OTHER_TEXT;
 }

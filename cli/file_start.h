@@ -18,7 +18,7 @@ typedef struct file_start {
 
 typedef enum start_line {
     START_IS_BLANK,
-    START_IS_COMMENT,
+    START_IS_COMMENT,    /* or names the delimiter */
     START_IS_HEADER,     /* the same as in the first file */
     START_IS_ROW,        /* a number is in it: the file has no header */
     START_IS_OTHER_TEXT, /* such as a header with other columns */

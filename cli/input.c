@@ -142,9 +142,10 @@ static exit_code check_other_formats(cli_input *input, const cli_settings *setti
     bool is_raw =
         is_raw_asked(settings) ||
         (settings->format == 0 && format_of_name(source->name, &named) && named == OIF_FORMAT_RAW);
-    if (is_raw || byte_source_peek(source) == '\0')
+    if (is_raw)
         return EXIT_OK;
     size_t bytes;
+    byte_source_peek(source);
     const char *text = byte_source_held_text(source, &bytes);
     exit_code code = other_formats_check(source->name, text, bytes);
     if (code == EXIT_OK && settings->format != 1 + OIF_FORMAT_CSV)

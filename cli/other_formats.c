@@ -9,6 +9,7 @@
 #define WITH_PANDAS(reader)                                                                        \
     "python3 -c \"import pandas, sys; pandas." reader                                              \
     "('FILE').to_csv(sys.stdout, index=False)\" | oif score"
+#define WITH_ICONV(encoding) "iconv -f " encoding " -t UTF-8 FILE | oif score"
 
 static const struct other_format {
     const char *magic;
@@ -60,6 +61,34 @@ static bool has_binary(const char *bytes, size_t count)
     return false;
 }
 
+/* ---- UTF-16 and UTF-32 ---- */
+
+/* How such text begins: 0 is a byte 0, a is printable ASCII, others are themselves. */
+static const struct wide_text {
+    const char *pattern, *encoding, *command;
+} wide_texts[] = {
+    {"\xff\xfe\x30\x30", "UTF-32", WITH_ICONV("UTF-32")}, /* a hex escape would take a 0 */
+    {"00\xfe\xff", "UTF-32", WITH_ICONV("UTF-32")},
+    {"\xff\xfe", "UTF-16", WITH_ICONV("UTF-16")},
+    {"\xfe\xff", "UTF-16", WITH_ICONV("UTF-16")},
+    {"a000", "UTF-32LE", WITH_ICONV("UTF-32LE")},
+    {"000a", "UTF-32BE", WITH_ICONV("UTF-32BE")},
+    {"a0a0", "UTF-16LE", WITH_ICONV("UTF-16LE")},
+    {"0a0a", "UTF-16BE", WITH_ICONV("UTF-16BE")},
+};
+
+static bool begins_as(const char *pattern, const char *bytes, size_t count)
+{
+    bool begins = strlen(pattern) <= count;
+    for (; begins && *pattern != '\0'; pattern++, bytes++)
+        begins = *pattern == '0'   ? *bytes == '\0'
+                 : *pattern == 'a' ? *bytes >= ' ' && *bytes <= '~'
+                                   : *bytes == *pattern;
+    return begins;
+}
+
+/* ---- Any format ---- */
+
 /* Whether lines end with CR alone, as old Macs and some devices write them. */
 static bool has_lone_returns(const char *bytes, size_t count)
 {
@@ -76,6 +105,9 @@ exit_code other_formats_check(const char *name, const char *bytes, size_t count)
     if (has_lone_returns(bytes, count))
         return complain_other(name, "text whose lines end with CR alone",
                               "tr '\\r' '\\n' < FILE | oif score");
+    for (size_t i = 0; i < sizeof wide_texts / sizeof *wide_texts; i++)
+        if (begins_as(wide_texts[i].pattern, bytes, count))
+            return complain_other(name, wide_texts[i].encoding, wide_texts[i].command);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (count >= formats[i].magic_bytes &&
             memcmp(bytes, formats[i].magic, formats[i].magic_bytes) == 0 &&

@@ -142,6 +142,8 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *     is skipped, also with a byte order mark.
  *   - With the delimiter ' ', any run of blanks and
  *     tabs separates fields, as vmstat prints them.
+ *   - A first line such as sep=; names the delimiter,
+ *     as Excel reads it, and is skipped.
  *   - Lines with # before the header are skipped, unless the last of
  *     them has as many fields as the row below: then it is the header.
  *   - Between semicolons 1,5 is a number: with the first such

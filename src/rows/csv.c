@@ -510,6 +510,33 @@ static char choose_delimiter(oif_span line, const oif_reader_options *options)
     return delimiter;
 }
 
+/* ---- The delimiter in the first line ---- */
+
+/* The delimiter that a line such as sep=; names; 0 if the line is another one. */
+static char named_delimiter(oif_span line)
+{
+    while (line.end > line.start && line.end[-1] == '\r')
+        line.end--;
+    const bool quoted = oif_csv_is_in_quotes(line);
+    const char *text = line.start + quoted, *end = line.end - quoted;
+    return end - text == 5 && memcmp(text, "sep=", 4) == 0 && oif_csv_can_delimit(text[4]) ? text[4]
+                                                                                           : 0;
+}
+
+/* Skips a first line that names the delimiter, as Excel reads it. A requested one counts more. */
+static oif_status skip_named_delimiter(oif_reader *reader, oif_reader_options *options,
+                                       oif_error *error)
+{
+    const char named = named_delimiter(oif_reader_buffered_line(reader));
+    if (!named)
+        return OIF_OK;
+    if (!options->delimiter)
+        options->delimiter = named;
+    oif_reader_consume_through_newline(reader, reader->buffer + reader->start);
+    oif_status status = oif_reader_await_next_line(reader, error);
+    return status == OIF_OK ? check_options(options, error) : status;
+}
+
 /* ---- Comments ---- */
 
 static bool is_at_comment(const oif_reader *reader)
@@ -611,28 +638,35 @@ static oif_status skip_hash_lines(oif_reader *reader, const oif_reader_options *
     return status;
 }
 
-static oif_status csv_open(oif_reader *reader, const oif_reader_options *options, oif_error *error)
+/* Moves to the first line with fields. */
+static oif_status await_fields(oif_reader *reader, oif_reader_options *options, oif_error *error)
 {
-    oif_status status = check_options(options, error);
+    oif_status status = oif_reader_await_first_line(reader, error);
     if (status == OIF_OK)
-        status = oif_reader_await_first_line(reader, error);
+        status = skip_named_delimiter(reader, options, error);
+    if (status == OIF_OK)
+        status = reader->comment ? skip_comments(reader, error)
+                                 : skip_hash_lines(reader, options, error);
+    return status == OIF_END ? oif_fail(error, OIF_END, "the input is empty") : status;
+}
+
+static oif_status csv_open(oif_reader *reader, const oif_reader_options *asked, oif_error *error)
+{
+    oif_reader_options options = *asked;
+    oif_status status = check_options(&options, error);
+    reader->comment = options.comment;
+    reader->comment_bytes = options.comment ? strlen(options.comment) : 0;
+    if (status == OIF_OK)
+        status = await_fields(reader, &options, error);
     if (status != OIF_OK)
         return status;
-    reader->comment = options->comment;
-    reader->comment_bytes = options->comment ? strlen(options->comment) : 0;
-    status =
-        reader->comment ? skip_comments(reader, error) : skip_hash_lines(reader, options, error);
-    if (status == OIF_END)
-        return oif_fail(error, OIF_END, "the input is empty");
-    if (status != OIF_OK)
-        return status;
-    reader->delimiter = choose_delimiter(oif_reader_buffered_line(reader), options);
-    reader->decimal = options->decimal;
-    reader->has_decimal_commas = options->decimal == OIF_DECIMAL_COMMA;
+    reader->delimiter = choose_delimiter(oif_reader_buffered_line(reader), &options);
+    reader->decimal = options.decimal;
+    reader->has_decimal_commas = options.decimal == OIF_DECIMAL_COMMA;
     status = await_record(reader, error);
     if (status == OIF_OK)
         status = check_whole(reader, error);
-    return status == OIF_OK ? make_columns(reader, options->header, error) : status;
+    return status == OIF_OK ? make_columns(reader, options.header, error) : status;
 }
 
 /* ---- Rows ---- */

@@ -83,6 +83,17 @@ END
     equal "$output" $'a,b,score\n1,2,0.5\n3,4,0.5'
 }
 
+# ---- The delimiter in the first line ----
+
+@test "a first line sep=; names the delimiter, as for Excel, in each file" {
+    printf 'sep=;\r\na,x;b\r\n1;2\r\n' > in.csv
+    oif score --fields score in.csv in.csv
+    exits 0
+    equal "$output" $'a,x;b;score\r\n1;2;0.5\r\n1;2;0.5\r'
+    printf '"sep=\t"\na\tb\n1\t2\n' | "$OIF" score --fields score --on-bad-row skip | cmp - <(printf 'a\tb\tscore\n1\t2\t0.5\n')
+    printf 'sep=;\na,b\n1,2\n' | "$OIF" score --fields score --delimiter , | cmp - <(printf 'a,b,score\n1,2,0.5\n')
+}
+
 # ---- Decimal commas ----
 
 @test "decimal commas between semicolons are numbers, rows stay as they are" {
@@ -207,6 +218,20 @@ oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that 
     printf 'a,b\r\n1,2\r\n' > in.csv
     oif score in.csv
     exits 0
+}
+
+@test "UTF-16 and UTF-32 are answered with iconv, and the advice works" {
+    for encoding in UTF-16 UTF-32 UTF-16LE UTF-16BE UTF-32LE UTF-32BE; do
+        printf 'a,b\n1,2\n' | iconv -f UTF-8 -t $encoding > in.csv
+        for bad in fail skip; do
+            oif score --on-bad-row $bad in.csv
+            exits 1 "oif: in.csv: this is $encoding; convert it: iconv -f $encoding -t UTF-8 in.csv | oif score"
+        done
+        equal "$(iconv -f $encoding -t UTF-8 in.csv | "$OIF" score --fields score)" $'a,b,score\n1,2,0.5'
+    done
+    printf '\xfe\xff\0a\0,\0b\0\n' > in.csv
+    oif eval --label b - < in.csv
+    exits 1 "oif: <stdin>: this is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE | oif score"
 }
 
 @test "Parquet, Arrow, Excel and SQLite files are answered with a way to convert them" {

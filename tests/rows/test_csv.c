@@ -686,6 +686,58 @@ static void lines_with_a_hash_before_the_header_are_comments(void **state)
     }
 }
 
+/* The first line is the header. */
+static void expect_not_named(const char *text)
+{
+    byte_source source = source_of(text);
+    oif_reader *reader = open_source(&source, defaults);
+    assert_int_equal(oif_reader_header_line(reader), 1);
+    oif_reader_close(reader);
+}
+
+static void a_first_line_that_names_the_delimiter_is_skipped(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, asked;
+        char delimiter;
+    } cases[] = {
+        {"sep=;\na,b;c,d\n1;2\n", 0, ';'},
+        {"sep=,\r\na,c\r\n1,2\r\n", 0, ','},
+        {"\xef\xbb\xbfsep=\t\n\na\tc\n1\t2\n", 0, '\t'},
+        {"\"sep=|\"\n# by x\na|c\n1|2\n", 0, '|'},
+        {"sep=;\na,c\n1,2\n", ',', ','}, /* the option counts */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t piece = 1; piece < 20; piece += 3) {
+            oif_record record;
+            byte_source source = source_of(cases[i].text);
+            source.piece = piece;
+            oif_reader *reader =
+                open_source(&source, (oif_reader_options){.delimiter = cases[i].asked});
+            assert_int_equal(oif_reader_delimiter(reader), cases[i].delimiter);
+            assert_int_equal(oif_reader_column_count(reader), 2);
+            assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_OK);
+            assert_int_equal(record.values[1], 2);
+            oif_reader_close(reader);
+        }
+    }
+    expect_not_named("sep=a\n1\n");
+    expect_not_named("sep=;b\n1;2\n");
+    expect_not_named("a\nsep=;\n");
+}
+
+static void a_first_line_cannot_make_the_comma_both_delimiter_and_decimal_sign(void **state)
+{
+    (void)state;
+    byte_source source = source_of("sep=,\na,b\n1,2\n");
+    oif_reader *reader = NULL;
+    oif_reader_options options = {.decimal = OIF_DECIMAL_COMMA};
+    assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, NULL), OIF_EPARAM);
+    source = source_of("sep=;\n\n");
+    assert_int_equal(oif_reader_open(&defaults, read_source, &source, &reader, NULL), OIF_END);
+}
+
 static void lines_that_begin_with_the_comment_are_skipped(void **state)
 {
     (void)state;
@@ -1358,6 +1410,8 @@ int main(void)
         cmocka_unit_test(rows_of_the_wrong_shape_do_not_decide_on_the_decimal_sign),
         cmocka_unit_test(a_decimal_comma_after_decimal_points_is_refused),
         cmocka_unit_test(lines_with_a_hash_before_the_header_are_comments),
+        cmocka_unit_test(a_first_line_that_names_the_delimiter_is_skipped),
+        cmocka_unit_test(a_first_line_cannot_make_the_comma_both_delimiter_and_decimal_sign),
         cmocka_unit_test(lines_that_begin_with_the_comment_are_skipped),
         cmocka_unit_test(a_header_again_may_have_a_byte_order_mark),
         cmocka_unit_test(a_delimiter_that_numbers_or_lines_are_made_of_is_refused),
