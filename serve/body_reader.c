@@ -315,6 +315,54 @@ static exit_code open_known(body_reader *reader, const body_request *request, co
     return code;
 }
 
+/* ---- Late keys ---- */
+
+/* At most this many new keys are looked at, and noted. */
+enum { NEW_KEYS_MAX = 64 };
+
+/* Keys of NDJSON that are not known yet become columns of the reader, which are not learned. */
+static void watch_keys(body_reader *reader, const body_request *request)
+{
+    const shape_names *known = &request->shape->left_out;
+    oif_reader *rows = reader->input.reader;
+    size_t column;
+    bool has_names = !request->known || oif_pipeline_column_name(request->known, 0);
+    if (reader->input.format == OIF_FORMAT_NDJSON && has_names && !request->settings->columns) {
+        for (size_t i = 0; i < known->count; i++)
+            (void)!oif_reader_find_column(rows, known->list[i], &column, NULL);
+        oif_reader_collect_columns(rows, NEW_KEYS_MAX);
+    }
+    reader->columns = oif_reader_column_count(rows);
+}
+
+static bool is_new_key(const body_reader *reader, const char *name)
+{
+    const oif_reader *rows = reader->input.reader;
+    for (size_t i = reader->columns; i < oif_reader_column_count(rows); i++)
+        if (strcmp(oif_reader_column_name(rows, i), name) == 0)
+            return true;
+    return false;
+}
+
+void body_reader_note_late(body_reader *reader, const cli_settings *settings,
+                           const oif_record *record, body_shape *shape, names_text *late)
+{
+    const size_t count = oif_reader_column_count(reader->input.reader);
+    first_rows look;
+    if (count == reader->columns)
+        return;
+    bool is_seen = first_rows_look_at_record(&look, record);
+    for (size_t i = 0; is_seen && i < look.column_count && late->count < NEW_KEYS_MAX; i++) {
+        const char *name = oif_reader_column_name(look.reader, i);
+        bool is_late = look.columns[i].numbers > 0 && is_new_key(reader, name) &&
+                       !name_list_covers(settings->exclude, name, true);
+        if (is_late && strlen(name) < NAMES_TEXT_BYTES && body_shape_leave_out(shape, name))
+            names_text_add(late, name);
+    }
+    first_rows_close(&look);
+    reader->columns = count;
+}
+
 /* ---- Many readers ---- */
 
 static bool fits(const body_reader *reader, const body_request *request, const char *header)
@@ -366,8 +414,10 @@ static body_reader *open_one(body_reader *reader, const body_request *request, c
     exit_code code = !request->known || !(header || has_shape(request))
                          ? open_first(reader, request)
                          : open_known(reader, request, header);
-    if (code == EXIT_OK)
+    if (code == EXIT_OK) {
+        watch_keys(reader, request);
         return reader;
+    }
     body_reader_close(reader);
     return NULL;
 }

@@ -24,6 +24,7 @@ typedef struct body_reader {
     char *header; /* of CSV, if it differs from the shape's; NULL: the shape's */
     result_fields fields;
     row_writer writer;
+    size_t columns;      /* of the input so far; more: a row has brought new keys */
     uint64_t lines;      /* before the current body */
     uint64_t body_lines; /* in the current body */
     uint64_t used;       /* when, to find the least recently used */
@@ -65,6 +66,11 @@ exit_code body_reader_start(body_reader *reader, oif_pipeline *pipeline,
 /* The next row; OIF_END after the last row of the body. Errors have the line in the body. */
 oif_status body_reader_next(body_reader *reader, on_bad_row policy, bad_rows *bad,
                             oif_record *record, oif_error *error);
+
+/* Adds the new keys of a row of NDJSON to `late`, if they have numbers and are not excluded; and to
+ * the shape, so other readers know them. */
+void body_reader_note_late(body_reader *reader, const cli_settings *settings,
+                           const oif_record *record, body_shape *shape, names_text *late);
 
 /* Whether the decimal sign of the rows is still unknown. */
 bool body_reader_seeks_decimal(const body_reader *reader, const body_request *request);

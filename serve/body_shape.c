@@ -18,11 +18,40 @@ static char *copy(const char *text, size_t bytes)
     return copied;
 }
 
+/* ---- Names ---- */
+
+/* Takes over the name, which is NULL if there was no memory for it. */
+static bool add_name(shape_names *names, char *name)
+{
+    char **longer = name ? realloc(names->list, (names->count + 1) * sizeof *longer) : NULL;
+    if (!longer) {
+        free(name);
+        return false;
+    }
+    names->list = longer;
+    longer[names->count++] = name;
+    return true;
+}
+
+static bool has_name(const shape_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->list[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void free_names(shape_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+}
+
 void body_shape_free(body_shape *shape)
 {
-    for (size_t i = 0; i < shape->undecided_count; i++)
-        free(shape->undecided[i]);
-    free(shape->undecided);
+    free_names(&shape->undecided);
+    free_names(&shape->left_out);
     free(shape->header);
     free(shape->time);
     *shape = (body_shape){.header = NULL};
@@ -30,25 +59,24 @@ void body_shape_free(body_shape *shape)
 
 /* ---- The first body ---- */
 
-/* There must be space for it. */
-static bool add_undecided(body_shape *shape, const char *name)
+static bool take_names(body_shape *shape, const cli_columns *columns)
 {
-    char **place = &shape->undecided[shape->undecided_count];
-    *place = copy(name, strlen(name));
-    shape->undecided_count += *place != NULL;
-    return *place != NULL;
+    bool has_memory = true;
+    for (size_t i = 0; has_memory && i < columns->use_count; i++) {
+        const char *name = oif_reader_column_name(columns->from.reader, i);
+        if (!name)
+            continue;
+        if (columns->undecided && columns->undecided[i].is_undecided)
+            has_memory = add_name(&shape->undecided, copy(name, strlen(name)));
+        else if (!columns_is_learned(columns, i))
+            has_memory = add_name(&shape->left_out, copy(name, strlen(name)));
+    }
+    return has_memory;
 }
 
-static bool take_undecided(body_shape *shape, const cli_columns *columns)
+bool body_shape_leave_out(body_shape *shape, const char *name)
 {
-    if (!columns->undecided || shape->undecided)
-        return true;
-    shape->undecided = calloc(columns->use_count, sizeof *shape->undecided);
-    bool has_memory = shape->undecided != NULL;
-    for (size_t i = 0; has_memory && i < columns->use_count; i++)
-        if (columns->undecided[i].is_undecided)
-            has_memory = add_undecided(shape, oif_reader_column_name(columns->from.reader, i));
-    return has_memory;
+    return add_name(&shape->left_out, copy(name, strlen(name)));
 }
 
 bool body_shape_take(body_shape *shape, const cli_input *input)
@@ -66,27 +94,19 @@ bool body_shape_take(body_shape *shape, const cli_input *input)
         else if (!(shape->header = copy(header, bytes)))
             return false;
     }
-    return take_undecided(shape, &input->columns);
-}
-
-static bool is_undecided(const body_shape *shape, const char *name)
-{
-    for (size_t i = 0; i < shape->undecided_count; i++)
-        if (strcmp(shape->undecided[i], name) == 0)
-            return true;
-    return false;
+    return take_names(shape, &input->columns);
 }
 
 bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns)
 {
-    if (shape->undecided_count == 0 || columns->undecided)
+    if (shape->undecided.count == 0 || columns->undecided)
         return true;
     columns->undecided = calloc(columns->use_count, sizeof *columns->undecided);
     if (!columns->undecided)
         return false;
     for (size_t i = 0; i < columns->use_count; i++) {
         const char *name = oif_reader_column_name(columns->from.reader, i);
-        columns->undecided[i].is_undecided = is_undecided(shape, name);
+        columns->undecided[i].is_undecided = has_name(&shape->undecided, name);
         columns->undecided[i].is_told = true;
         if (columns->undecided[i].is_undecided)
             oif_reader_allow_text(columns->from.reader, i);
@@ -178,17 +198,31 @@ static char *text_from_json(const json_t *saved)
     return text;
 }
 
+static json_t *names_to_json(const shape_names *names)
+{
+    json_t *made = json_array();
+    for (size_t i = 0; i < names->count; i++)
+        json_array_append_new(made, text_to_json(names->list[i]));
+    return made;
+}
+
+static bool names_from_json(const json_t *saved, shape_names *names)
+{
+    bool is_loaded = true;
+    for (size_t i = 0; is_loaded && i < json_array_size(saved); i++)
+        is_loaded = add_name(names, text_from_json(json_array_get(saved, i)));
+    return is_loaded;
+}
+
 json_t *body_shape_save(const body_shape *shape)
 {
     const char delimiter[2] = {shape->delimiter, '\0'};
-    json_t *undecided = json_array();
-    for (size_t i = 0; i < shape->undecided_count; i++)
-        json_array_append_new(undecided, text_to_json(shape->undecided[i]));
-    return json_pack("{s:o, s:I, s:s, s:b, s:b, s:b, s:o, s:o}", "header",
+    return json_pack("{s:o, s:I, s:s, s:b, s:b, s:b, s:o, s:o, s:o}", "header",
                      text_to_json(shape->header), "fields", (json_int_t)shape->fields, "delimiter",
                      delimiter, "decimal-comma", shape->has_decimal_commas, "decimal-point",
                      shape->has_decimal_points, "crlf", shape->has_crlf, "time",
-                     text_to_json(shape->time), "undecided", undecided);
+                     text_to_json(shape->time), "undecided", names_to_json(&shape->undecided),
+                     "left-out", names_to_json(&shape->left_out));
 }
 
 static bool load_text(const json_t *object, const char *name, char **text)
@@ -209,7 +243,6 @@ bool body_shape_equal(const body_shape *a, const body_shape *b)
 
 bool body_shape_load(body_shape *shape, const json_t *saved)
 {
-    const json_t *undecided = json_object_get(saved, "undecided");
     const char *delimiter = json_string_value(json_object_get(saved, "delimiter"));
     *shape =
         (body_shape){.fields = (size_t)json_integer_value(json_object_get(saved, "fields")),
@@ -217,15 +250,7 @@ bool body_shape_load(body_shape *shape, const json_t *saved)
                      .has_decimal_commas = json_is_true(json_object_get(saved, "decimal-comma")),
                      .has_decimal_points = json_is_true(json_object_get(saved, "decimal-point")),
                      .has_crlf = json_is_true(json_object_get(saved, "crlf"))};
-    bool is_loaded =
-        load_text(saved, "header", &shape->header) && load_text(saved, "time", &shape->time);
-    size_t count = json_array_size(undecided);
-    if (count > 0)
-        shape->undecided = calloc(count, sizeof *shape->undecided);
-    for (size_t i = 0; i < count && shape->undecided && is_loaded; i++) {
-        shape->undecided[i] = text_from_json(json_array_get(undecided, i));
-        is_loaded = shape->undecided[i] != NULL;
-        shape->undecided_count += is_loaded;
-    }
-    return is_loaded && (count == 0 || shape->undecided);
+    return load_text(saved, "header", &shape->header) && load_text(saved, "time", &shape->time) &&
+           names_from_json(json_object_get(saved, "undecided"), &shape->undecided) &&
+           names_from_json(json_object_get(saved, "left-out"), &shape->left_out);
 }

@@ -7,6 +7,11 @@
 
 #include <jansson.h>
 
+typedef struct shape_names {
+    char **list;
+    size_t count;
+} shape_names;
+
 typedef struct body_shape {
     char *header;   /* of CSV, without its line end; NULL: none seen */
     size_t fields;  /* of a row of CSV without a header; 0: none seen */
@@ -15,8 +20,8 @@ typedef struct body_shape {
     bool has_crlf;
     char *time; /* the column of times; NULL: none */
     /* Columns without any value in the first body: text in them is missing, not an error. */
-    char **undecided;
-    size_t undecided_count;
+    shape_names undecided;
+    shape_names left_out; /* columns that are known, but not learned */
 } body_shape;
 
 void body_shape_free(body_shape *shape);
@@ -27,6 +32,9 @@ bool body_shape_take(body_shape *shape, const cli_input *input);
 
 /* Marks the undecided columns of a later input. False: out of memory. */
 bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns);
+
+/* A column that came too late to be learned. False: out of memory. */
+bool body_shape_leave_out(body_shape *shape, const char *name);
 
 /* Whether both would be saved identically. */
 bool body_shape_equal(const body_shape *a, const body_shape *b);

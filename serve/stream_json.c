@@ -99,23 +99,42 @@ static size_t memory_of(const stream *one)
            (one->pipeline ? oif_pipeline_memory_bytes(one->pipeline) : 0);
 }
 
-/* What was said about the first rows, and what is wrong with the times so far. */
+static void write_note(const char *text, size_t bytes, bool *is_first)
+{
+    output_print(*is_first ? "" : ",");
+    quoting_write_json(text, bytes);
+    *is_first = false;
+}
+
+static void write_late_keys(const stream *one, bool *is_first)
+{
+    names_text names = one->late;
+    const char *them = names.count == 1 ? "it" : "them", *ending = names.count == 1 ? "s" : "";
+    char text[NAMES_TEXT_BYTES + 128];
+    if (names.count == 0)
+        return;
+    snprintf(text, sizeof text,
+             "%s appear%s too late to be learned; to learn %s, list all columns in the setting "
+             "\"columns\" of another stream",
+             names_text_read(&names), ending, them);
+    write_note(text, strlen(text), is_first);
+}
+
+/* What was said about the first rows, and what is wrong with the times and later keys so far. */
 static void write_notes(const stream *one)
 {
     const char *at = one->notes ? one->notes : "";
     char times[STREAM_CLOCK_TEXT_BYTES];
     bool is_first = true;
     output_print(",\"notes\":[");
-    for (; *at; is_first = false) {
+    while (*at) {
         size_t bytes = strcspn(at, "\n");
-        output_print(is_first ? "" : ",");
-        quoting_write_json(at, bytes);
+        write_note(at, bytes, &is_first);
         at += bytes + (at[bytes] == '\n');
     }
-    if (stream_clock_problem(&one->times, times)) {
-        output_print(is_first ? "" : ",");
-        quoting_write_json(times, strlen(times));
-    }
+    if (stream_clock_problem(&one->times, times))
+        write_note(times, strlen(times), &is_first);
+    write_late_keys(one, &is_first);
     output_print("]");
 }
 

@@ -49,7 +49,8 @@ struct stream {
     stream_clock times;
     stream_quiet quiet;
     history *past;
-    char *notes; /* messages of the first rows; NULL: none */
+    char *notes;     /* messages of the first rows; NULL: none */
+    names_text late; /* keys that came too late to be learned */
 
     oif_state_file *file;
     journal log;

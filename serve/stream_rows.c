@@ -312,6 +312,8 @@ static run_end read_rows(body_run *run, problem *why)
     oif_error error;
     while ((status = body_reader_next(run->reader, policy, &run->bad, &record, &error)) == OIF_OK) {
         stream_let_look(run->one);
+        body_reader_note_late(run->reader, &run->one->settings.cli, &record, &run->one->shape,
+                              &run->one->late);
         if (run->skip > 0) {
             run->skip--;
             run->answer->skipped++;

@@ -182,6 +182,70 @@ static void times_that_are_of_no_use_are_noted(void **state)
     streams_close(all);
 }
 
+static void expect_no_note_about(stream *one, const char *name)
+{
+    output_divert();
+    stream_write(one);
+    json_t *found = take_json(), *notes = json_object_get(found, "notes");
+    char *text = json_dumps(notes, 0);
+    if (strstr(text, name))
+        fail_msg("%s is noted: %s", name, text);
+    free(text);
+    json_decref(found);
+}
+
+static void keys_that_come_too_late_are_noted(void **state)
+{
+    static const char later[] = "{\"a\": 2, \"label\": 1, \"host\": 7, \"skip\": 1, "
+                                "\"text\": \"t\", \"net\": {\"in\": 3}}\n";
+    static const char one_note[] = "net.in appears too late to be learned; to learn it, list all "
+                                   "columns in the setting \"columns\" of another stream";
+    streams *all = open_at(NULL);
+    stream *one = create(all, "tested", "{\"exclude\": \"skip\"}"),
+           *named = create(all, "named", "{\"columns\": \"a\"}");
+    rows_answer answer;
+    problem why;
+    (void)state;
+    send_row(one, "{\"a\": 1, \"label\": 0, \"host\": \"h\"}\n");
+    send_row(named, "{\"a\": 1}\n");
+    send_row(named, "%s", later);
+    expect_no_note_about(named, "too late");
+    expect_no_note_about(one, "too late");
+    send_row(one, "%s", later);
+    expect_note(one, one_note);
+    assert_false(send(one, "{\"a\": oops}\n", &answer, &why)); /* the next reader is a new one */
+    send_row(one, "%s", later);
+    expect_note(one, one_note);
+    send_row(one, "{\"a\": 2, \"b\": 3}\n");
+    expect_note(one, "net.in, b appear too late to be learned; to learn them, list all columns in "
+                     "the setting \"columns\" of another stream");
+    stream_release(named);
+    stream_release(one);
+    streams_close(all);
+}
+
+static void what_was_not_learned_is_not_late_after_a_restart(void **state)
+{
+    static const char row[] = "{\"a\": 2, \"label\": 1, \"host\": 7}\n";
+    char path[96];
+    (void)state;
+    snprintf(path, sizeof path, "%s/late", folder);
+    streams *all = open_at(path);
+    stream *one = create(all, "tested", "{}");
+    send_row(one, "{\"a\": 1, \"label\": 0, \"host\": \"h\"}\n");
+    stream_release(one);
+    assert_true(streams_close(all));
+    all = open_at(path);
+    one = streams_find(all, "tested");
+    send_row(one, "%s", row);
+    expect_no_note_about(one, "too late");
+    send_row(one, "{\"a\": 2, \"label\": 1, \"b\": 1}\n");
+    expect_note(one, "b appears too late to be learned; to learn it, list all columns in the "
+                     "setting \"columns\" of another stream");
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- Explanations ---- */
 
 static void an_explanation_is_the_result_that_the_row_would_get(void **state)
@@ -321,6 +385,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_json_whatever_names_are),
         cmocka_unit_test(times_that_are_of_no_use_are_noted),
+        cmocka_unit_test(keys_that_come_too_late_are_noted),
+        cmocka_unit_test(what_was_not_learned_is_not_late_after_a_restart),
         cmocka_unit_test(an_explanation_is_the_result_that_the_row_would_get),
         cmocka_unit_test(a_key_falls_silent_and_comes_back),
         cmocka_unit_test(a_body_ends_where_memory_does_and_so_does_its_replay),

@@ -37,8 +37,8 @@ static void names_that_are_not_utf_8_are_kept(void **state)
     assert_int_equal(figures_of(one).journal_bytes, 8); /* everything is in the snapshot */
     assert_string_equal(one->shape.header, "\xe9tat,\xe9poque,vide\xfc,vide");
     assert_string_equal(one->shape.time, "\xe9poque");
-    assert_int_equal(one->shape.undecided_count, 2);
-    assert_string_equal(one->shape.undecided[0], "vide\xfc");
+    assert_int_equal(one->shape.undecided.count, 2);
+    assert_string_equal(one->shape.undecided.list[0], "vide\xfc");
     expect_rows(one, "3,2020-11-15T10:00:02Z,,text\n", 3);
     expect_rows(one, "\xe9tat,\xe9poque,vide\xfc,vide\n4,2020-11-15T10:00:03Z,,text\n", 4);
     stream_release(one);
