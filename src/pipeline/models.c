@@ -133,14 +133,18 @@ static oif_status make_blank(oif_models *models, oif_error *error)
     return models->blank ? OIF_OK : oif_models_new_model(models, &models->blank, error);
 }
 
-/* Creates the models to compare with and to unpack into. */
+/* Creates the models to compare with and to unpack into, all or none of the latter. */
 static oif_status prepare_to_pack(oif_models *models, oif_error *error)
 {
     oif_status status = make_blank(models, error);
-    if (status == OIF_OK && !models->work.model)
-        status = oif_unpacked_model_new(models->blank, &models->work, error);
-    if (status == OIF_OK && !models->view.model)
-        status = oif_unpacked_model_new(models->blank, &models->view, error);
+    if (status != OIF_OK || models->work.model)
+        return status;
+    status = oif_unpacked_model_new(models->blank, &models->work, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_unpacked_model_new(models->blank, &models->view, error);
+    if (status != OIF_OK)
+        oif_unpacked_model_free(&models->work);
     return status;
 }
 
@@ -194,14 +198,18 @@ static oif_status add_whole(oif_models *models, oif_key_entry *entry, oif_error 
 
 static oif_status add_packed(oif_models *models, oif_key_entry *entry, oif_error *error)
 {
-    oif_status status = prepare_to_pack(models, error);
+    oif_status status = make_blank(models, error);
     if (status != OIF_OK)
         return status;
     oif_packed_model *packed = oif_packed_model_new(models->blank, 0);
     if (!packed)
         return oif_fail(error, OIF_EMEMORY, "no memory for one more model");
-    hold(models, entry, NULL, packed);
-    return OIF_OK;
+    status = prepare_to_pack(models, error);
+    if (status == OIF_OK)
+        hold(models, entry, NULL, packed);
+    else
+        oif_memory_free(packed);
+    return status;
 }
 
 oif_status oif_models_add(oif_models *models, uint32_t entry, oif_error *error)

@@ -313,19 +313,31 @@ static void a_pipeline_with_threads(world *w)
     require_ok(oif_pipeline_set_threads(w->pipeline, 3, NULL));
 }
 
-/* A pipeline that packs its models. The model of "b" is unpacked and has grown: before a row of
- * another key, it is packed into another block of memory. */
-static void a_packing_pipeline(world *w)
+/* A pipeline without rows that will pack its models. */
+static void a_pipeline_before_it_packs(world *w)
 {
     oif_params options;
-    oif_result result;
     oif_pipeline_options_init(&options);
     require_ok(
         oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
     w->pipeline->models.whole_at_first = w->pipeline->models.whole_at_most = 0;
+}
+
+/* A pipeline that packs its models. The model of "b" is unpacked and has grown: before a row of
+ * another key, it is packed into another block of memory. */
+static void a_packing_pipeline(world *w)
+{
+    oif_result result;
+    a_pipeline_before_it_packs(w);
     for (size_t i = 0; i < 8; i++)
         require_ok(
             oif_pipeline_process(w->pipeline, i < 4 ? "a" : "b", 1, stream_rows, &result, NULL));
+}
+
+static void a_packing_pipeline_and_a_detector(world *w)
+{
+    a_packing_pipeline(w);
+    a_detector(w);
 }
 
 /* A pipeline without rows that derives one column. */
@@ -978,6 +990,7 @@ static const struct call {
     {"oif_pipeline_process_at", a_deriving_pipeline, process_new_key_at, true},
     {"oif_pipeline_process_at", a_packing_pipeline, process_known_key_at, true},
     {"oif_pipeline_process_at", a_packing_pipeline, process_new_key_at, true},
+    {"oif_pipeline_process_at", a_pipeline_before_it_packs, process_new_key_at, true},
     {"oif_pipeline_new_around", a_named_detector, create_pipeline_around, true},
     {"oif_pipeline_process_rows", a_pipeline, process_known_rows, false},
     {"oif_pipeline_process_rows", a_pipeline, process_new_row, true},
@@ -987,6 +1000,7 @@ static const struct call {
     {"oif_pipeline_set_threads", a_pipeline_with_threads, share_keys_among_most_threads, true},
     {"oif_pipeline_set_threads", a_pipeline_with_threads, share_keys_no_more, false},
     {"oif_pipeline_remove_key", a_pipeline, remove_key, false},
+    {"oif_pipeline_remove_key", a_packing_pipeline, remove_key, false},
     {"oif_pipeline_remove_key", a_pipeline_with_evicted_models, remove_key, false},
     {"oif_pipeline_key_snapshot_bytes", a_pipeline, count_bytes_of_key, false},
     {"oif_pipeline_save_key", a_pipeline, save_key, false},
@@ -1007,6 +1021,8 @@ static const struct call {
     {"oif_time_parse", nothing, parse_time, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_known_detector, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_new_detector, true},
+    {"oif_pipeline_exchange_detector", a_packing_pipeline_and_a_detector, exchange_known_detector,
+     true},
     {"oif_pipeline_save", a_pipeline, save_pipeline, false},
     {"oif_pipeline_load", a_saved_pipeline, load_pipeline, true},
     {"oif_pipeline_load_memory", a_saved_pipeline, load_pipeline_from_memory, true},

@@ -1,4 +1,5 @@
 /* From rows to alerts: the rate, the episodes, what is learned, which reason is given. */
+#include "pipeline/pipeline.h"
 #include "pipelines.h"
 
 /* ---- Alerts ---- */
@@ -531,6 +532,46 @@ static void a_detector_that_is_not_alike_is_refused(void **unused)
     oif_pipeline_free(pipeline);
 }
 
+/* ---- Damage ---- */
+
+static void a_broken_field_of_a_model_is_found(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "shingle=2 persistence=3");
+    dice from = {31};
+    double row[2];
+    for (int i = 0; i < 50; i++) {
+        draw_row(&from, row, 2);
+        process(pipeline, row);
+    }
+    oif_model *m = oif_pipeline_model(pipeline, 0);
+    double *recent = oif_model_recent(m);
+    oif_usual *usual = &oif_model_usual(m)[1];
+    const struct {
+        double *field, value;
+        const char *message;
+    } damages[] = {
+        {&recent[0], INFINITY, "a value of the last rows is infinite"},
+        {&recent[3], -INFINITY, "a value of the last rows is infinite"},
+        {&usual->half_mean, INFINITY, "the usual values of a column are not finite"},
+        {&usual->half_spread, -1, "the usual values of a column are not finite"},
+        {&usual->half_spread, INFINITY, "the usual values of a column are not finite"},
+        {&usual->half_spread, NAN, "the usual values of a column are not finite"},
+        {&m->severities[0], NAN, "the severity of a row is not finite"},
+        {&m->severities[2], -INFINITY, "the severity of a row is not finite"},
+    };
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        oif_error error;
+        double sound = *damages[i].field;
+        *damages[i].field = damages[i].value;
+        assert_int_equal(oif_pipeline_check(pipeline, &error), OIF_EINVARIANT);
+        expect_message(error, damages[i].message);
+        *damages[i].field = sound;
+    }
+    require_ok(oif_pipeline_check(pipeline, NULL));
+    oif_pipeline_free(pipeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +593,7 @@ int main(void)
         cmocka_unit_test(a_detector_that_learned_elsewhere_gives_the_alerts),
         cmocka_unit_test(a_key_without_a_row_is_not_that_of_the_last_row),
         cmocka_unit_test(a_detector_that_is_not_alike_is_refused),
+        cmocka_unit_test(a_broken_field_of_a_model_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
