@@ -4,6 +4,7 @@
 #include "oif_rows.h"
 
 #include <inttypes.h>
+#include <regex.h>
 
 /* ---- The twin ---- */
 
@@ -257,6 +258,93 @@ static void random_times_are_those_of_the_twin(void **state)
     }
 }
 
+/* ---- What is a time at all ---- */
+
+#define START "^[ \t]*"
+#define END "[ \t]*$"
+#define CLOCK "[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?"
+#define DIGITS_CLOCK "[0-9]{4}([0-9]{2}([.,][0-9]+)?)?"
+#define ZONE "( ?([Zz]|UTC|GMT|[-+]([01][0-9]|2[0-3])(:?[0-5][0-9])?))?"
+#define MONTH "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+
+/* The twin: the forms as regular expressions. Only months may have any case. */
+static const struct {
+    const char *pattern;
+    int flags;
+} forms[] = {
+    {START "[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ]" CLOCK ZONE ")?" END, 0},
+    {START "[0-9]{4}/[0-9]{2}/[0-9]{2}([Tt ]" CLOCK ZONE ")?" END, 0},
+    {START "[0-9]{8}[Tt]" DIGITS_CLOCK ZONE END, 0},
+    {START "\\[?[0-9]{2}/" MONTH "/[0-9]{4}:" CLOCK
+           "( ?([Zz]|[-+]([01][0-9]|2[0-3])(:?[0-5][0-9])?))?\\]?" END,
+     REG_ICASE},
+    {START MONTH "  ?([0-9]|[0-9]{2}) " CLOCK END, REG_ICASE},
+};
+
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static bool has_a_form(const regex_t compiled[FORMS], const char *text)
+{
+    for (int i = 0; i < FORMS; i++)
+        if (regexec(&compiled[i], text, 0, NULL, 0) == 0)
+            return true;
+    return false;
+}
+
+/* Numbers and missing values have tests of their own. */
+static bool may_be_a_number(const char *text)
+{
+    return strspn(text, "+-0123456789.eE \t") == strlen(text);
+}
+
+static void compare_with_forms(const regex_t compiled[FORMS], const char *text)
+{
+    oif_time_format format = {0};
+    oif_error error = {.message = ""};
+    double seconds;
+    if (may_be_a_number(text))
+        return;
+    oif_status status = oif_time_parse(&format, text, strlen(text), &seconds, &error);
+    bool is_time = status == OIF_OK || !strstr(error.message, "neither ISO 8601, nor a number");
+    if (is_time != has_a_form(compiled, text))
+        fail_msg("'%s' is %s (%s)", text, is_time ? "a time" : "no time", error.message);
+}
+
+/* Every text that differs from a time in one byte, has one byte less, or ends early. */
+static void a_text_is_a_time_if_it_has_one_of_the_forms(void **state)
+{
+    (void)state;
+    static const char *const times[] = {
+        "2026-11-15T19:05:01", "2026-11-15 19:05",        "2026-11-15T19:05:01.25+01:00",
+        "2026/11/15 19:05:01", "2026-11-15t19:05:01 UTC", "2026-11-15T19:05:01,5-0130",
+        "20261115T190501",     "20261115T1905Z",          "20261115t190501.5 +01",
+        "2026-11-15",          "Nov 15 19:05:01",         "Nov  5 19:05:01.25",
+        "Feb 5 19:05",         "[15/Nov/2026:19:05:01]",  "15/nov/2026:19:05:01.5 +0100",
+        "2026-11-15 24:00:00", "2026-11-15T19:05:01 z",   "15/Nov/2026:19:05:01Z"};
+    static const char bytes[] = "0159:-/.,+ TtZzUN[]bx\x80\xb0\xff";
+    regex_t compiled[FORMS];
+    for (int i = 0; i < FORMS; i++)
+        assert_int_equal(regcomp(&compiled[i], forms[i].pattern, REG_EXTENDED | forms[i].flags), 0);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        const size_t length = strlen(times[i]);
+        for (size_t at = 0; at < length; at++) {
+            char text[64];
+            for (size_t b = 0; b < sizeof bytes - 1; b++) {
+                strcpy(text, times[i]);
+                text[at] = bytes[b];
+                compare_with_forms(compiled, text);
+            }
+            snprintf(text, sizeof text, "%.*s%s", (int)at, times[i], times[i] + at + 1);
+            compare_with_forms(compiled, text);
+            snprintf(text, sizeof text, "%.*s", (int)at, times[i]);
+            compare_with_forms(compiled, text);
+        }
+        compare_with_forms(compiled, times[i]);
+    }
+    for (int i = 0; i < FORMS; i++)
+        regfree(&compiled[i]);
+}
+
 /* ---- Numbers ---- */
 
 static void the_unit_of_numbers_is_that_of_their_size(void **state)
@@ -392,6 +480,21 @@ static void what_the_times_were_taken_for_is_said(void **state)
     assert_false(format.is_uncertain);
     assert_int_equal(parse(&format, "15/Nov/2026:19:05:01", &seconds), OIF_OK);
     check_described(&format, "common log without a zone, taken as UTC");
+    static const struct {
+        const char *text, *description;
+        bool is_uncertain;
+    } numbers[] = {{"1794769501", "seconds since 1970", false},
+                   {"5000000000", "seconds since 1970", true}, /* 2128 */
+                   {"17", "seconds since 1970", true},
+                   {"1794769501250", "milliseconds since 1970", false},
+                   {"1794769501250000", "microseconds since 1970", false},
+                   {"1794769501250000000", "nanoseconds since 1970", false}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        format = (oif_time_format){0};
+        assert_int_equal(parse(&format, numbers[i].text, &seconds), OIF_OK);
+        check_described(&format, numbers[i].description);
+        assert_int_equal(format.is_uncertain, numbers[i].is_uncertain);
+    }
 }
 
 /* Text need not end in a NUL: what follows it must not matter. */
@@ -427,6 +530,7 @@ int main(void)
         cmocka_unit_test(what_does_not_exist_is_refused_with_the_reason),
         cmocka_unit_test(other_text_is_no_time),
         cmocka_unit_test(a_missing_time_is_known_to_be_missing),
+        cmocka_unit_test(a_text_is_a_time_if_it_has_one_of_the_forms),
         cmocka_unit_test(random_times_are_those_of_the_twin),
         cmocka_unit_test(the_unit_of_numbers_is_that_of_their_size),
         cmocka_unit_test(the_first_number_decides_for_the_stream),
