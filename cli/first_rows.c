@@ -328,6 +328,7 @@ static void look_at_row(first_rows *look, const oif_record *record, first_key *k
             look->columns[i].refused++;
     }
     look->rows++;
+    look->hash_rows += is_csv && record->text_bytes > 0 && *record->text == '#';
 }
 
 static void look_at_rows(first_rows *look, oif_reader *reader, size_t calls, first_key *key,

@@ -46,6 +46,7 @@ typedef struct first_rows {
     column_look *columns;
     size_t column_count;
     size_t rows;
+    size_t hash_rows; /* CSV: that begin with #, as comments do */
 } first_rows;
 
 /* What else to do when the first row has to be waited for; called once at most. */

@@ -309,18 +309,39 @@ static bool may_be_between_blanks(const cli_input *input)
            strpbrk(oif_reader_column_name(input->reader, 0), " \t");
 }
 
-/* The option that may help; "" if none is known. */
-static const char *option_hint(const cli_input *input, const oif_error *error)
+#define WITHOUT_NUL "tr -d '\\000' < FILE | oif score"
+
+/* "; convert it: ...": removes the delimiter at the end of each row. */
+static file_command hint_at_delimiter(const cli_input *input, const char *name)
 {
-    if (strstr(error->message, "choose the decimal comma"))
-        return " with --decimal-comma";
-    if (strncmp(error->message, "'-' is not a number", sizeof "'-' is not a number" - 1) == 0)
-        return "; --on-bad-row null makes it missing";
-    if (strstr(error->message, " is infinite"))
-        return " (--on-bad-row null)";
-    if (strncmp(error->message, "this row has ", sizeof "this row has " - 1) == 0)
-        return "; --on-bad-row skip leaves such rows out";
-    return may_be_between_blanks(input) ? "; if blanks separate the columns: --delimiter ' '" : "";
+    char command[64], delimiter = oif_reader_delimiter(input->reader);
+    snprintf(command, sizeof command, "; convert it: sed 's/%s\\r*$//' FILE | oif score",
+             delimiter == '\t' ? "\\t" : (char[]){delimiter, '\0'});
+    return other_formats_command(name, command);
+}
+
+/* The option or command that may help; "" if none is known. */
+static file_command hint_at_remedy(const cli_input *input, const char *name, const oif_error *error)
+{
+    static const struct {
+        const char *words, *hint;
+    } known[] = {
+        {"choose the decimal comma", " with --decimal-comma"},
+        {"if it is a comment, name its beginning", " with --comment '#'"},
+        {"this looks like UTF-16/binary", "; if it has NUL bytes after a power cut: " WITHOUT_NUL},
+        {"this line has NUL bytes", "; convert it: " WITHOUT_NUL},
+        {"'-' is not a number", "; --on-bad-row null makes it missing"},
+        {" is infinite", " (--on-bad-row null)"},
+        {"this row has ", "; --on-bad-row skip leaves such rows out"},
+    };
+    if (strstr(error->message, ", and a delimiter ends the row"))
+        return hint_at_delimiter(input, name);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(error->message, known[i].words))
+            return other_formats_command(name, known[i].hint);
+    return other_formats_command(name, may_be_between_blanks(input)
+                                           ? "; if blanks separate the columns: --delimiter ' '"
+                                           : "");
 }
 
 size_t input_text_column(const cli_input *input, const oif_error *error)
@@ -336,7 +357,8 @@ static void exclude_hint(const cli_input *input, const oif_error *error, names_t
                          char hint[NAMES_TEXT_BYTES])
 {
     size_t column = input_text_column(input, error);
-    if (column == oif_reader_column_count(input->reader))
+    if (column == oif_reader_column_count(input->reader) ||
+        !strstr(error->message, "leave the column out"))
         return;
     columns_list(names, input->reader, column, "");
     snprintf(hint, NAMES_TEXT_BYTES, " (%s--exclude %s)",
@@ -359,7 +381,7 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     oif_error in_file = *error;
     const char *name = byte_source_place(&input->source, &in_file.line);
     return complain(EXIT_FAILED, "%s%s%s", input_error_text(name, &in_file, text), hint,
-                    option_hint(input, error));
+                    hint_at_remedy(input, name, error).text);
 }
 
 exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,

@@ -2,6 +2,7 @@
 
 #include "oif_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Commands in which FILE is the file. */
@@ -39,13 +40,23 @@ static bool is_plain_name(const char *name)
     return name[0] != '-' && name[0] != '\0' && name[strspn(name, plain)] == '\0';
 }
 
+file_command other_formats_command(const char *name, const char *command)
+{
+    file_command made;
+    const char *place = strstr(command, "FILE");
+    int printed = -1;
+    if (place && is_plain_name(name))
+        printed = snprintf(made.text, sizeof made.text, "%.*s%s%s", (int)(place - command), command,
+                           name, place + strlen("FILE"));
+    if (printed < 0 || (size_t)printed >= sizeof made.text)
+        snprintf(made.text, sizeof made.text, "%s", command);
+    return made;
+}
+
 static exit_code complain_other(const char *name, const char *what, const char *command)
 {
-    const char *place = strstr(command, "FILE");
-    if (!place || !is_plain_name(name))
-        return complain(EXIT_FAILED, "%s: this is %s; convert it: %s", name, what, command);
-    return complain(EXIT_FAILED, "%s: this is %s; convert it: %.*s%s%s", name, what,
-                    (int)(place - command), command, name, place + strlen("FILE"));
+    return complain(EXIT_FAILED, "%s: this is %s; convert it: %s", name, what,
+                    other_formats_command(name, command).text);
 }
 
 /* Whether there are bytes that no text has, so a header that begins like a magic number is none. */

@@ -73,6 +73,18 @@ static exit_code check_header(const cli_columns *columns, const cli_settings *se
     return EXIT_OK;
 }
 
+/* ---- Comments that were taken for rows ---- */
+
+/* Where most rows begin with #, as colors and channels do, they are not comments. */
+static void report_comments(const cli_columns *columns, const cli_settings *settings)
+{
+    const first_rows *look = columns->from.look;
+    if (look->hash_rows > 0 && look->hash_rows <= look->rows / 2 && !settings->is_quiet)
+        note("%s: %zu of the first %zu rows begin with #; if they are comments, leave them out "
+             "with --comment '#'",
+             columns->from.name, look->hash_rows, look->rows);
+}
+
 /* ---- Text and times ---- */
 
 /* Some options imply what a column is. */
@@ -241,7 +253,8 @@ static numbers_advice advise_on_numbers(const cli_columns *columns)
     add_numbers_advice(columns, NUMBER_AS_TEXT_QUOTED,
                        "remove their quotes: jq -c 'walk(tonumber? // .)'", &advice);
     add_numbers_advice(columns, NUMBER_AS_TEXT_MARKED,
-                       "write them without units, signs and separators of thousands", &advice);
+                       "write them as in -1234.5, without units and separators of thousands",
+                       &advice);
     return advice;
 }
 
@@ -304,6 +317,7 @@ static bool fits_without_names(const cli_columns *columns)
 static exit_code decide(cli_columns *columns, const cli_settings *settings)
 {
     exit_code code = check_header(columns, settings);
+    report_comments(columns, settings);
     if (code == EXIT_OK && !settings->strict && !settings->score.time && !settings->columns)
         take_time(columns, settings);
     if (code == EXIT_OK && !columns->has_time && !settings->columns)

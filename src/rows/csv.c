@@ -239,14 +239,25 @@ static oif_status fail_open_quote(const oif_reader *reader, oif_error *error)
                        "the quote that opens here is never closed; close it or remove it");
 }
 
+static const char if_comment[] = "; if it is a comment, name its beginning";
+
+static bool is_like_a_comment(const oif_reader *reader)
+{
+    return !reader->comment && reader->buffer[reader->start] == '#';
+}
+
 static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
 {
     size_t count = reader->progress.field_count, expected = reader->column_count;
-    const char *at = count > expected ? find_field(reader, expected) : record_text(reader).end;
+    const char *end = record_text(reader).end,
+               *at = count > expected ? find_field(reader, expected) : end;
     position where = position_of(reader, at);
     return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
-                       "this row has %zu field%s, the first line has %zu", count,
-                       count == 1 ? "" : "s", expected);
+                       "this row has %zu field%s, the first line has %zu%s", count,
+                       count == 1 ? "" : "s", expected,
+                       is_like_a_comment(reader)            ? if_comment
+                       : count == expected + 1 && at == end ? ", and a delimiter ends the row"
+                                                            : "");
 }
 
 static bool is_refused(const oif_reader *reader, size_t column, const char *field, const char *end)
@@ -271,6 +282,31 @@ static size_t find_bad_field(const oif_reader *reader)
             return i;
     }
     return first; /* only text where it is allowed */
+}
+
+/* "1,234.5", 1'234 or a number with the minus of Unicode. */
+static bool is_number_spelled_otherwise(oif_span text)
+{
+    static const char minus[3] = "\xe2\x88\x92";
+    size_t digits = 0, others = 0;
+    for (const char *at = text.start; at < text.end; at++) {
+        const bool is_minus = text.end - at >= 3 && memcmp(at, minus, sizeof minus) == 0;
+        if (!is_minus && (!*at || !strchr("0123456789.+-\",'", *at)))
+            return false;
+        digits += *at >= '0' && *at <= '9';
+        others += is_minus || strchr(",'", *at) != NULL;
+        at += is_minus ? sizeof minus - 1 : 0;
+    }
+    return digits > 0 && others > 0;
+}
+
+static const char *remedy_for_text(const oif_reader *reader, oif_span text)
+{
+    if (is_like_a_comment(reader))
+        return if_comment;
+    return !reader->has_decimal_commas && is_number_spelled_otherwise(text)
+               ? "; write it as in -1234.5, or leave the column out"
+               : "; leave the column out or make it empty";
 }
 
 static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
@@ -307,10 +343,10 @@ static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
                            reader->has_decimal_commas ? "the comma"
                                                       : "the point; choose the decimal comma");
     return oif_fail_at(
-        error, OIF_EINPUT, where.line, where.column, "'%s' is %s in column \"%s\"; %s",
+        error, OIF_EINPUT, where.line, where.column, "'%s' is %s in column \"%s\"%s",
         oif_excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
         oif_excerpt_of(name, name + strlen(name)).text,
-        infinite ? "make it a finite number or empty" : "leave the column out or make it empty");
+        infinite ? "; make it a finite number or empty" : remedy_for_text(reader, text));
 }
 
 static oif_status check_whole(oif_reader *reader, oif_error *error)
@@ -332,7 +368,9 @@ static oif_status check_record(oif_reader *reader, oif_error *error)
 {
     oif_status status = check_shape(reader, error);
     if (status == OIF_OK && reader->progress.bad_field)
-        return fail_bad_field(reader, error);
+        status = fail_bad_field(reader, error);
+    if (status != OIF_OK)
+        oif_reader_look_for_nul(reader, error);
     return status;
 }
 

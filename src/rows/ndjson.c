@@ -453,9 +453,12 @@ static oif_status fail_bad_value(const line_parser *line, const oif_json_path *p
 static oif_status check_line(const line_parser *line, oif_error *error)
 {
     const oif_reader *reader = line->reader;
-    if (line->fault.why)
-        return oif_fail_at(error, OIF_EINPUT, reader->line, column_in_line(reader, line->fault.at),
-                           "%s", line->fault.why);
+    if (line->fault.why) {
+        oif_fail_at(error, OIF_EINPUT, reader->line, column_in_line(reader, line->fault.at), "%s",
+                    line->fault.why);
+        oif_reader_look_for_nul(reader, error);
+        return OIF_EINPUT;
+    }
     const oif_json_path *bad = line->has_bad ? first_bad_path(line) : NULL;
     return bad ? fail_bad_value(line, bad, error) : OIF_OK;
 }

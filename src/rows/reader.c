@@ -260,6 +260,15 @@ oif_span oif_reader_buffered_line(const oif_reader *reader)
     return (oif_span){start, newline ? newline : start + bytes};
 }
 
+void oif_reader_look_for_nul(const oif_reader *reader, oif_error *error)
+{
+    const oif_span line = oif_reader_buffered_line(reader);
+    const char *nul = memchr(line.start, '\0', (size_t)(line.end - line.start));
+    if (nul)
+        oif_fail_at(error, OIF_EINPUT, reader->line, (uint64_t)(nul - line.start) + 1,
+                    "this line has NUL bytes, as after a crash or power cut");
+}
+
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
 {
     oif_status status = skip_byte_order_mark(reader, error);

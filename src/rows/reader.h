@@ -142,6 +142,9 @@ oif_status oif_reader_await_line(oif_reader *reader, oif_error *error);
 /* The line at `start`, as far as it is read and not too long, without its \n. */
 oif_span oif_reader_buffered_line(const oif_reader *reader);
 
+/* Explains a bad line at `start` by its NUL bytes, if it has any. */
+void oif_reader_look_for_nul(const oif_reader *reader, oif_error *error);
+
 /* Skips a byte order mark and blank lines; rejects binary data. OIF_END if nothing follows. */
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error);
 

@@ -164,6 +164,8 @@ after_good_row() {
 @test "numbers with thousands separators are refused, not called missing" {
     printf 'n,b\n"1,234",2\n"2,345",3\n' > thousands.csv
     oif score thousands.csv
-    equal "$status" 1
-    contains "$stderr" "oif: thousands.csv:2:1: '\"1,234\"' is not a number"
+    exits 1 "oif: thousands.csv:2:1: '\"1,234\"' is not a number in column \"n\"; write it as in -1234.5, or leave the column out (--exclude n)"
+    printf 'n,b\n\xe2\x88\x923,1\n\xe2\x88\x924,2\n' > minus.csv
+    oif score minus.csv
+    contains "$stderr" "to learn the numbers in n, write them as in -1234.5, without units and separators of thousands"
 }

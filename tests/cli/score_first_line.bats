@@ -61,7 +61,7 @@ oif:   <stdin>:1:1: $no_first"
 }
 
 @test "a header stays the header when the line after it is bad" {
-    run --separate-stderr "$OIF" score --fields score --on-bad-row skip <<< $'a,b\n###\n1,2'
+    run --separate-stderr "$OIF" score --fields score --on-bad-row skip <<< $'a,b\n---\n1,2'
     exits 0 "oif: <stdin>: 1 bad row skipped
 oif:   <stdin>:2:4: this row has 1 field, the first line has 2"
     equal "$output" $'a,b,score\n1,2,0.5'

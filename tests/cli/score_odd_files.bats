@@ -57,8 +57,7 @@ END
     equal "$output" $'a,b,score\n1,2,0.5'
     printf '# again\n3,4\n' >> in.csv
     oif score --fields score in.csv
-    equal "$status" 1
-    contains "$stderr" "in.csv:5:"
+    exits 1 "oif: in.csv:5:8: this row has 1 field, the first line has 2; if it is a comment, name its beginning with --comment '#'"
     oif score --fields score --comment '#' in.csv
     exits 0
     equal "$output" $'a,b,score\n1,2,0.5\n3,4,0.5'
@@ -67,6 +66,21 @@ END
     equal "${#lines[@]}" 5
     oif score --comment '' in.csv
     exits 2 "oif: --comment: expected the text that comments begin with, such as #, not ''"
+}
+
+@test "InfluxDB's lines with # between tables get the advice --comment '#'" {
+    local annotations='#group,false,false,true\n#datatype,string,long,double\n#default,_result,,\n,result,table,_value\n'
+    printf "$annotations,,0,1.5\n,,0,2.5\n\n$annotations,,1,1.5\n" > influx.csv
+    oif score --fields score influx.csv
+    equal "$status" 1
+    contains "$stderr" "oif: influx.csv: 3 of the first 6 rows begin with #; if they are comments, leave them out with --comment '#'"
+    contains "$stderr" "influx.csv:9:18: 'long' is not a number in column \"table\"; if it is a comment, name its beginning with --comment '#'"
+    oif score --fields score --comment '#' influx.csv
+    exits 0
+    equal "$output" $',result,table,_value,score\n,,0,1.5,0.5\n,,0,2.5,0.5\n,,1,1.5,0.5'
+    printf 'color,n\n#ff0000,1\n#00ff00,2\n' > colors.csv
+    oif score --exclude color colors.csv
+    exits 0
 }
 
 @test "a header that begins with # stays the header" {
@@ -232,6 +246,34 @@ oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that 
     printf '\xfe\xff\0a\0,\0b\0\n' > in.csv
     oif eval --label b - < in.csv
     exits 1 "oif: <stdin>: this is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE | oif score"
+}
+
+@test "NUL bytes, as after a power cut, are answered with tr" {
+    { printf 'a,b\n1,2\n'; head -c 5000 /dev/zero; printf '5,6\n7,8\n'; } > in.csv
+    oif score --fields score in.csv
+    exits 1 "oif: in.csv:3:1: this line has NUL bytes, as after a crash or power cut; convert it: tr -d '\000' < in.csv | oif score"
+    equal "$(tr -d '\000' < in.csv | "$OIF" score --fields score)" $'a,b,score\n1,2,0.5\n5,6,0.5\n7,8,0.5'
+    oif score --fields score --on-bad-row skip in.csv
+    equal "$output" $'a,b,score\n1,2,0.5\n7,8,0.5'
+    printf '{"a":1}\n\0\0{"a":2}\n' > in.ndjson
+    oif score in.ndjson
+    contains "$stderr" "oif: in.ndjson:2:1: this line has NUL bytes"
+    { head -c 50 /dev/zero; printf '\na,b\n1,2\n'; } > start.csv
+    oif score start.csv
+    equal "$status" 1
+    contains "$stderr" "tr -d '\000' < start.csv | oif score"
+    equal "$(tr -d '\000' < start.csv | "$OIF" score --fields score)" $'a,b,score\n1,2,0.5'
+}
+
+@test "rows with one delimiter too many at the end are answered with sed" {
+    local delimiter sed
+    for delimiter in , ';' $'\t'; do
+        printf 'a,b\r\n1,2,\r\n3,4,\r\n' | tr , "$delimiter" > in.csv
+        oif score in.csv
+        sed="sed 's/${delimiter/$'\t'/\\t}\\r*\$//' in.csv"
+        exits 1 "oif: in.csv:2:5: this row has 3 fields, the first line has 2, and a delimiter ends the row; convert it: $sed | oif score"
+        equal "$(eval "$sed" | "$OIF" score --fields score | tr "$delimiter" , | tr -d '\r')" $'a,b,score\n1,2,0.5\n3,4,0.5'
+    done
 }
 
 @test "Parquet, Arrow, Excel and SQLite files are answered with a way to convert them" {

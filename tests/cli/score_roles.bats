@@ -138,7 +138,7 @@ oif: in.csv:1502: text in 'a', which was empty in the first rows: it is missing;
 @test "a note about text shows the first of it, cut and escaped" {
     printf 'lat,at,y\n50.1ms,,1\n7ms,noon,2\n' > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: text in lat ('50.1ms'), at ('noon'): left out; $text_note lat,at to leave it out without this note; to learn the numbers in lat, write them without units, signs and separators of thousands"
+    exits 0 "oif: in.csv: text in lat ('50.1ms'), at ('noon'): left out; $text_note lat,at to leave it out without this note; to learn the numbers in lat, write them as in -1234.5, without units and separators of thousands"
     printf 't,y\n\x1b[31m%s\xc3\xa4rest,1\nu,2\n' abcdefghijklmnopqrstuvwxyz12345 > in.csv
     oif score in.csv
     contains "$stderr" "text in t ('\\u001b[31mabcdefghijklmnopqrstuvwxyz12345...'): left out"
@@ -324,10 +324,10 @@ cpu;used;sales;big;ip;kind;net;at;x
 9%;120 MiB;$999.00;−1.234.567,89;10.0.0.1;5xx;4g;17.11.2026 14:05;2
 EOF
     oif score in.csv
-    contains "$stderr" "without this note; to learn the numbers in cpu, used, sales, big, write them without units, signs and separators of thousands"
+    contains "$stderr" "without this note; to learn the numbers in cpu, used, sales, big, write them as in -1234.5, without units and separators of thousands"
     [[ "$stderr" != *"quotes"* ]]
     printf 'took\n120ms\n7ms\n' | "$OIF" score 2> told || true
-    equal "$(cat told)" "oif: <stdin>: no column is left to learn from: text in took ('120ms'); to learn the numbers in took, write them without units, signs and separators of thousands"
+    equal "$(cat told)" "oif: <stdin>: no column is left to learn from: text in took ('120ms'); to learn the numbers in took, write them as in -1234.5, without units and separators of thousands"
 }
 
 @test "options that need times are content with one that was found" {

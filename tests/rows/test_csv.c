@@ -909,6 +909,48 @@ static void a_row_with_fields_too_few_or_too_many_is_a_mistake(void **state)
     oif_reader_close(reader);
 }
 
+static void a_row_that_is_like_a_comment_or_ends_with_a_delimiter_is_called_so(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a,b\n# by x\n#7,5\n1,2,\r\n1,2,\"\"\n1,2,3,\n1,\n");
+    oif_reader *reader = open_source(&source, defaults);
+    expect_bad_row(reader, 2, 7,
+                   "this row has 1 field, the first line has 2; "
+                   "if it is a comment, name its beginning");
+    expect_bad_row(reader, 3, 1,
+                   "'#7' is not a number in column \"a\"; if it is a comment, name its beginning");
+    expect_bad_row(reader, 4, 5,
+                   "this row has 3 fields, the first line has 2, and a delimiter ends the row");
+    expect_bad_row(reader, 5, 5, "this row has 3 fields, the first line has 2");
+    expect_bad_row(reader, 6, 5, "this row has 4 fields, the first line has 2");
+    EXPECT_ROW(reader, 7, 1, NAN);
+    oif_reader_close(reader);
+}
+
+static void numbers_in_another_spelling_are_refused_with_the_right_one(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a,b\n\"10,992\",1\n\xe2\x88\x92"
+                                   "3.5,1\n1'234,1\n\",\",1\n");
+    oif_reader *reader = open_source(&source, defaults);
+    const char *numbers[] = {"\"10,992\"",
+                             "\xe2\x88\x92"
+                             "3.5",
+                             "1'234"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char message[OIF_ERROR_MESSAGE_BYTES];
+        snprintf(message, sizeof message,
+                 "'%s' is not a number in column \"a\"; write it as in -1234.5, or leave the "
+                 "column out",
+                 numbers[i]);
+        expect_bad_row(reader, 2 + i, 1, message);
+    }
+    expect_bad_row(
+        reader, 5, 1,
+        "'\",\"' is not a number in column \"a\"; leave the column out or make it empty");
+    oif_reader_close(reader);
+}
+
 static void a_mistake_behind_a_quoted_newline_has_the_place_where_it_stands(void **state)
 {
     (void)state;
@@ -1002,17 +1044,15 @@ static void binary_and_utf_16_do_not_open(void **state)
                           11, 2, 8, message);
 }
 
-static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
+static void a_nul_byte_in_a_row_is_named(void **state)
 {
     (void)state;
     byte_source source = {.bytes = "1,2\n3,\0\n\0\n5,6\n", .count = 14};
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2);
-    expect_bad_row(
-        reader, 2, 3,
-        "'\\x00' is not a number in column \"x1\"; leave the column out or make it empty");
-    expect_bad_row(reader, 3, 2, "this row has 1 field, the first line has 2");
+    expect_bad_row(reader, 2, 3, "this line has NUL bytes, as after a crash or power cut");
+    expect_bad_row(reader, 3, 1, "this line has NUL bytes, as after a crash or power cut");
     EXPECT_ROW(reader, 4, 5, 6);
     oif_reader_close(reader);
 }
@@ -1422,13 +1462,15 @@ int main(void)
         cmocka_unit_test(an_infinite_number_is_a_mistake),
         cmocka_unit_test(the_first_mistake_of_a_row_is_the_one_named),
         cmocka_unit_test(a_row_with_fields_too_few_or_too_many_is_a_mistake),
+        cmocka_unit_test(a_row_that_is_like_a_comment_or_ends_with_a_delimiter_is_called_so),
+        cmocka_unit_test(numbers_in_another_spelling_are_refused_with_the_right_one),
         cmocka_unit_test(a_mistake_behind_a_quoted_newline_has_the_place_where_it_stands),
         cmocka_unit_test(an_open_quote_is_named_where_it_opened_and_takes_the_rest),
         cmocka_unit_test(an_open_quote_exactly_as_long_as_allowed_is_named_as_such),
         cmocka_unit_test(an_open_quote_in_the_first_line_does_not_open),
         cmocka_unit_test(offending_text_is_shortened_and_made_printable),
         cmocka_unit_test(binary_and_utf_16_do_not_open),
-        cmocka_unit_test(a_nul_byte_in_a_row_is_a_mistake_like_another),
+        cmocka_unit_test(a_nul_byte_in_a_row_is_named),
         cmocka_unit_test(a_line_as_long_as_allowed_is_read_and_a_longer_one_is_skipped),
         cmocka_unit_test(a_stray_quote_swallows_no_more_than_the_limit),
         cmocka_unit_test(a_first_line_that_is_too_long_does_not_open),
