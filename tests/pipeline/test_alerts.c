@@ -612,6 +612,48 @@ static void damaged_fields_are_found(void **unused)
     oif_pipeline_free(l.pipeline);
 }
 
+/* ---- Deadlines ---- */
+
+/* Seconds of any order of magnitude, from 10 ms to 60 days. */
+static double draw_seconds(dice *from)
+{
+    return 0.01 * exp2(dice_unit(from) * 29);
+}
+
+/* Times with pauses of one size, now and then of another one. */
+static double next_time(dice *from, double seconds, double usual)
+{
+    return seconds + (dice_below(from, 50) == 0 ? draw_seconds(from) : usual * dice_unit(from));
+}
+
+/* Threads share the rows up to the earliest deadline (pipeline_silence.c): none may be missed. */
+static void no_deadline_is_before_the_earliest(void **unused)
+{
+    (void)unused;
+    static const double silences[] = {0, 0, 0, 90, -1};
+    dice from = {41};
+    oif_result result;
+    for (int trial = 0; trial < 20000; trial++) {
+        oif_alerts a;
+        oif_alerts_init(&a, &(oif_alert_options){.calm = 5, .silence = silences[trial % 5]});
+        double seconds = 1e9, usual = draw_seconds(&from);
+        for (uint32_t rows = 1 + dice_below(&from, 200); rows > 0; rows--) {
+            seconds = next_time(&from, seconds, usual);
+            oif_alerts_arrive(&a, seconds, true, &result);
+        }
+        seconds += draw_seconds(&from) * (dice_below(&from, 8) == 0 ? -1 : 1);
+        usual = draw_seconds(&from);
+        const double earliest = oif_alerts_earliest_deadline(&a, seconds), until = seconds + 43200;
+        for (int row = 0; row < 200 && seconds < until; row++) {
+            oif_alerts_arrive(&a, seconds, true, &result);
+            if (oif_alerts_deadline(&a) < earliest)
+                fail_msg("trial %d: the deadline is %.17g, before %.17g", trial,
+                         oif_alerts_deadline(&a), earliest);
+            seconds = next_time(&from, seconds, usual);
+        }
+    }
+}
+
 /* ---- Wrong times ---- */
 
 static oif_result process_at(oif_pipeline *pipeline, double seconds, const double *row)
@@ -841,6 +883,7 @@ int main(void)
         cmocka_unit_test(options_about_alerts_can_be_changed_and_others_not),
         cmocka_unit_test(a_loaded_pipeline_continues_its_episode),
         cmocka_unit_test(an_older_model_goes_on_with_the_episode_it_is_in),
+        cmocka_unit_test(no_deadline_is_before_the_earliest),
         cmocka_unit_test(damaged_fields_are_found),
         cmocka_unit_test(one_row_from_the_future_does_not_stop_later_episodes),
         cmocka_unit_test(rows_of_one_moment_are_no_pauses),
