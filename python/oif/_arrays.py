@@ -37,11 +37,19 @@ class TimeWarning(UserWarning):
 
 
 class LeftOut(NamedTuple):
-    """A column without numbers."""
+    """A column without numbers; `converter` makes numbers of its texts, "" if they are none."""
 
     place: int
     name: Any
     holds: str
+    converter: str = ""
+
+
+class Others(NamedTuple):
+    """What a column contains instead of numbers, and the first of them."""
+
+    holds: str
+    first: Any = None
 
 
 class Table(NamedTuple):
@@ -107,8 +115,8 @@ def _pandas_table(frame: Any) -> Table:
         elif dtype == np.dtype(object) or "decimal" in str(dtype):
             columns.append(column.to_numpy(dtype=object))
         else:
-            columns.append(str(dtype))
-    return _table_of_columns(columns, tuple(frame.columns), len(frame))
+            columns.append(Others(str(dtype), *column.head(100).dropna().head(1)))
+    return _table_of_columns(columns, tuple(frame.columns), len(frame), "pd.to_numeric(...)")
 
 
 def _structured_table(x: npt.NDArray[np.void]) -> Table:
@@ -120,7 +128,7 @@ def _structured_table(x: npt.NDArray[np.void]) -> Table:
         simple = column.ndim == 1 and column.dtype.kind in "biufO"
         columns.append(column.astype(object) if simple and column.dtype.kind == "O" else column)
         if not simple:
-            columns[-1] = str(column.dtype) if column.ndim == 1 else "lists"
+            columns[-1] = Others(str(column.dtype), *column[:1].tolist()) if column.ndim == 1 else Others("lists")
         elif column.dtype.kind != "O":
             columns[-1] = _unmasked(column)
     return _table_of_columns(columns, names, len(rows))
@@ -142,41 +150,56 @@ def _table_of_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
     return _table_of_columns(columns, tuple(names), len(rows))
 
 
-def _table_of_columns(columns: Sequence[Any], names: Names, count: int) -> Table:
-    """From columns that are floats, objects, or words for what they contain instead of numbers."""
+def _table_of_columns(columns: Sequence[Any], names: Names, count: int, converter: str = "float(...)") -> Table:
+    """From columns that are floats, objects, or others."""
     kept, left_out = [], []
     for place, (name, column) in enumerate(zip(names, columns)):
-        holds = column if isinstance(column, str) else _what_is_there_instead_of_numbers(column)
-        if holds:
-            left_out.append(LeftOut(place, name, holds))
+        others = column if isinstance(column, Others) else _what_is_there_instead_of_numbers(column)
+        if others:
+            left_out.append(LeftOut(place, name, others.holds, converter if _is_number_as_text(others.first) else ""))
+        elif column.dtype.kind == "O":
+            kept.append((name, _objects_of_column(column, place, name, converter)))
         else:
-            kept.append((name, _objects_of_column(column, place, name) if column.dtype.kind == "O" else column))
+            kept.append((name, column))
     array = np.empty((count, len(kept)))
     for i, (_, column) in enumerate(kept):
         array[:, i] = column
     return Table(array, tuple(name for name, _ in kept), left_out)
 
 
-def _what_is_there_instead_of_numbers(column: npt.NDArray[Any]) -> str:
-    """A word if a column of objects contains something, but not a single number."""
+def _what_is_there_instead_of_numbers(column: npt.NDArray[Any]) -> Others | None:
+    """For a column of objects that contains something, but not a single number."""
     if column.dtype.kind != "O":
-        return ""
-    found = ""
+        return None
+    found = None
     for value in column:
         if value is None or _is_null(value):
             continue
         if _as_float(value) is not None:
-            return ""
-        found = found or ("text" if isinstance(value, str) else type(value).__name__)
+            return None
+        found = found or Others("text" if isinstance(value, str) else type(value).__name__, value)
     return found
 
 
-def _objects_of_column(column: npt.NDArray[Any], place: int, name: Any) -> Floats:
+def _is_number_as_text(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and float(value) is not None
+    except ValueError:
+        return False
+
+
+def _no_number(value: Any, row: int, column: int, name: Any, converter: str) -> DataError:
+    """The error about a value that is not a number, with what would make it one."""
+    advice = f"; convert it with {converter}" if _is_number_as_text(value) else ""
+    return from_place(f"{value!r} is not a number (row {row}, column {name!r}){advice}", row, column)
+
+
+def _objects_of_column(column: npt.NDArray[Any], place: int, name: Any, converter: str) -> Floats:
     floats = np.empty(len(column))
     for row, value in enumerate(column):
         number = np.nan if value is None or _is_null(value) else _as_float(value)
         if number is None:
-            raise from_place(f"{value!r} is not a number (row {row}, column {name!r})", row, place)
+            raise _no_number(value, row, place, name, converter)
         floats[row] = number
     return floats
 
@@ -205,11 +228,14 @@ def _mind_left_out(left_out: Sequence[LeftOut], came: Names, names: Names | None
     wanted = [column for column in left_out if names is not None and column.name in names]
     wanted = wanted or (list(left_out) if not came else [])
     if wanted:
-        place, name, holds = wanted[0]
-        raise from_column(f"column {name!r} contains {holds}, not numbers; drop it", place)
+        place, name, holds, converter = wanted[0]
+        advice = f", or convert it with {converter}" if converter else ""
+        raise from_column(f"column {name!r} contains {holds}, not numbers; drop it{advice}", place)
     if names is None:
-        listed = ", ".join(f"{name!r} ({holds})" for _, name, holds in left_out)
-        warn(f"columns without numbers are left out: {listed}; oif.Pipeline takes such columns as key=, time= or category=,"
+        listed = ", ".join(f"{column.name!r} ({column.holds})" for column in left_out)
+        texts = [column for column in left_out if column.converter]
+        advice = "".join(f"; convert {name!r} with {converter} to learn it" for _, name, _, converter in texts)
+        warn(f"columns without numbers are left out: {listed}{advice}; oif.Pipeline takes such columns as key=, time= or category=,"
              " and exclude= ends this warning", ColumnWarning)  # fmt: skip
 
 
@@ -263,10 +289,10 @@ def _floats(x: Any) -> Floats:
         return _unmasked(array)
     if array.size == 0:
         return np.zeros(array.shape)
-    if array.dtype.kind == "O":
-        objects = np.array(array, dtype=object, subok=False)
+    if array.dtype.kind in "OU":
+        objects = np.array(x if array.dtype.kind == "U" else array, dtype=object, subok=False)
         objects[np.ma.getmaskarray(array)] = None
-        return _from_objects(objects)
+        return _from_objects(objects, "pd.to_numeric(...)" if hasattr(x, "iloc") else "float(...)")
     raise DataError(f"an array of {array.dtype} does not contain numbers")
 
 
@@ -292,7 +318,7 @@ def _as_float(value: Any) -> float | None:
         return None
 
 
-def _from_objects(array: npt.NDArray[np.object_]) -> Floats:
+def _from_objects(array: npt.NDArray[np.object_], converter: str) -> Floats:
     """Numbers, and None or a null for what is missing; anything else is refused with its place."""
     if array.ndim == 0:
         hint = "; collect() it first" if hasattr(array[()], "collect") else ""
@@ -302,7 +328,7 @@ def _from_objects(array: npt.NDArray[np.object_]) -> Floats:
         number = np.nan if value is None or _is_null(value) else _as_float(value)
         if number is None:
             row, column = ((0,) + place)[-2:]
-            raise from_place(f"{value!r} is not a number (row {row}, column {column})", row, column)
+            raise _no_number(value, row, column, column, converter)
         floats[place] = number
     return floats
 

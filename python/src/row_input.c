@@ -27,6 +27,15 @@ static double *make_single(row_input *rows, Py_ssize_t columns)
     return numbers;
 }
 
+/* What converts a text that is a number; "" if it is none. */
+static const char *conversion_of(PyObject *object)
+{
+    PyObject *number = PyUnicode_Check(object) ? PyFloat_FromString(object) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(number);
+    return number ? "; convert it with float(...)" : "";
+}
+
 /* None is a missing value, like NaN. */
 static bool read_number(PyObject *object, double *number, Py_ssize_t column, PyObject *name)
 {
@@ -36,9 +45,11 @@ static bool read_number(PyObject *object, double *number, Py_ssize_t column, PyO
     if (PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         if (name)
-            raise_data_error(0, column, "%R is not a number in column %R", object, name);
+            raise_data_error(0, column, "%R is not a number in column %R%s", object, name,
+                             conversion_of(object));
         else
-            raise_data_error(0, column, "%R is not a number in column %zd", object, column);
+            raise_data_error(0, column, "%R is not a number in column %zd%s", object, column,
+                             conversion_of(object));
     }
     return false;
 }

@@ -87,6 +87,46 @@ def test_columns_that_hold_no_numbers_are_left_out_by_name(column, told):
         assert isinstance(caught.value, oif.ColumnTypeError) and caught.value.column == 0
 
 
+TO_NUMERIC = r"convert it with pd\.to_numeric\(\.\.\.\)$"
+FLOAT = r"convert it with float\(\.\.\.\)$"
+
+
+def test_numbers_as_text_are_answered_with_what_converts_them():
+    digits = pandas.DataFrame({"a": ["1", "2.5"]})
+    for frame in (digits, digits.astype(object), digits.astype("string")):
+        with pytest.raises(oif.ColumnTypeError, match=f"not numbers; drop it, or {TO_NUMERIC}"):
+            oif.OnlineIsolationForest().learn(frame)
+        with pytest.warns(oif.ColumnWarning, match=r"; convert 'a' with pd\.to_numeric\(\.\.\.\) to learn it; "):
+            oif.OnlineIsolationForest().learn(frame.assign(b=[1.0, 2.0], host=["x", "y"]))
+    with pytest.raises(oif.DataError, match=r"'2' is not a number \(row 1, column 'a'\); " + TO_NUMERIC):
+        oif.OnlineIsolationForest().learn(pandas.DataFrame({"a": pandas.Series([1, "2"], dtype=object)}))
+    for series in (digits["a"], digits["a"].astype(object)):
+        with pytest.raises(oif.DataError, match=r"'1' is not a number \(row 0, column 0\); " + TO_NUMERIC):
+            oif.OnlineIsolationForest().learn(series)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[[1, "2"]], np.array([["0", "2"]]), np.array([[0, "2"]], dtype=object), [{"a": "2", "b": 1}, {"a": 3, "b": 1}]],
+    ids=repr,
+)
+def test_numbers_as_text_outside_of_pandas_are_answered_with_float(rows):
+    with pytest.raises(oif.DataError, match=r"'[02]' is not a number \(row 0, column .*\); " + FLOAT):
+        oif.OnlineIsolationForest().learn(rows)
+
+
+def test_one_row_of_numbers_as_text_is_answered_with_float():
+    for row, place in (([1, "2"], "1"), ({"a": "2"}, "'a'")):
+        with pytest.raises(oif.DataError, match=f"^'2' is not a number in column {place}; {FLOAT}"):
+            oif.OnlineIsolationForest().learn_one(row)
+    with pytest.raises(oif.DataError, match="^'x' is not a number in column 1$"):
+        oif.OnlineIsolationForest().learn_one([1, "x"])
+    with pytest.raises(oif.ColumnTypeError, match=f"contains text, not numbers; drop it, or {FLOAT}"):
+        oif.OnlineIsolationForest().learn([{"a": "2"}])
+    with pytest.raises(oif.ColumnTypeError, match=f"not numbers; drop it, or {FLOAT}"):
+        oif.OnlineIsolationForest().learn(np.array([("2",)], dtype=[("a", "U3")]))
+
+
 def test_a_known_column_that_is_text_now_is_refused():
     forest = oif.OnlineIsolationForest()
     forest.learn(pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}))
