@@ -376,15 +376,21 @@ def _seconds_of_numbers(array: npt.NDArray[Any]) -> Floats:
     """From seconds, milliseconds, microseconds or nanoseconds: by their size, as the command line reads them."""
     numbers = array.astype(np.float64)
     size = np.abs(numbers)
-    if not np.any(size >= 1e11):
-        return numbers
-    units = np.select([size < 1e11, size < 1e14, size < 1e17, size < 1e20], [1.0, 1e3, 1e6, 1e9], 1.0)
+    units = _units_of(size)
     seconds = numbers / units
     if array.dtype.kind in "iu":  # a whole number of nanoseconds has more digits than a double
         large = size >= 2.0**53
         divisor, whole = units[large].astype(np.uint64), np.abs(array[large]).astype(np.uint64)
         seconds[large] = np.sign(numbers[large]) * (whole // divisor + whole % divisor / units[large])
     return np.asarray(seconds, dtype=np.float64)
+
+
+def _units_of(size: Floats) -> Floats:
+    """The units per second of each number; mostly it is the same for all, as it is for the least and the greatest."""
+    some = size[size > 0]
+    ends = [_core.time_units(end) for end in (some.min(), some.max())] if some.size > 0 else [1.0]
+    units = np.full(size.shape, ends[0]) if ends[0] == ends[-1] else np.vectorize(_core.time_units, otypes="d")(size)
+    return np.where(units > 0, units, 1.0)
 
 
 _ISO = re.compile(

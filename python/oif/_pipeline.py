@@ -500,7 +500,7 @@ def _set_seasons(options: dict[str, Any], season: _Season | Iterable[_Season]) -
 
 
 def _seconds(time: Any) -> float:
-    if isinstance(time, (int, float)) and abs(time) < 1e11:
+    if isinstance(time, (int, float)) and _core.time_units(abs(time)) == 1:
         return float(time)
     return float(seconds_of([time])[0])
 

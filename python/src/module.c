@@ -1,6 +1,8 @@
 /* The module oif._core: its functions and types. */
 #include "core.h"
 
+#include "oif_rows.h"
+
 #include <string.h>
 
 static PyObject *detector_infos(PyObject *module, PyObject *unused)
@@ -47,6 +49,19 @@ static PyObject *category(PyObject *module, PyObject *text)
     return utf8 ? PyFloat_FromDouble(oif_category(utf8, (size_t)bytes)) : NULL;
 }
 
+/* A format that has read a number knows its unit. */
+static PyObject *time_units(PyObject *module, PyObject *number)
+{
+    (void)module;
+    char text[OIF_NUMBER_TEXT_BYTES];
+    oif_time_format format = {.per_second = 0};
+    double value = PyFloat_AsDouble(number), seconds;
+    if (value == -1 && PyErr_Occurred())
+        return NULL;
+    (void)!oif_time_parse(&format, text, oif_number_format(value, text), &seconds, NULL);
+    return PyFloat_FromDouble(format.per_second);
+}
+
 static PyMethodDef functions[] = {
     {"detector_infos", detector_infos, METH_NOARGS,
      "detector_infos()\n--\n\nThe kinds of detectors and their parameters, as the library lists "
@@ -58,6 +73,9 @@ static PyMethodDef functions[] = {
      "pipeline_info()\n--\n\nThe options of pipelines, as the library lists them."},
     {"category", category, METH_O,
      "category(text, /)\n--\n\nThe number that stands for a text in a column of categories."},
+    {"time_units", time_units, METH_O,
+     "time_units(number, /)\n--\n\nThe units per second of a time since 1970, by its size; 0 if it "
+     "is 0 or no time."},
     {"_set_result_type", set_result_type, METH_VARARGS,
      "_set_result_type(type, episodes, grades, reasons, /)\n--\n\n"},
     {"arrow_rows", arrow_rows, METH_O,

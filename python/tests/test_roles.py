@@ -2,6 +2,7 @@
 
 import collections
 import json
+import math
 import sys
 from datetime import datetime
 
@@ -183,6 +184,17 @@ def test_python_3_9_reads_the_times_that_later_ones_read(text):
         assert plain == datetime.fromisoformat(text)
     assert plain.utcoffset() is None or plain.year == 2026
     assert _arrays.seconds_of([text])[0] == _arrays._seconds_of_one(plain)
+
+
+def test_numbers_have_the_units_that_the_library_gives_them():
+    below = [math.nextafter(limit, 0) for limit in (1e11, 1e20)]
+    expected = {0.0: 0.0, 1.7e9: 1.7e9, below[0]: below[0], 1e11: 1e8, 1.7e12: 1.7e9, 1e14: 1e8, 1.7e15: 1.7e9, 1e17: 1e8,
+                1.7e18: 1.7e9, below[1]: below[1] / 1e9, 1e20: 1e20, np.inf: np.inf}  # fmt: skip
+    for time, seconds in expected.items():
+        assert _arrays.seconds_of([time])[0] == seconds == -_arrays.seconds_of([-time])[0]
+    assert _arrays.seconds_of(list(expected)).tolist() == list(expected.values())
+    assert np.isnan(_arrays.seconds_of([np.nan, 1.7e12])).tolist() == [True, False]
+    assert _arrays.seconds_of([1_700_000_000_123_456_789])[0] == 1_700_000_000.1234567
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2026-11-15T22:01:02.", "2026-11-15Z", "2026-13-15", ""])
