@@ -106,5 +106,4 @@ void alert_options_set_clock(const cli_settings *settings, stream_clock *clock)
     clock->has_keys = settings->score.key != NULL;
     clock->has_rates = settings->score.rate != NULL;
     clock->season_seconds = shortest_season(settings);
-    clock->is_needed = wait_for_times(settings) || clock->has_rates || clock->season_seconds > 0;
 }

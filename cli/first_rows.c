@@ -494,6 +494,12 @@ time_order column_look_time(const column_look *column, const char *name)
                : TIME_NOT;
 }
 
+bool column_look_is_mixed_time(const column_look *column)
+{
+    return column->texts > 0 && column->times == column->texts && column->numbers == 0 &&
+           column->epochs == 0 && column->backward > 0;
+}
+
 bool column_look_is_label(const column_look *column, const char *name)
 {
     static const char *const names[] = {"label", "labels", "is_anomaly", "anomaly_label",

@@ -88,6 +88,9 @@ double column_look_row_seconds(const column_look *column);
 typedef enum time_order { TIME_NOT, TIME_FORWARD, TIME_BACKWARD } time_order;
 time_order column_look_time(const column_look *column, const char *name);
 
+/* Whether all values are times as text that go to and fro. */
+bool column_look_is_mixed_time(const column_look *column);
+
 /* Whether the column has a name of known labels, and is 0 and 1 only. */
 bool column_look_is_label(const column_look *column, const char *name);
 

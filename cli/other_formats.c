@@ -40,16 +40,20 @@ static bool is_plain_name(const char *name)
     return name[0] != '-' && name[0] != '\0' && name[strspn(name, plain)] == '\0';
 }
 
+/* Cuts nothing: a command names the file at most twice. */
 file_command other_formats_command(const char *name, const char *command)
 {
-    file_command made;
-    const char *place = strstr(command, "FILE");
-    int printed = -1;
-    if (place && is_plain_name(name))
-        printed = snprintf(made.text, sizeof made.text, "%.*s%s%s", (int)(place - command), command,
-                           name, place + strlen("FILE"));
-    if (printed < 0 || (size_t)printed >= sizeof made.text)
-        snprintf(made.text, sizeof made.text, "%s", command);
+    enum { MOST_NAME_BYTES = 256 };
+    static const char file[] = "FILE";
+    file_command made = {.text = ""};
+    const char *shown = is_plain_name(name) && strlen(name) <= MOST_NAME_BYTES ? name : file;
+    for (const char *place; (place = strstr(command, file)); command = place + strlen(file)) {
+        const size_t used = strlen(made.text);
+        snprintf(made.text + used, sizeof made.text - used, "%.*s%s", (int)(place - command),
+                 command, shown);
+    }
+    const size_t used = strlen(made.text);
+    snprintf(made.text + used, sizeof made.text - used, "%s", command);
     return made;
 }
 

@@ -7,7 +7,7 @@
 
 /* A command with the name of the file in place of FILE, where the name needs no quotes. */
 typedef struct file_command {
-    char text[512];
+    char text[1024];
 } file_command;
 file_command other_formats_command(const char *name, const char *command);
 

@@ -3,6 +3,7 @@
 #include "cut.h"
 #include "input_error.h"
 #include "name_list.h"
+#include "other_formats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,29 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
              names_text_paste(&name));
 }
 
+/* ": sort ... FILE | oif score": sorts the rows by a column. "" where the order of its texts is not
+ * that of the times, and in NDJSON. */
+static file_command sort_command(const cli_columns *columns, size_t column)
+{
+    const column_source *from = &columns->from;
+    const column_look *look = &from->look->columns[column];
+    const char delimiter = oif_reader_delimiter(from->reader);
+    char sort[64], command[160] = "";
+    bool has_year_first = strspn(look->first_text, "0123456789") >= 4;
+    snprintf(sort, sizeof sort, "sort -s -t %s -k %zu,%zu%s",
+             delimiter == '\t' ? "$'\\t'" : (char[]){'\'', delimiter, '\'', '\0'}, column + 1,
+             column + 1, look->numbers > 0 ? "n" : "");
+    if (delimiter == '\0' || delimiter == ' ' || (look->numbers == 0 && !has_year_first))
+        return other_formats_command(from->name, "");
+    if (oif_reader_has_header(from->reader))
+        snprintf(
+            command, sizeof command, ": (head -n %llu FILE; tail -n +%llu FILE | %s) | oif score",
+            (unsigned long long)from->header_line, (unsigned long long)from->header_line + 1, sort);
+    else
+        snprintf(command, sizeof command, ": %s FILE | oif score", sort);
+    return other_formats_command(from->name, command);
+}
+
 /* The newest rows come first: the time is not learned, and cannot be used as it is. */
 static void leave_backward_out(cli_columns *columns, const cli_settings *settings)
 {
@@ -157,8 +181,9 @@ static void leave_backward_out(cli_columns *columns, const cli_settings *setting
         columns_list(&name, from->reader, i, "");
         if (!settings->is_quiet)
             note("%s: the times in '%s' go backwards, so the column is left out; sort the rows, "
-                 "oldest first, or use the times anyway with --time %s",
-                 from->name, cut_name(name_at(columns, i)).text, names_text_paste(&name));
+                 "oldest first%s; or use the times anyway with --time %s",
+                 from->name, cut_name(name_at(columns, i)).text, sort_command(columns, i).text,
+                 names_text_paste(&name));
     }
 }
 
@@ -227,12 +252,12 @@ static bool is_text_with_blanks(const cli_columns *columns)
 
 /* ---- Numbers that are text ---- */
 
-typedef struct numbers_advice {
-    char text[2 * NAMES_TEXT_BYTES + 256];
-} numbers_advice;
+typedef struct text_advice {
+    char text[2 * NAMES_TEXT_BYTES + 256 + sizeof(file_command)];
+} text_advice;
 
 static void add_numbers_advice(const cli_columns *columns, number_as_text kind, const char *remedy,
-                               numbers_advice *advice)
+                               text_advice *advice)
 {
     const first_rows *look = columns->from.look;
     names_text names = {.count = 0};
@@ -247,15 +272,33 @@ static void add_numbers_advice(const cli_columns *columns, number_as_text kind, 
 }
 
 /* "" where no text is like a number. */
-static numbers_advice advise_on_numbers(const cli_columns *columns)
+static text_advice advise_on_numbers(const cli_columns *columns)
 {
-    numbers_advice advice = {.text = ""};
+    text_advice advice = {.text = ""};
     add_numbers_advice(columns, NUMBER_AS_TEXT_QUOTED,
                        "remove their quotes: jq -c 'walk(tonumber? // .)'", &advice);
     add_numbers_advice(columns, NUMBER_AS_TEXT_MARKED,
                        "write them as in -1234.5, without units and separators of thousands",
                        &advice);
     return advice;
+}
+
+/* Says why a text that is a time is not taken for that of the rows. */
+static void advise_on_times(const cli_columns *columns, text_advice *advice)
+{
+    const first_rows *look = columns->from.look;
+    for (size_t i = 0; i < look->column_count && !columns->has_time; i++) {
+        const column_look *column = &look->columns[i];
+        size_t used = strlen(advice->text);
+        if (columns->uses[i] != COLUMN_IS_TEXT || !column_look_is_mixed_time(column))
+            continue;
+        snprintf(advice->text + used, sizeof advice->text - used,
+                 "; the times in %s go backwards in %u of %u rows: if it is the time of the rows, "
+                 "sort the rows, oldest first%s",
+                 cut_name(name_at(columns, i)).text, column->backward, column->ordered,
+                 sort_command(columns, i).text);
+        return;
+    }
 }
 
 static exit_code leave_text_out(cli_columns *columns, const cli_settings *settings)
@@ -265,10 +308,10 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
     list_text(columns, settings, COLUMN_IS_TEXT, &texts);
     if (texts.count == 0 || known_columns_have_names(&columns->from))
         return EXIT_OK; /* a state has decided about them before */
-    const numbers_advice numbers = advise_on_numbers(columns);
-    if (texts.count == before && numbers.text[0] != '\0')
+    text_advice advice = advise_on_numbers(columns);
+    if (texts.count == before && advice.text[0] != '\0')
         return complain(EXIT_FAILED, "%s: no column is left to learn from: text in %s%s",
-                        columns->from.name, names_text_read(&texts), numbers.text);
+                        columns->from.name, names_text_read(&texts), advice.text);
     if (texts.count == before)
         return complain(EXIT_FAILED,
                         "%s: no column is left to learn from: text in %s; to learn which texts are "
@@ -277,10 +320,11 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
                         before == 1 && is_text_with_blanks(columns)
                             ? "; if blanks separate the columns: --delimiter ' '"
                             : "");
+    advise_on_times(columns, &advice);
     if (!settings->is_quiet)
         note("%s: text in %s: left out; use it with --category, --key, --time or --label, or add "
              "--exclude %s to leave it out without this note%s",
-             columns->from.name, names_text_read(&texts), names_text_paste(&texts), numbers.text);
+             columns->from.name, names_text_read(&texts), names_text_paste(&texts), advice.text);
     return EXIT_OK;
 }
 

@@ -139,8 +139,7 @@ double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
         error.line = line;
         if (clock->unreadable++ == 0)
             clock->first_unreadable = error;
-        if (clock->unreadable == ROWS_BEFORE_DOUBT && clock->read == 0 && clock->is_needed &&
-            !clock->is_told)
+        if (clock->unreadable == ROWS_BEFORE_DOUBT && clock->read == 0 && !clock->is_told)
             tell_doubt(clock);
         return NAN;
     }
@@ -235,13 +234,10 @@ static void add_gaps(report *to, const stream_clock *clock)
     add(to, text);
 }
 
-/* A column in which no time can be read, and which no option needs, only names the rows, such
- * as 09:00. Where many rows repeat a time, the clock is coarse, and nothing is wrong. */
+/* Where many rows repeat a time, the clock is coarse, and nothing is wrong. */
 void stream_clock_report(stream_clock *clock)
 {
     report found = {.length = 0};
-    if (clock->read == 0 && !clock->is_needed)
-        return;
     if (!clock->is_coarse_told && is_too_coarse(clock))
         tell_coarse(clock);
     if (!clock->has_keys) {

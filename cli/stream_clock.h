@@ -11,7 +11,6 @@ typedef struct stream_clock {
     const byte_source *source;
     const char *input, *column; /* names, for messages */
     bool has_keys;              /* then the order of rows says nothing */
-    bool is_needed;             /* something is made from times */
     bool has_rates;             /* each needs a step forward in time */
     double season_seconds;      /* the shortest season; 0: none */
     oif_time_format format;

@@ -42,7 +42,7 @@ OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES])
 /* How the times of a stream are written. */
 typedef enum oif_time_form {
     OIF_TIME_FORM_NONE,      /* no time was read yet */
-    OIF_TIME_FORM_ISO,       /* 2026-11-15T19:05:01.25+01:00 */
+    OIF_TIME_FORM_ISO,       /* 2026-11-15T19:05:01.25+01:00, 15.11.2026 19:05 */
     OIF_TIME_FORM_EPOCH,     /* 1794769501: a number, counted from 1970 */
     OIF_TIME_FORM_SYSLOG,    /* Nov 15 19:05:01 */
     OIF_TIME_FORM_COMMON_LOG /* 15/Nov/2026:19:05:01 +0000 */
@@ -66,6 +66,7 @@ typedef struct oif_time_format {
  *   - ISO 8601: a date, or a date and a time of day with T or a blank between
  *     them, such as 2026-11-15, 2026-11-15 19:05, 2026-11-15T19:05:01,25Z,
  *     20261115T190501+0100. Dates may have / instead of -.
+ *     Also a month, 2026-11, and dates such as 15.11.2026.
  *     The zone is Z, UTC, GMT, +hh:mm, +hhmm or +hh.
  *   - Numbers are seconds below 1e11, milliseconds below 1e14,
  *     microseconds below 1e17 and nanoseconds below 1e20.

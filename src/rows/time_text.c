@@ -249,14 +249,31 @@ static bool is_iso(cursor c, civil_time *t)
     char separator = *c.start;
     bool is_separated = separator == '-' || separator == '/';
     c.start += is_separated;
-    if (!take_two_digits(&c, &t->month) || (is_separated && !take(&c, separator)) ||
-        !take_two_digits(&c, &t->day))
+    if (!take_two_digits(&c, &t->month))
+        return false;
+    if (separator == '-' && c.start == c.end) { /* 2026-11 */
+        t->day = 1;
+        return true;
+    }
+    if ((is_separated && !take(&c, separator)) || !take_two_digits(&c, &t->day))
         return false;
     if (c.start == c.end)
         return is_separated; /* eight digits are a number */
     if (!take(&c, 'T') && !take(&c, 't') && !(is_separated && take(&c, ' ')))
         return false;
     return take_clock(&c, is_separated, t) && take_zone(&c, t) && c.start == c.end;
+}
+
+/* 15.11.2026, 15.11.2026 19:05:01 */
+static bool is_dotted(cursor c, civil_time *t)
+{
+    if (!take_two_digits(&c, &t->day) || !take(&c, '.') || !take_two_digits(&c, &t->month) ||
+        !take(&c, '.') || !take_year(&c, &t->year))
+        return false;
+    if (c.start == c.end)
+        return true;
+    return (take(&c, ' ') || take(&c, 'T') || take(&c, 't')) && take_clock(&c, true, t) &&
+           take_zone(&c, t) && c.start == c.end;
 }
 
 static bool is_common_log(cursor c, civil_time *t)
@@ -364,7 +381,7 @@ static bool is_form(oif_time_form form, cursor c, civil_time *t)
 {
     *t = (civil_time){0};
     switch (form) {
-    case OIF_TIME_FORM_ISO: return is_iso(c, t);
+    case OIF_TIME_FORM_ISO: return is_iso(c, t) || is_dotted(c, t);
     case OIF_TIME_FORM_SYSLOG: return is_syslog(c, t);
     case OIF_TIME_FORM_COMMON_LOG: return is_common_log(c, t);
     case OIF_TIME_FORM_NONE:
@@ -403,7 +420,9 @@ static oif_status parse_other(oif_time_format *format, cursor c, double *seconds
     double number;
     if (!is_number(c, &number)) {
         if (!oif_csv_is_missing(c))
-            return refuse(c, "neither ISO 8601, nor a number, nor as in syslog or common log",
+            return refuse(c,
+                          "write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, "
+                          "Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000",
                           error);
         *seconds = NAN;
         return OIF_OK;

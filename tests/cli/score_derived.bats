@@ -90,5 +90,5 @@ make_counters() {
 @test "rates without any time that can be read are told" {
     printf 'at,a\nx,1\ny,2\n' > in.csv
     oif score --time at --rate a in.csv
-    exits 0 "oif: in.csv: times in 'at': 2 cannot be read, the first on line 2: 'x' is not a time: neither ISO 8601, nor a number, nor as in syslog or common log"
+    exits 0 "oif: in.csv: times in 'at': 2 cannot be read, the first on line 2: 'x' is not a time: write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000"
 }

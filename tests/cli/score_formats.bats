@@ -104,8 +104,8 @@ $(sed -n 2p stream.csv),,0.5,1,0,,"
 }
 
 @test "the key and the time stay out of the numbers" {
-    printf 'host,at,x\na,09:00,1\nb,09:01,2\n' > in.csv
+    printf 'host,at,x\na,2026-11-16T09:00,1\nb,2026-11-16T09:01,2\n' > in.csv
     oif score --key host --time at in.csv
     exits 0
-    contains "${lines[2]}" "b,09:01,2,0.5,"
+    contains "${lines[2]}" "b,2026-11-16T09:01,2,0.5,"
 }

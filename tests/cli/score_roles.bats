@@ -233,10 +233,27 @@ PYTHON
     exits 0 ""
     (head -2 named.csv; tail -n +3 named.csv | sort -r) > falling.csv
     oif score falling.csv
-    exits 0 "oif: falling.csv: the times in 'ts' go backwards, so the column is left out; sort the rows, oldest first, or use the times anyway with --time ts"
+    exits 0 "oif: falling.csv: the times in 'ts' go backwards, so the column is left out; sort the rows, oldest first: (head -n 1 falling.csv; tail -n +2 falling.csv | sort -s -t ',' -k 1,1n) | oif score; or use the times anyway with --time ts"
     awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + 15 * (i * 23 % 50) "," i % 7 }' > mixed.csv
     oif score mixed.csv
     exits 0 ""
+}
+
+@test "times that go backwards in many rows are text, with the command that sorts" {
+    awk 'BEGIN { print "x;t"; for (i = 1; i <= 50; i++) printf "%d;2026-11-16T00:%02d:00Z\n", i % 7, i % 4 ? i : i - 3 }' > in.csv
+    local sorted="(head -n 1 in.csv; tail -n +2 in.csv | sort -s -t ';' -k 2,2) | oif score"
+    oif score in.csv
+    exits 0 "oif: in.csv: text in t ('2026-11-16T00:01:00Z'): left out; $text_note t to leave it out without this note; the times in t go backwards in 12 of 50 rows: if it is the time of the rows, sort the rows, oldest first: $sorted"
+    PATH="$(dirname "$OIF"):$PATH" bash -c "$sorted" > scored.csv 2> told
+    equal "$(cat told)" "oif: <stdin>: 't' is taken for the time of the rows, as if you had given --time t; --exclude t leaves it out"
+    equal "$(head -2 scored.csv)" $'x;t;score;p;anomaly\n1;2026-11-16T00:01:00Z;0.5;1;0'
+    tail -n +2 in.csv > rows.csv
+    oif score rows.csv
+    contains "$stderr" "oldest first: sort -s -t ';' -k 2,2 rows.csv | oif score"
+    sed 's/2026-11-16T/16.11.2026 /; s/Z$//' in.csv > dotted.csv
+    oif score dotted.csv
+    contains "$stderr" "rows: if it is the time of the rows, sort the rows, oldest first"
+    [[ "$stderr" != *"sort -s"* ]]
 }
 
 @test "text in a column that was empty ends nothing, also below names with a hash" {
@@ -266,7 +283,8 @@ oif: late.csv: times in 'ts': 1 goes back"
 @test "dates that go back in half of the rows are not the time, whatever their name" {
     awk 'BEGIN { print "birthdate,x"; for (i = 0; i < 50; i++) print 1990 + i * 7 % 20 "-01-01," i % 7 }' > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: text in birthdate ('1990-01-01'): left out; $text_note birthdate to leave it out without this note"
+    equal "$status" 0
+    contains "$stderr" "oif: in.csv: text in birthdate ('1990-01-01'): left out; $text_note birthdate to leave it out without this note; the times in birthdate go backwards in 17 of 50 rows"
 }
 
 @test "a column of labels is left out" {
@@ -320,8 +338,8 @@ oif: late.csv: times in 'ts': 1 goes back"
     exits 1 "oif: in.ndjson: no column is left to learn from: text in status ('200'), took ('0.1'); to learn the numbers in status, took, remove their quotes: jq -c 'walk(tonumber? // .)'"
     cat > in.csv <<'EOF'
 cpu;used;sales;big;ip;kind;net;at;x
-14.5%;3.2 GiB;$1,200.50;1 234,5 €;192.168.100.200;4xx;5g;16.11.2026 14:05;1
-9%;120 MiB;$999.00;−1.234.567,89;10.0.0.1;5xx;4g;17.11.2026 14:05;2
+14.5%;3.2 GiB;$1,200.50;1 234,5 €;192.168.100.200;4xx;5g;16.11.26 14:05;1
+9%;120 MiB;$999.00;−1.234.567,89;10.0.0.1;5xx;4g;17.11.26 14:05;2
 EOF
     oif score in.csv
     contains "$stderr" "without this note; to learn the numbers in cpu, used, sales, big, write them as in -1234.5, without units and separators of thousands"

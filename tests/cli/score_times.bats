@@ -20,7 +20,7 @@ rows() {
 @test "rows that go back, repeated times, missing and bad ones are told in one line at the end" {
     rows '2026-11-15T19:06:20Z,1\n2026-11-15T19:06:40Z,1\n2026-11-15T19:06:40Z,1\n,1\nfoo,1\n2026-02-30,2\n' > in.csv
     oif score --time at in.csv
-    exits 0 "oif: in.csv: times in 'at': 1 goes back, 1 repeats the one before, 1 is missing, 2 cannot be read, the first on line 46: 'foo' is not a time: neither ISO 8601, nor a number, nor as in syslog or common log"
+    exits 0 "oif: in.csv: times in 'at': 1 goes back, 1 repeats the one before, 1 is missing, 2 cannot be read, the first on line 46: 'foo' is not a time: write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000"
     equal "${#lines[@]}" 47
     equal "${lines[45]:0:8}" "foo,1,0."
 }
@@ -65,11 +65,18 @@ rows() {
     exits 2 "oif: --time-year: expected a whole number from 1 to 9999, not '0'"
 }
 
-@test "times that are none are only shown, and nothing is said" {
-    printf 'at,x\n09:00,1\n09:01,2\n' > in.csv
-    oif score --time at in.csv
-    exits 0
-    equal "${lines[2]}" "09:01,2,0.5,1,0"
+@test "times that cannot be read are shown, and the forms that can" {
+    local time
+    for time in 09:00 '11/16/26 2:05 PM' 'Mon, 16 Nov 2026 14:05:00' '2026-11-16 14:05 CEST' 2026-W47-1; do
+        printf 'at;x\n%s;1\n%s;2\n' "$time" "$time" > in.csv
+        oif score --time at in.csv
+        exits 0 "oif: in.csv: times in 'at': 2 cannot be read, the first on line 2: '$time' is not a time: write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000"
+        equal "${lines[2]}" "$time;2;0.5;1;0"
+    done
+    printf 'at,x\n2026-10,1\n2026-11,2\n' | "$OIF" score --time at --rate x > rated.csv 2> told
+    equal "$(cat told)" ""
+    printf 'at,x\n31.10.2026 23:59,1\n01.11.2026 00:00,2\n' | "$OIF" score > rated.csv 2> told
+    contains "$(cat told)" "'at' is taken for the time of the rows"
 }
 
 @test "times of NDJSON are strings, numbers or null" {

@@ -169,11 +169,12 @@ static void times_that_are_of_no_use_are_noted(void **state)
            *coarse = create(all, "coarse", "{\"time\": \"t\", \"rate\": \"a\"}");
     (void)state;
     for (int i = 0; i < 20; i++) {
-        send_row(unread, "{\"t\": \"15.11.2026 19:%02d\", \"a\": 1}\n", i);
+        send_row(unread, "{\"t\": \"11/15/26 19:%02d\", \"a\": 1}\n", i);
         send_row(coarse, "{\"t\": \"2026-11-15\", \"a\": %d}\n", i);
     }
-    expect_note(unread, "times in 't': 20 of 20 cannot be read: '15.11.2026 19:00' is not a time: "
-                        "neither ISO 8601, nor a number, nor as in syslog or common log");
+    expect_note(unread, "times in 't': 20 of 20 cannot be read: '11/15/26 19:00' is not a time: "
+                        "write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, "
+                        "Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000");
     expect_note(coarse, "times in 't': 19 of 20 repeat the one before, and a rate needs a step "
                         "forward in time, so those rates are missing; if the time of day is in "
                         "another column, join the two, as in 2026-11-15 19:05:00");
