@@ -26,15 +26,11 @@ typedef struct reading {
 __attribute__((format(printf, 2, 3))) static bool refuse(reading *r, const char *format, ...)
 {
     va_list arguments;
-    int bytes = snprintf(r->why->message, sizeof r->why->message, "%s: ", r->path);
-    size_t used = bytes < 0 ? 0 : (size_t)bytes;
-    if (used >= sizeof r->why->message)
-        used = 0;
+    problem cause;
     va_start(arguments, format);
-    vsnprintf(r->why->message + used, sizeof r->why->message - used, format, arguments);
+    problem_set_list(&cause, 400, NULL, format, arguments);
     va_end(arguments);
-    r->why->status = 400;
-    return false;
+    return problem_set(r->why, 400, NULL, "%s: %s", r->path, cause.message);
 }
 
 static bool refuse_memory(reading *r)
@@ -539,9 +535,9 @@ static json_t *parse_file(reading *r)
     json_t *text = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
     fclose(file);
     if (!text) {
+        refuse(r, "line %d, column %d: %s", error.line, error.column, error.text);
         r->why->line = error.line > 0 ? (uint64_t)error.line : 0;
         r->why->column = error.column > 0 ? (uint64_t)error.column : 0;
-        refuse(r, "line %d, column %d: %s", error.line, error.column, error.text);
     }
     return text;
 }

@@ -2,6 +2,7 @@
 #ifndef OIF_SERVE_PROBLEM_H
 #define OIF_SERVE_PROBLEM_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,8 +17,11 @@ typedef struct problem {
     char remedy[PROBLEM_REMEDY_BYTES];
 } problem;
 
-/* Sets the problem and returns false. `remedy` may be NULL. */
+/* Sets the problem and returns false. A long message is cut after a whole character. `remedy` may
+ * be NULL. */
 bool problem_set(problem *why, int status, const char *remedy, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+bool problem_set_list(problem *why, int status, const char *remedy, const char *format,
+                      va_list arguments);
 
 #endif

@@ -95,11 +95,10 @@ void reply_problem(reply *answer, const problem *why)
 
 void reply_refuse(reply *answer, int status, const char *remedy, const char *format, ...)
 {
-    problem why = {.status = status};
+    problem why;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why.message, sizeof why.message, format, arguments);
+    problem_set_list(&why, status, remedy, format, arguments);
     va_end(arguments);
-    snprintf(why.remedy, sizeof why.remedy, "%s", remedy ? remedy : "");
     reply_problem(answer, &why);
 }

@@ -105,7 +105,7 @@ static bool take_settings(stream *one, json_t *all, const char *path, problem *w
     if (!check_settings(all, path, why))
         return false;
     if (!stream_settings_open(&one->settings, settings, true, &refusal))
-        return problem_set(why, 503, stream_copy_remedy, "%s: %.900s", path, refusal.message);
+        return problem_set(why, 503, stream_copy_remedy, "%s: %s", path, refusal.message);
     if (found && !body_shape_load(&one->shape, found))
         return problem_set(why, 503, stream_copy_remedy, "%s: \"found\" cannot be used", path);
     if (!snapshot_from_json(json_object_get(all, "snapshot"), &one->kept_snapshot))

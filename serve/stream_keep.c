@@ -12,6 +12,7 @@
 #include "stream_parts.h"
 
 #include "../cli/clock.h"
+#include "../cli/cut.h"
 #include "../cli/key_room.h"
 #include "descriptors.h"
 #include "folder.h"
@@ -332,7 +333,8 @@ static bool sync_journal(stream *one)
     stream_begin_look(one);
     if (!is_synced) {
         char message[ERROR_BYTES];
-        snprintf(message, sizeof message, "%.900s: cannot be written: %s", one->log.path,
+        snprintf(message, sizeof message, "%.*s: cannot be written: %s",
+                 (int)cut_bytes(one->log.path, strlen(one->log.path), 900), one->log.path,
                  strerror(reason));
         set_error(one, message);
         one->is_dirty = true;

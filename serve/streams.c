@@ -534,7 +534,7 @@ static void look_for_error(void *context, stream *one)
             one->is_broken
                 ? one->remedy
                 : "make room on the disk, or repair it; the stream then recovers on its own",
-            "stream %s: %.900s", one->name, one->error);
+            "stream %s: %s", one->name, one->error);
     stream_end_look(one);
 }
 

@@ -1,7 +1,20 @@
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+/* Removes the last character of a text that was cut, unless it is complete. */
+static void remove_cut_character(char *text, size_t bytes)
+{
+    const char *end = text + bytes;
+    char *last = text + bytes - 1;
+    uint32_t code;
+    while (end - last < 4 && last > text && ((unsigned char)*last & 0xc0) == 0x80)
+        last--;
+    if ((unsigned char)*last >= 0xc0 && oif_utf8_character(last, end, &code) == 0)
+        *last = '\0';
+}
 
 static void fill(oif_error *error, oif_status status, uint64_t line, uint64_t column,
                  const char *format, va_list arguments)
@@ -11,7 +24,9 @@ static void fill(oif_error *error, oif_status status, uint64_t line, uint64_t co
     error->status = status;
     error->line = line;
     error->column = column;
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    int bytes = vsnprintf(error->message, sizeof error->message, format, arguments);
+    if (bytes >= (int)sizeof error->message)
+        remove_cut_character(error->message, sizeof error->message - 1);
 }
 
 oif_status oif_fail(oif_error *error, oif_status status, const char *format, ...)

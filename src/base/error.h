@@ -5,7 +5,8 @@
 
 #include "oif.h"
 
-/* Fills `error` (if not NULL) without a place and returns `status`. Truncates a long message. */
+/* Fills `error` (if not NULL) without a place and returns `status`. Truncates a long message
+ * after a whole character. */
 oif_status oif_fail(oif_error *error, oif_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -325,7 +325,7 @@ static oif_status load_opened(int fd, const char *path, const oif_stored_kind *k
     if (status == OIF_EREAD)
         return oif_fail_errno(error, status, "read", path, from.reason);
     if (status != OIF_OK)
-        return oif_fail_at(error, status, 0, why.column, "'%s': %.110s", oif_path_shown(path),
+        return oif_fail_at(error, status, 0, why.column, "'%s': %s", oif_path_shown(path),
                            why.message);
     *object = made;
     return OIF_OK;

@@ -75,6 +75,41 @@ static void a_message_too_long_is_cut(void **state)
     assert_int_equal(guarded.behind, 'b');
 }
 
+/* Wherever the limit is, the last character is complete. */
+static void a_message_is_not_cut_within_a_character(void **state)
+{
+    static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x99\x82"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t bytes = strlen(characters[i]);
+        for (size_t before = 0; before < 4; before++) {
+            char text[2 * OIF_ERROR_MESSAGE_BYTES] = "xxx";
+            oif_error error;
+            for (size_t at = before; at + bytes < sizeof text; at += bytes)
+                strcpy(text + at, characters[i]);
+            oif_fail(&error, OIF_EVALUE, "%s", text);
+            size_t whole = (OIF_ERROR_MESSAGE_BYTES - 1 - before) / bytes * bytes;
+            assert_int_equal(strlen(error.message), before + whole);
+            assert_memory_equal(error.message, text, before + whole);
+        }
+    }
+}
+
+/* Text that is not UTF-8, such as Latin-1, loses three bytes at most. */
+static void a_message_in_latin_1_is_cut_at_the_limit(void **state)
+{
+    (void)state;
+    char text[2 * OIF_ERROR_MESSAGE_BYTES];
+    oif_error error;
+    for (int byte = 0x80; byte < 0x100; byte++) {
+        memset(text, byte, sizeof text - 1);
+        text[sizeof text - 1] = '\0';
+        oif_fail(&error, OIF_EVALUE, "%s", text);
+        assert_in_range(strlen(error.message), OIF_ERROR_MESSAGE_BYTES - 4,
+                        OIF_ERROR_MESSAGE_BYTES - 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +118,8 @@ int main(void)
         cmocka_unit_test(the_version_is_the_headers),
         cmocka_unit_test(a_failure_has_a_place_or_none),
         cmocka_unit_test(a_message_too_long_is_cut),
+        cmocka_unit_test(a_message_is_not_cut_within_a_character),
+        cmocka_unit_test(a_message_in_latin_1_is_cut_at_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
