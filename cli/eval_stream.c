@@ -150,6 +150,7 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
         oif_text key = key_columns_text(&columns->key, record);
         if (!add_key(block, key) || !eval_keys_number(&evaluation->keys, key, &rows->keys[row]))
             return complain_out_of_memory();
+        stream_clock_set_key(&evaluation->times, key);
     }
     double seconds = NAN;
     if (columns->has_time)

@@ -28,11 +28,27 @@ stream_clock stream_clock_start(const byte_source *source, const char *column, i
 
 /* ---- Rows ---- */
 
+void stream_clock_set_key(stream_clock *clock, oif_text key)
+{
+    const size_t room = sizeof clock->first_key, kept = key.bytes < room ? key.bytes : room;
+    if (!clock->has_first_key) {
+        clock->has_first_key = true;
+        clock->first_key_bytes = key.bytes;
+        if (kept > 0)
+            memcpy(clock->first_key, key.text, kept);
+    }
+    clock->is_other_key = clock->first_key_bytes != key.bytes ||
+                          (kept > 0 && memcmp(clock->first_key, key.text, kept) != 0);
+}
+
 static void count_order(stream_clock *clock, double seconds)
 {
+    clock->has_time_of_day = clock->has_time_of_day || fmod(seconds, 86400) != 0;
+    if (clock->is_other_key)
+        return;
+    clock->ordered++;
     clock->backward += seconds < clock->previous;
     clock->repeated += seconds == clock->previous;
-    clock->has_time_of_day = clock->has_time_of_day || fmod(seconds, 86400) != 0;
     clock->previous = seconds;
 }
 
@@ -76,29 +92,29 @@ static void tell_doubt(const stream_clock *clock)
 /* Where keys mix, rows of others repeat a time. */
 static bool is_too_coarse_for_rates(const stream_clock *clock)
 {
-    return clock->has_rates && !clock->has_keys && clock->repeated > clock->read / 2;
+    return clock->has_rates && (!clock->has_keys || clock->has_first_key) &&
+           clock->ordered >= ROWS_BEFORE_COARSE && clock->repeated > clock->ordered / 2;
 }
 
 static bool is_too_coarse(const stream_clock *clock)
 {
-    if (clock->read < ROWS_BEFORE_COARSE)
-        return false;
     return is_too_coarse_for_rates(clock) ||
-           (!clock->has_time_of_day && clock->season_seconds > 0 && clock->season_seconds <= 86400);
+           (clock->read >= ROWS_BEFORE_COARSE && !clock->has_time_of_day &&
+            clock->season_seconds > 0 && clock->season_seconds <= 86400);
 }
 
 static void describe_coarse(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
 {
     static const char join[] = "if the time of day is in another column, join the two, as in "
                                "2026-11-15 19:05:00";
-    char repeated[GROUPED_TEXT_BYTES], read[GROUPED_TEXT_BYTES];
+    char repeated[GROUPED_TEXT_BYTES], ordered[GROUPED_TEXT_BYTES];
     const cut_text name = cut_name(clock->column);
     if (is_too_coarse_for_rates(clock))
         snprintf(text, STREAM_CLOCK_TEXT_BYTES,
-                 "times in '%s': %s of %s repeat the one before, and a rate needs a step forward "
+                 "times in '%s'%s: %s of %s repeat the one before, and a rate needs a step forward "
                  "in time, so those rates are missing; %s",
-                 name.text, grouped_text(clock->repeated, repeated),
-                 grouped_text(clock->read, read),
+                 name.text, clock->has_keys ? ", rows of the first key" : "",
+                 grouped_text(clock->repeated, repeated), grouped_text(clock->ordered, ordered),
                  clock->has_time_of_day ? "--diff learns the change from row to row" : join);
     else
         snprintf(text, STREAM_CLOCK_TEXT_BYTES,
@@ -152,7 +168,8 @@ double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
     count_order(clock, seconds);
     count_gap(clock, seconds, line);
     clock->read++;
-    if (clock->read == ROWS_BEFORE_DOUBT && !clock->is_coarse_told && is_too_coarse(clock))
+    if ((clock->read == ROWS_BEFORE_DOUBT || clock->ordered == ROWS_BEFORE_DOUBT) &&
+        !clock->is_coarse_told && is_too_coarse(clock))
         tell_coarse(clock);
     return seconds;
 }

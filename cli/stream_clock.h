@@ -18,7 +18,13 @@ typedef struct stream_clock {
     bool is_told;         /* what the times were taken for */
     bool is_coarse_told;  /* that there are too few steps forward */
 
+    /* The key of the first row, as much as is needed to recognise it. */
+    char first_key[64];
+    size_t first_key_bytes;
+    bool has_first_key, is_other_key; /* is_other_key: the next row has another one */
+
     uint64_t read, missing, unreadable;
+    uint64_t ordered;  /* where the first key is known, its rows, otherwise all: */
     uint64_t backward; /* rows that are earlier than the one before */
     uint64_t repeated; /* rows with the time of the one before */
     uint64_t gaps;     /* pauses much longer than any before */
@@ -30,6 +36,10 @@ typedef struct stream_clock {
 
 /* `year`: of the first time where times have none; 0: not given. */
 stream_clock stream_clock_start(const byte_source *source, const char *column, int32_t year);
+
+/* The key of the row that is read next. Where rows have keys and none is given, their order says
+ * nothing. */
+void stream_clock_set_key(stream_clock *clock, oif_text key);
 
 /* The time of a row, which is on `line`, in seconds since 1970; NaN if it is unknown. Says once
  * what the times are taken for where that is a guess. */

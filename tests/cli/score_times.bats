@@ -118,9 +118,21 @@ dates() {
     (echo at,x && for i in $(seq 100); do echo "2026-11-15T19:00:0$((i / 20)),1"; done) > fast.csv
     oif score --time at --rate x fast.csv
     exits 0 "oif: fast.csv: times in 'at': 94 of 100 repeat the one before, and a rate needs a step forward in time, so those rates are missing; --diff learns the change from row to row"
-    sed 's/^/a,/; 1s/a/k/' fast.csv > keyed.csv
-    oif score --key k --time at --rate x keyed.csv
+}
+
+@test "with keys, the times of the first key show whether rates are missing" {
+    awk 'BEGIN { print "at,k,x"; for (i = 0; i < 150; i++) printf "2026-11-15,h%d,%d\n", i % 3, i }' > dates.csv
+    local missing="repeat the one before, and a rate needs a step forward in time, so those rates are missing; if the time of day is in another column, join the two, as in 2026-11-15 19:05:00"
+    oif score --key k --time at --rate x dates.csv
+    exits 0 "oif: dates.csv: times in 'at', rows of the first key: 33 of 34 $missing"
+    oif eval --label l --key k --time at --rate x <(sed 's/$/,0/; 1s/0$/l/; $s/0$/1/' dates.csv)
+    contains "$stderr" "times in 'at', rows of the first key: 33 of 34 $missing"
+    awk 'BEGIN { print "at,k,x"; for (i = 0; i < 150; i++) printf "2026-11-15T19:%02d:00Z,h%d,%d\n", i / 3, i % 3, i }' > minutes.csv
+    oif score --key k --time at --rate x minutes.csv
     exits 0
+    awk 'BEGIN { print "at,k,x"; for (i = 0; i < 600; i++) printf "2026-11-15T19:00:%02dZ,h%d,%d\n", i / 60, i % 3, i }' > fast.csv
+    oif score --key k --time at --rate x fast.csv
+    exits 0 "oif: fast.csv: times in 'at', rows of the first key: 32 of 34 repeat the one before, and a rate needs a step forward in time, so those rates are missing; --diff learns the change from row to row"
 }
 
 @test "a season of a day or less needs a time of day" {
