@@ -32,19 +32,26 @@ commands_in_help() {
     echo help
 }
 
+# Writes try.zsh, which completes its arguments, the cursor after the last. $1: what it does with the list of commands.
+# _arguments is replaced: it needs a terminal, and what it is given is what counts.
+write_try_zsh() {
+    "$OIF" completions zsh > _oif
+    cat > try.zsh <<ZSH
+_describe() { $1 }
+compadd() { : }
+_arguments() { print -rl -- "\$@" }
+words=(oif "\$@")
+CURRENT=\$#words
+source ./_oif
+ZSH
+}
+
 @test "every shell offers all commands that --help lists, and help with each of them" {
     equal "$(complete_in_bash oif '' | sort)" "$( (commands_in_help; printf '%s\n' --help --version) | sort)"
     equal "$(complete_in_bash oif help '')" "$(printf '%s\n' "${commands[@]}")"
     equal "$(complete_in_bash oif help ge)" generate
-    "$OIF" completions zsh > _oif
-    cat > try.zsh <<'ZSH'
-_describe() { print -rl -- "${(@)commands%%:*}" }
-compadd() { : }
-_arguments() { print -rl -- "$@" }
-words=(oif "$@")
-CURRENT=$#words
-source ./_oif
-ZSH
+    # shellcheck disable=SC2016 # for zsh
+    write_try_zsh 'print -rl -- "${(@)commands%%:*}"'
     equal "$(zsh -f try.zsh '')" "$(commands_in_help)"
     equal "$(zsh -f try.zsh help '')" "1:command:(${commands[*]})"
     "$OIF" completions fish > oif.fish
@@ -80,16 +87,8 @@ ZSH
 }
 
 @test "zsh loads its completion and finds the options" {
-    "$OIF" completions zsh > _oif
-    # _arguments is replaced: it needs a terminal, and what it is given is what counts.
-    cat > try.zsh <<'ZSH'
-_describe() { print -r -- "describe $2" }
-compadd() { : }
-_arguments() { print -rl -- "$@" }
-words=(oif "$@")
-CURRENT=$#words
-source ./_oif
-ZSH
+    # shellcheck disable=SC2016 # for zsh
+    write_try_zsh 'print -r -- "describe $2"'
     equal "$(zsh -f try.zsh s)" "describe commands"
     for command in "${commands[@]}"; do
         equal "$command $(zsh -f try.zsh "$command" -- | sed -n 's/^\(--[a-z-]*\)=*\[.*/\1/p' | sort)" \

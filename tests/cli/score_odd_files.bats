@@ -69,8 +69,13 @@ END
 }
 
 @test "InfluxDB's lines with # between tables get the advice --comment '#'" {
-    local annotations='#group,false,false,true\n#datatype,string,long,double\n#default,_result,,\n,result,table,_value\n'
-    printf "$annotations,,0,1.5\n,,0,2.5\n\n$annotations,,1,1.5\n" > influx.csv
+    cat > annotated.csv <<'EOF'
+#group,false,false,true
+#datatype,string,long,double
+#default,_result,,
+,result,table,_value
+EOF
+    (cat annotated.csv; printf ',,0,1.5\n,,0,2.5\n\n'; cat annotated.csv; printf ',,1,1.5\n') > influx.csv
     oif score --fields score influx.csv
     equal "$status" 1
     contains "$stderr" "oif: influx.csv: 3 of the first 6 rows begin with #; if they are comments, leave them out with --comment '#'"
@@ -267,7 +272,7 @@ oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that 
 
 @test "rows with one delimiter too many at the end are answered with sed" {
     local delimiter sed
-    for delimiter in , ';' $'\t'; do
+    for delimiter in ',' ';' $'\t'; do
         printf 'a,b\r\n1,2,\r\n3,4,\r\n' | tr , "$delimiter" > in.csv
         oif score in.csv
         sed="sed 's/${delimiter/$'\t'/\\t}\\r*\$//' in.csv"
