@@ -81,9 +81,8 @@ static void report_comments(const cli_columns *columns, const cli_settings *sett
 {
     const first_rows *look = columns->from.look;
     if (look->hash_rows > 0 && look->hash_rows <= look->rows / 2 && !settings->is_quiet)
-        note("%s: %zu of the first %zu rows begin with #; if they are comments, leave them out "
-             "with --comment '#'",
-             columns->from.name, look->hash_rows, look->rows);
+        note("%s: %zu of the first %zu rows begin%s with #; leave comments out with --comment '#'",
+             columns->from.name, look->hash_rows, look->rows, look->hash_rows == 1 ? "s" : "");
 }
 
 /* ---- Text and times ---- */

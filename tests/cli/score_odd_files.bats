@@ -78,11 +78,14 @@ EOF
     (cat annotated.csv; printf ',,0,1.5\n,,0,2.5\n\n'; cat annotated.csv; printf ',,1,1.5\n') > influx.csv
     oif score --fields score influx.csv
     equal "$status" 1
-    contains "$stderr" "oif: influx.csv: 3 of the first 6 rows begin with #; if they are comments, leave them out with --comment '#'"
+    contains "$stderr" "oif: influx.csv: 3 of the first 6 rows begin with #; leave comments out with --comment '#'"
     contains "$stderr" "influx.csv:9:18: 'long' is not a number in column \"table\"; if it is a comment, name its beginning with --comment '#'"
     oif score --fields score --comment '#' influx.csv
     exits 0
     equal "$output" $',result,table,_value,score\n,,0,1.5,0.5\n,,0,2.5,0.5\n,,1,1.5,0.5'
+    printf 'note,n\na,1\n#b,2\n' > one.csv
+    oif score --exclude note one.csv
+    exits 0 "oif: one.csv: 1 of the first 2 rows begins with #; leave comments out with --comment '#'"
     printf 'color,n\n#ff0000,1\n#00ff00,2\n' > colors.csv
     oif score --exclude color colors.csv
     exits 0
