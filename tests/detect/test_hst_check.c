@@ -178,7 +178,7 @@ static void have_an_infinite_width(wound *w)
 }
 static void see_half_of_a_range(wound *w)
 {
-    oif_hst_range_of(w->forest, 1)->low = INFINITY;
+    *oif_hst_range_of(w->forest, 1) = (oif_hst_range){.low = INFINITY, .high = 1, .width = 0};
 }
 static void see_the_width_of_no_range(wound *w)
 {
