@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-LEAST_LINES, LEAST_BRANCHES = 99.0, 96.0
+LEAST_LINES, LEAST_BRANCHES = 99.0, 97.0
 ROOT = Path(__file__).resolve().parents[1]
 
 
