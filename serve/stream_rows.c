@@ -112,11 +112,14 @@ typedef struct body_run {
     bool seeks_decimal;
 } body_run;
 
-static double read_time(stream *one, const cli_columns *columns, const oif_record *record)
+static double read_time(stream *one, const cli_columns *columns, const oif_record *record,
+                        oif_text key)
 {
-    return columns->has_time
-               ? stream_clock_read(&one->times, record->texts[columns->time_text], record->line)
-               : NAN;
+    if (!columns->has_time)
+        return NAN;
+    if (columns->has_key)
+        stream_clock_set_key(&one->times, key);
+    return stream_clock_read(&one->times, record->texts[columns->time_text], record->line);
 }
 
 /* Hides categories: their values are hashes of texts. */
@@ -259,7 +262,7 @@ static oif_status process(body_run *run, const oif_record *record, oif_error *er
     stream *one = run->one;
     cli_columns *columns = &run->reader->input.columns;
     oif_text key = key_columns_text(&columns->key, record);
-    double seconds = read_time(one, columns, record);
+    double seconds = read_time(one, columns, record, key);
     oif_result result;
     stream_hear_row(one, seconds);
     const double *row = categories_row(&columns->categories, record);

@@ -166,11 +166,13 @@ static void times_that_are_of_no_use_are_noted(void **state)
 {
     streams *all = open_at(NULL);
     stream *unread = create(all, "unread", "{\"time\": \"t\", \"season\": \"1d\"}"),
-           *coarse = create(all, "coarse", "{\"time\": \"t\", \"rate\": \"a\"}");
+           *coarse = create(all, "coarse", "{\"time\": \"t\", \"rate\": \"a\"}"),
+           *keyed = create(all, "keyed", "{\"time\": \"t\", \"rate\": \"a\", \"key\": \"k\"}");
     (void)state;
     for (int i = 0; i < 20; i++) {
         send_row(unread, "{\"t\": \"11/15/26 19:%02d\", \"a\": 1}\n", i);
         send_row(coarse, "{\"t\": \"2026-11-15\", \"a\": %d}\n", i);
+        send_row(keyed, "{\"t\": \"2026-11-15\", \"a\": 1, \"k\": \"%c\"}\n", 'a' + i % 2);
     }
     expect_note(unread, "times in 't': 20 of 20 cannot be read: '11/15/26 19:00' is not a time: "
                         "write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, "
@@ -178,8 +180,12 @@ static void times_that_are_of_no_use_are_noted(void **state)
     expect_note(coarse, "times in 't': 19 of 20 repeat the one before, and a rate needs a step "
                         "forward in time, so those rates are missing; if the time of day is in "
                         "another column, join the two, as in 2026-11-15 19:05:00");
+    expect_note(keyed, "times in 't', rows of the first key: 9 of 10 repeat the one before, and a "
+                       "rate needs a step forward in time, so those rates are missing; if the "
+                       "time of day is in another column, join the two, as in 2026-11-15 19:05:00");
     stream_release(unread);
     stream_release(coarse);
+    stream_release(keyed);
     streams_close(all);
 }
 
