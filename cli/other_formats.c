@@ -32,12 +32,15 @@ static const struct other_format {
     {"\x89HDF", 4, "HDF5", WITH_PANDAS("read_hdf")},
 };
 
-/* A name that needs no quotes in a shell, SQL or Python is shown in the command. */
+/* A name that needs no quotes in a shell, SQL or Python is shown in the command, unless it is that
+ * of a compressed file, which the command could not read. */
 static bool is_plain_name(const char *name)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
-    return name[0] != '-' && name[0] != '\0' && name[strspn(name, plain)] == '\0';
+    const char *ending = strrchr(name, '.');
+    return name[0] != '-' && name[0] != '\0' && name[strspn(name, plain)] == '\0' &&
+           !(ending && (strcmp(ending, ".gz") == 0 || strcmp(ending, ".zst") == 0));
 }
 
 /* Cuts nothing: a command names the file at most twice. */

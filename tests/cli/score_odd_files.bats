@@ -301,6 +301,12 @@ oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that 
     printf 'PAR1,b\n1,2\n' | "$OIF" score --fields score | cmp - <(printf 'PAR1,b,score\n1,2,0.5\n')
 }
 
+@test "advice does not name a compressed file, which the command could not read" {
+    printf '[{"a": 1}, {"a": 2}]' | gzip > in.json.gz
+    oif score in.json.gz
+    exits 1 "oif: in.json.gz: this is a JSON array, and oif reads one object per line; convert it: jq -c '.[]' FILE | oif score"
+}
+
 # ---- Sizes ----
 
 @test "--memory-limit takes K, M, G and T" {
