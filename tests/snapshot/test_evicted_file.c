@@ -525,7 +525,8 @@ static void whatever_fails_no_saved_state_loses_anything(void **unused)
     live_a_little(true);
     memcpy(positions, plan.calls, sizeof positions);
     finish();
-    assert_true(positions[OPEN] == 4 && positions[WRITE] == 10 && positions[SYNC] == 10 &&
+    /* writes of ten models and three states */
+    assert_true(positions[OPEN] == 4 && positions[WRITE] >= 13 && positions[SYNC] == 10 &&
                 positions[RENAME] == 3);
     for (operation failing = OPEN; failing < OPERATIONS; failing++)
         for (int from_then_on = 0; failing != READ && from_then_on < 2; from_then_on++)

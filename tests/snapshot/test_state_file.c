@@ -69,8 +69,9 @@ int __wrap_openat(int folder, const char *name, int flags, unsigned mode);
 int __wrap_openat64(int folder, const char *name, int flags, unsigned mode);
 int __real_flock(int fd, int how);
 int __wrap_flock(int fd, int how);
-ssize_t __real_write(int fd, const void *bytes, size_t count);
-ssize_t __wrap_write(int fd, const void *bytes, size_t count);
+ssize_t __real_pwrite(int fd, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t count, off_t offset);
 ssize_t __real_read(int fd, void *bytes, size_t count);
 ssize_t __wrap_read(int fd, void *bytes, size_t count);
 int __real_fsync(int fd);
@@ -102,11 +103,17 @@ int __wrap_flock(int fd, int how)
     return __real_flock(fd, how);
 }
 
-ssize_t __wrap_write(int fd, const void *bytes, size_t count)
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t offset)
 {
     if (!fails(WRITE))
-        return __real_write(fd, bytes, count);
-    return plan.reason > 0 ? -1 : __real_write(fd, bytes, bytes_to_take(count));
+        return __real_pwrite(fd, bytes, count, offset);
+    return plan.reason > 0 ? -1 : __real_pwrite(fd, bytes, bytes_to_take(count), offset);
+}
+
+/* The C library's pwrite with 64-bit offsets. */
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t count, off_t offset)
+{
+    return __wrap_pwrite(fd, bytes, count, offset);
 }
 
 ssize_t __wrap_read(int fd, void *bytes, size_t count)
@@ -202,16 +209,21 @@ static void require_message(const oif_error *error, const char *words)
 /* ---- Detectors and files ---- */
 
 /* Large enough to be written in several pieces. */
-static oif_detector *some_detector(uint32_t rows)
+static void learn_some(oif_detector *detector, uint32_t rows)
 {
-    oif_detector *detector =
-        new_named("online-iforest", "num_trees=9 window_size=60 max_leaf_samples=4", 5);
     stream s = {.dice = {7}, .dimension = 5};
     double row[STREAM_DIMENSION];
     for (uint32_t i = 0; i < rows; i++) {
         next_row(&s, row);
         require_ok(oif_detector_learn(detector, row, NULL));
     }
+}
+
+static oif_detector *some_detector(uint32_t rows)
+{
+    oif_detector *detector =
+        new_named("online-iforest", "num_trees=9 window_size=60 max_leaf_samples=4", 5);
+    learn_some(detector, rows);
     return detector;
 }
 
@@ -266,6 +278,95 @@ static void a_state_file_gives_back_what_was_saved(void **unused)
     unlink("state");
     oif_detector_free(first);
     oif_detector_free(second);
+}
+
+/* ---- Holes ---- */
+
+static void require_file_is(snapshot expected)
+{
+    struct stat found;
+    unsigned char *bytes = malloc(expected.count);
+    int fd = open("state", O_RDONLY);
+    assert_non_null(bytes);
+    assert_int_equal(fstat(fd, &found), 0);
+    assert_int_equal(found.st_size, expected.count);
+    assert_int_equal(read(fd, bytes, expected.count), expected.count);
+    require_same_bytes((snapshot){bytes, expected.count}, expected);
+    close(fd);
+    free(bytes);
+}
+
+static void a_file_with_holes_is_the_snapshot(void **unused)
+{
+    (void)unused;
+    const oif_detector_info *info;
+    for (size_t i = 0; (info = oif_detector_info_at(i)); i++)
+        for (uint32_t rows = 0; rows < 300; rows += 1 + 2 * rows) {
+            oif_detector *detector = new_named(info->table.name, "", 5);
+            learn_some(detector, rows);
+            snapshot expected = take_snapshot(detector);
+            require_ok(oif_detector_save_file(detector, "state", NULL));
+            require_file_is(expected);
+            free(expected.bytes);
+            oif_detector_free(detector);
+        }
+    unlink("state");
+}
+
+static ptrdiff_t count_last(void *context, const char *bytes, size_t count)
+{
+    (void)bytes;
+    *(size_t *)context = count;
+    return (ptrdiff_t)count;
+}
+
+/* The last four bytes are the checksum of nothing, which is 0. With names of the right length
+ * they are looked at alone, and must not become a hole. */
+static void a_file_does_not_end_with_a_hole(void **unused)
+{
+    (void)unused;
+    oif_detector *detector = new_named("rrcf", "num_trees=1 tree_size=8", 5);
+    char name[2000] = "";
+    const char *const names[5] = {name, "", "", "", ""};
+    size_t last = 0;
+    for (size_t bytes = 0; last % 1024 != 4; bytes++) {
+        assert_true(bytes < sizeof name);
+        memset(name, 'n', bytes);
+        require_ok(oif_detector_name_columns(detector, names, NULL));
+        require_ok(oif_detector_save(detector, count_last, &last, NULL));
+    }
+    snapshot expected = take_snapshot(detector);
+    require_ok(oif_detector_save_file(detector, "state", NULL));
+    require_file_is(expected);
+    free(expected.bytes);
+    unlink("state");
+    oif_detector_free(detector);
+}
+
+static bool can_have_holes(void)
+{
+    struct stat found;
+    int fd = open("holes", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(__real_pwrite(fd, "1", 1, 1 << 20), 1);
+    assert_int_equal(fsync(fd), 0);
+    assert_int_equal(fstat(fd, &found), 0);
+    close(fd);
+    unlink("holes");
+    return found.st_blocks < (1 << 19) / 512;
+}
+
+static void what_is_not_learned_yet_takes_no_disk(void **unused)
+{
+    (void)unused;
+    struct stat found;
+    oif_detector *detector = new_named("rolling-iforest", "", 5);
+    learn_some(detector, 10);
+    require_ok(oif_detector_save_file(detector, "state", NULL));
+    assert_int_equal(stat("state", &found), 0);
+    if (can_have_holes())
+        assert_in_range(found.st_blocks * 512, 1, found.st_size / 3);
+    unlink("state");
+    oif_detector_free(detector);
 }
 
 static void no_file_yet_is_no_failure(void **unused)
@@ -761,6 +862,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_state_file_gives_back_what_was_saved),
+        cmocka_unit_test(a_file_with_holes_is_the_snapshot),
+        cmocka_unit_test(a_file_does_not_end_with_a_hole),
+        cmocka_unit_test(what_is_not_learned_yet_takes_no_disk),
         cmocka_unit_test(no_file_yet_is_no_failure),
         cmocka_unit_test(a_new_working_directory_changes_nothing),
         cmocka_unit_test(a_save_through_a_link_replaces_its_target),
