@@ -934,8 +934,8 @@ static void numbers_in_another_spelling_are_refused_with_the_right_one(void **st
                                    "3.5,1\n1'234,1\n\",\",1\n");
     oif_reader *reader = open_source(&source, defaults);
     const char *numbers[] = {"\"10,992\"",
-                             "\xe2\x88\x92"
-                             "3.5",
+                             ("\xe2\x88\x92"
+                              "3.5"),
                              "1'234"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char message[OIF_ERROR_MESSAGE_BYTES];
