@@ -14,7 +14,7 @@ double scored_row_time(scoring_run *scoring, const oif_record *record)
     const cli_columns *columns = &scoring->input->columns;
     if (!columns->has_time)
         return NAN;
-    if (columns->has_key)
+    if (columns->has_key && scoring->times.has_rates) /* joining a key takes time */
         stream_clock_set_key(&scoring->times, key_columns_text(&columns->key, record));
     return stream_clock_read(&scoring->times, record->texts[columns->time_text], record->line);
 }

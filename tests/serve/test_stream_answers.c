@@ -147,11 +147,19 @@ static void answers_are_json_whatever_names_are(void **state)
 
 /* ---- Notes ---- */
 
-static void expect_note(stream *one, const char *expected)
+/* The notes of a stream, to be released. */
+static json_t *notes_of(stream *one)
 {
     output_divert();
     stream_write(one);
-    json_t *found = take_json(), *notes = json_object_get(found, "notes");
+    json_t *found = take_json(), *notes = json_incref(json_object_get(found, "notes"));
+    json_decref(found);
+    return notes;
+}
+
+static void expect_note(stream *one, const char *expected)
+{
+    json_t *notes = notes_of(one);
     bool is_there = false;
     for (size_t i = 0; i < json_array_size(notes); i++)
         is_there |= strcmp(json_string_value(json_array_get(notes, i)), expected) == 0;
@@ -159,7 +167,7 @@ static void expect_note(stream *one, const char *expected)
         char *text = json_dumps(notes, 0);
         fail_msg("expected: %s\ngot:      %s", expected, text);
     }
-    json_decref(found);
+    json_decref(notes);
 }
 
 static void times_that_are_of_no_use_are_noted(void **state)
@@ -191,14 +199,12 @@ static void times_that_are_of_no_use_are_noted(void **state)
 
 static void expect_no_note_about(stream *one, const char *name)
 {
-    output_divert();
-    stream_write(one);
-    json_t *found = take_json(), *notes = json_object_get(found, "notes");
+    json_t *notes = notes_of(one);
     char *text = json_dumps(notes, 0);
     if (strstr(text, name))
         fail_msg("%s is noted: %s", name, text);
     free(text);
-    json_decref(found);
+    json_decref(notes);
 }
 
 static void keys_that_come_too_late_are_noted(void **state)
