@@ -14,7 +14,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
-	operations data accuracy forgetting paper paper-quick ablation \
+	reality operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-programs flink-job
 
 ##@ Use it
@@ -195,6 +195,11 @@ test-snapshots: release-gcc ## save, load and clone 5,000 detectors at random mo
 	OIF_SNAPSHOT_PAIRS=5000 build/release-gcc/tests/test_snapshot.detector_snapshot
 
 ##@ Measure accuracy
+
+reality: release-gcc ## what is found in recorded series, and how many alerts have no cause, beside others (ARGS="--quick --check")
+	@tools/make_venv.sh paper
+	@$(if $(findstring --quick,$(ARGS)),true,tools/make_aws_forest.sh)
+	@build/paper-venv/bin/python -m experiments.reality --oif build/release-gcc/oif $(ARGS)
 
 operations: release-gcc ## which operational anomalies are found, how soon, and how many false alerts (ARGS="--quick --check")
 	@tools/make_venv.sh paper

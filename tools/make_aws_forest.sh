@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# Compiles benchmarks/RandomCutForestScores.java with AWS's Random Cut Forest into build/aws-forest.
+# Compiles the programs in benchmarks/*.java with AWS's Random Cut Forest into build/aws-forest.
 #
-# tools/requirements/maven-peers.txt pins its version. If Java is missing or the jar cannot be fetched, the reason is
+# tools/requirements/maven-peers.txt pins its version. If Java is missing or a jar cannot be fetched, the reason is
 # in build/aws-forest/failed, the tables show it, and everything else still runs.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
 folder=build/aws-forest
-artifact=$(grep -v '^#' tools/requirements/maven-peers.txt)
-wanted=$(cksum tools/requirements/maven-peers.txt benchmarks/RandomCutForestScores.java)
+list=tools/requirements/maven-peers.txt
+programs=(benchmarks/RandomCutForestScores.java benchmarks/ThresholdedForestScores.java)
+wanted=$(cksum "$list" "${programs[@]}")
 [ "$wanted" = "$(cat "$folder/made" 2>/dev/null)" ] && exit 0
 
 make_forest() {
     tools/install_dependencies.sh java
-    java/mvn -q -N org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
-        "-Dartifact=$artifact" "-DoutputDirectory=$PWD/$folder"
-    javac -Xlint:all -Werror -cp "$folder/*" -d "$folder" benchmarks/RandomCutForestScores.java
+    local artifact
+    while read -r artifact; do
+        java/mvn -q -N org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+            "-Dartifact=$artifact" "-DoutputDirectory=$PWD/$folder" </dev/null
+    done < <(grep -v '^#' "$list")
+    javac -Xlint:all -Werror -cp "$folder/*" -d "$folder" "${programs[@]}"
 }
 
 rm -rf "$folder"
