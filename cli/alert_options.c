@@ -18,7 +18,7 @@ exit_code alert_options_check(const cli_settings *settings)
                         "both to report that many episodes; leave out one or the other");
     if (settings_give_option(settings, "threshold") && settings_give_option(settings, "alert_rate"))
         return complain(EXIT_USAGE, "--threshold and --alert-rate contradict each other: a fixed "
-                                    "score, or a fixed share of the rows; leave one of them out");
+                                    "score, or a fixed rate of episodes; leave one of them out");
     return EXIT_OK;
 }
 

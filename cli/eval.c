@@ -255,7 +255,6 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
     cli_input *input = evaluation->input;
     alert_options_note_useless(settings, NULL);
     alert_options_note_idle(settings);
-    season_search_start(&evaluation->season, settings, input);
     evaluation->times = stream_clock_start(&input->source, settings->score.time,
                                            (int32_t)settings->score.time_year);
     alert_options_set_clock(settings, &evaluation->times);
@@ -268,8 +267,6 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
             oif_pipeline_learned_columns(evaluation->contestants[0].tries[0].pipeline));
     if (code == EXIT_OK)
         code = eval_stream(evaluation);
-    else
-        season_search_end(&evaluation->season);
     bad_rows_report(&evaluation->bad, &input->source);
     if (code == EXIT_OK)
         stream_clock_report(&evaluation->times);
@@ -334,10 +331,10 @@ static const cli_option options[] = {
     OPTIONS_DERIVED,
     OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,
-    {"season", OPTION_APPLY, SETTING(score.is_season_searched),
+    {"season", OPTION_APPLY, SETTING(options),
      .help = "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w; "
-             "may be given twice; auto: search the first rows of a file for it",
-     .argument = "N|TIME|auto", .apply = season_set},
+             "may be given twice; auto (the default): search for it; off: none",
+     .argument = "N|TIME|auto|off", .apply = season_set},
     {"all", OPTION_SWITCH, SETTING(eval.all_detectors),
      .help = "compare all detectors, the best first: by labelled episodes found, then by false "
              "alerts; --detector A,B,... compares some"},

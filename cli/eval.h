@@ -8,7 +8,7 @@
 #include "eval_trace.h"
 #include "input.h"
 #include "row_spool.h"
-#include "season_search.h"
+#include "season_option.h"
 #include "stream_clock.h"
 
 enum { MAX_CONTESTANTS = 16, MAX_RUNS = 100 };
@@ -59,7 +59,6 @@ typedef struct eval_run {
     eval_keys keys;
     eval_labels labels;
     stream_clock times;
-    season_search season;
     bad_rows bad;
     double total_seconds;
     row_spool spool;   /* of --report: the rows as they were learned */

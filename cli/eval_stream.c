@@ -159,7 +159,6 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
     block->seconds[block->row_count] = seconds;
     memcpy(block->rows + block->row_count * block->stride,
            categories_row(&columns->categories, record), block->stride * sizeof *block->rows);
-    season_search_row(&evaluation->season, columns, record);
     block->row_count++;
     return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;
 }
@@ -199,7 +198,6 @@ exit_code eval_stream(eval_run *evaluation)
     free(block.rows);
     free(block.keys);
     progress_end(&progress);
-    season_search_end(&evaluation->season);
     evaluation->total_seconds = clock_seconds() - started;
     return code;
 }

@@ -52,7 +52,6 @@ typedef struct score_settings {
     const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
     const char *category;          /* the same: how rare their values are */
     bool keep_original;            /* and the columns themselves */
-    bool is_season_searched;       /* --season auto */
     /* "score,p": what is added to each row; NULL: what suits the other settings */
     const char *fields;
     const char *prefix; /* of the names of what is added; NULL: none */

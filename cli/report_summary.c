@@ -101,8 +101,8 @@ void report_summary(eval_page *report)
     print_setting(report);
     if (eval_higher_rate(evaluation) > 0)
         page_print(&report->page,
-                   "<p>This rate is too low to find all %zu labelled episodes, whatever the "
-                   "detector: try <code>--alert-rate %.1g</code>.</p>\n",
+                   "<p>This rate allows fewer episodes than the %zu labelled ones: try "
+                   "<code>--alert-rate %.1g</code>.</p>\n",
                    evaluation->rows.labelled_episodes, eval_higher_rate(evaluation));
     page_print(&report->page, "<table>\n");
     print_found(report, report->best->mean);

@@ -17,9 +17,8 @@ static const char *direction_word(int direction)
 /* The same for programs; for categories it also says what is unusual. */
 static const char *found_word(oif_reason reason, int direction)
 {
-    return reason == OIF_REASON_NEW_VALUE    ? "new"
-           : reason == OIF_REASON_RARE_VALUE ? "rare"
-                                             : direction_word(direction);
+    const bool is_new = reason == OIF_REASON_NEW_VALUE || reason == OIF_REASON_FIRST_VALUE;
+    return is_new ? "new" : reason == OIF_REASON_RARE_VALUE ? "rare" : direction_word(direction);
 }
 
 /* What is unusual about a column: "high", "stuck", "no longer follows cpu". `partner` is a name. */
@@ -35,6 +34,7 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
     case OIF_REASON_SILENCE: snprintf(text, WHY_TEXT_BYTES, "after a silence"); break;
     case OIF_REASON_NEW_VALUE: snprintf(text, WHY_TEXT_BYTES, "new value"); break;
     case OIF_REASON_RARE_VALUE: snprintf(text, WHY_TEXT_BYTES, "rare value"); break;
+    case OIF_REASON_FIRST_VALUE: snprintf(text, WHY_TEXT_BYTES, "has its first value"); break;
     case OIF_REASON_VALUES:
         snprintf(text, WHY_TEXT_BYTES, "%s", isnan(value) ? "missing" : direction_word(direction));
         break;
@@ -76,8 +76,8 @@ static const char *unusual_text(const row_verdict *verdict, size_t column,
 /* For programs: which sense it was. */
 static const char *reason_word(oif_reason reason)
 {
-    static const char *const words[] = {"values",  "stuck",     "season",    "partner",
-                                        "silence", "new_value", "rare_value"};
+    static const char *const words[] = {"values",  "stuck",     "season",     "partner",
+                                        "silence", "new_value", "rare_value", "first_value"};
     return words[reason];
 }
 

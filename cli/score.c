@@ -7,6 +7,7 @@
 #include "known_roles.h"
 #include "row_source.h"
 #include "scoring_threads.h"
+#include "season_option.h"
 #include "signals.h"
 #include "verbose.h"
 
@@ -78,7 +79,7 @@ static bool score_row(scoring_run *scoring, scored_row row, oif_status *status, 
     if (*status != OIF_OK || !scored_row_write(scoring, &row) || signals_stop_requested())
         return false;
     scored_row_save(scoring);
-    scored_row_finish(scoring, row.record);
+    scored_row_finish(scoring);
     return true;
 }
 
@@ -159,10 +160,11 @@ static void finish_run(scoring_run *scoring)
     if (scoring->state->rows_seen > 0 && !signals_stop_requested())
         note("%s: the input ends %" PRIu64 " rows before the last one that %s has seen",
              scoring->input->source.name, scoring->state->rows_seen, scoring->state->path);
-    season_search_end(&scoring->season);
     bad_rows_report(&scoring->bad, &scoring->input->source);
     stream_clock_report(&scoring->times);
     key_room_summary(&scoring->room, scoring->state->pipeline);
+    if (scoring->all_settings->verbose)
+        verbose_end(&scoring->input->columns, scoring->state->pipeline);
     char text[GROUPED_TEXT_BYTES];
     if (scoring->keyless > 1)
         note("%s: %s rows have no key", scoring->input->source.name,
@@ -212,8 +214,6 @@ static void write_header_early(void *context)
 
 static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
 {
-    if (!scoring->state->pipeline)
-        season_search_start(&scoring->season, settings, scoring->input);
     bool is_new = !scoring->state->pipeline || scoring->state->is_taken_up;
     exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
     if (code == EXIT_OK && is_new && scoring->state->path)
@@ -230,7 +230,6 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     if (code == EXIT_OK && settings->score.output == OUTPUT_PROMETHEUS)
         code = metrics_open(&scoring->metrics, settings);
     if (code != EXIT_OK) {
-        season_search_end(&scoring->season);
         state_give_up(scoring->state);
         return code;
     }

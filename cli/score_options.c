@@ -2,7 +2,7 @@
 #include "durations.h"
 #include "row_options.h"
 #include "score.h"
-#include "season_search.h"
+#include "season_option.h"
 
 #include <string.h>
 
@@ -98,11 +98,12 @@ static const cli_option options[] = {
     OPTIONS_DERIVED,
     OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,
-    {"season", OPTION_APPLY, SETTING(score.is_season_searched),
+    {"season", OPTION_APPLY, SETTING(options),
      .help = "the stream repeats itself after this many rows, or after a time such as 24h, 1d or "
              "1w of --time, so a value may be unusual for its time; may be given twice, for a day "
-             "and a week; auto: search the first rows for it, and use it if the input is a file",
-     .argument = "N|TIME|auto", .apply = season_set},
+             "and a week; auto (the default): search for it while rows arrive, which takes a few "
+             "periods; off: none",
+     .argument = "N|TIME|auto|off", .apply = season_set},
     {"label", OPTION_TEXT, SETTING(label),
      .help = "leave this column out of learning, for example known labels", .argument = "COL"},
     {"fields", OPTION_TEXT, SETTING(score.fields),

@@ -144,9 +144,8 @@ static void attend_to_commands(scoring_run *scoring)
     on_alert_attend(scoring->actions);
 }
 
-void scored_row_finish(scoring_run *scoring, const oif_record *record)
+void scored_row_finish(scoring_run *scoring)
 {
-    season_search_row(&scoring->season, &scoring->input->columns, record);
     attend_to_commands(scoring);
     if (state_has_lost(scoring->state)) {
         progress_end(&scoring->progress);

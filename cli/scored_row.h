@@ -36,7 +36,7 @@ void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short)
 bool scored_row_write(scoring_run *scoring, const scored_row *row);
 
 /* After the row was written. */
-void scored_row_finish(scoring_run *scoring, const oif_record *record);
+void scored_row_finish(scoring_run *scoring);
 
 /* After it: saves the state if it is due or was asked for. */
 void scored_row_save(scoring_run *scoring);

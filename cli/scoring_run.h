@@ -10,7 +10,6 @@
 #include "roles.h"
 #include "row_block.h"
 #include "row_writer.h"
-#include "season_search.h"
 #include "silence_monitor.h"
 #include "state.h"
 #include "stream_clock.h"
@@ -31,7 +30,6 @@ typedef struct scoring_run {
     stream_clock times;
     silence_monitor silence;
     key_room room;
-    season_search season;
     progress_line progress;
     cli_metrics metrics;
     on_alert *actions;

@@ -40,7 +40,7 @@ static bool write_waiting(scoring_run *scoring, size_t i)
     scored_row_note(scoring, &row, waiting->is_short && !is_reported);
     if (!scored_row_write(scoring, &row))
         return false;
-    scored_row_finish(scoring, row.record);
+    scored_row_finish(scoring);
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "verbose.h"
 
+#include "cut.h"
 #include "derive.h"
 #include "durations.h"
 #include "name_list.h"
@@ -93,4 +94,36 @@ void verbose_start(const cli_settings *settings, const cli_columns *columns,
         note("%s rows were learned before", grouped_text(oif_pipeline_rows(pipeline), number));
     else
         tell_when(settings, columns);
+}
+
+/* ---- The end ---- */
+
+static void tell_season(const cli_columns *columns, const oif_pipeline *pipeline,
+                        const oif_season_info *season, const char *of_key)
+{
+    char *name = derive_name(pipeline, columns, season->column);
+    char number[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES];
+    const bool in_rows = season->rows > 0;
+    const char *period = in_rows ? grouped_text((uint64_t)season->rows, number)
+                                 : duration_text(season->seconds, duration);
+    const char *unit = in_rows ? " rows" : "", *found = season->was_found ? ", found" : "";
+    if (season->strength > 0)
+        note("%sseason of %s%s%s: strength %.0f%% in %s", of_key, period, unit, found,
+             season->strength * 100, name ? name : "?");
+    else
+        note("%sseason of %s%s%s: no column follows it yet, so it does not count", of_key, period,
+             unit, found);
+    free(name);
+}
+
+void verbose_end(const cli_columns *columns, const oif_pipeline *pipeline)
+{
+    oif_season_info season;
+    size_t bytes = 0;
+    const char *key = oif_pipeline_recent_key(pipeline, &bytes);
+    char of_key[128] = "";
+    if (columns->has_key && key)
+        snprintf(of_key, sizeof of_key, "key \"%.*s\": ", (int)cut_bytes(key, bytes, 80), key);
+    for (size_t i = 0; oif_pipeline_season(pipeline, key, bytes, i, &season); i++)
+        tell_season(columns, pipeline, &season, of_key);
 }

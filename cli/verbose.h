@@ -8,4 +8,7 @@
 void verbose_start(const cli_settings *settings, const cli_columns *columns,
                    const oif_pipeline *pipeline);
 
+/* At the end: which seasons the last key has, and how strong they are. */
+void verbose_end(const cli_columns *columns, const oif_pipeline *pipeline);
+
 #endif

@@ -511,13 +511,14 @@ typedef enum oif_grade {
 
 /* What is unusual about a row. */
 typedef enum oif_reason {
-    OIF_REASON_VALUES,    /* its values: a detector gives it a high score */
-    OIF_REASON_STUCK,     /* a column has repeated one value for longer than ever before */
-    OIF_REASON_SEASON,    /* a value is unlike those at the same time of earlier periods */
-    OIF_REASON_PARTNER,   /* a column no longer follows its partner */
-    OIF_REASON_SILENCE,   /* the row came after a pause longer than any before */
-    OIF_REASON_NEW_VALUE, /* a category has an unknown value */
-    OIF_REASON_RARE_VALUE /* a category has an unusually rare value */
+    OIF_REASON_VALUES,     /* its values: a detector gives it a high score */
+    OIF_REASON_STUCK,      /* a column has repeated one value for longer than ever before */
+    OIF_REASON_SEASON,     /* a value is unlike those at the same time of earlier periods */
+    OIF_REASON_PARTNER,    /* a column no longer follows its partner */
+    OIF_REASON_SILENCE,    /* the row came after a pause longer than any before */
+    OIF_REASON_NEW_VALUE,  /* a category has an unknown value */
+    OIF_REASON_RARE_VALUE, /* a category has an unusually rare value */
+    OIF_REASON_FIRST_VALUE /* a column that was always missing has a value */
 } oif_reason;
 
 /* The result of one row. */
@@ -776,7 +777,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipel
 /* Whether oif_pipeline_change_option can change an option of this name. */
 OIF_API bool oif_pipeline_option_is_changeable(const char *name);
 
-/* The fraction of rows to report now: alert_rate, or as adapted by the option alerts. */
+/* The episodes to report per row: alert_rate, or what the option alerts comes to. */
 OIF_API double oif_pipeline_alert_rate(const oif_pipeline *pipeline);
 
 /* The columns of its rows. */
@@ -859,6 +860,23 @@ OIF_API bool oif_pipeline_next_key(const oif_pipeline *pipeline, size_t *positio
  * OIF_EVALUE   there is no such key */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_remove_key(oif_pipeline *pipeline, const char *key,
                                                           size_t key_bytes, oif_error *error);
+
+/* ---- Pipelines: seasons ---- */
+
+/* A season of a key: after how much the stream repeats itself. */
+typedef struct oif_season_info {
+    double rows;     /* its period in rows; 0 if it is in seconds */
+    double seconds;  /* its period in seconds; 0 if it is in rows */
+    bool was_found;  /* the pipeline found it; otherwise an option gave it */
+    double strength; /* 0 to 1, in the column where it is strongest; 0 while unknown */
+    size_t column;   /* that learned column */
+    uint64_t reserved[2];
+} oif_season_info;
+
+/* The season number `index`, from 0, of a key.
+ * Returns false if the key has no such season, or none was found yet. */
+OIF_API bool oif_pipeline_season(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                 size_t index, oif_season_info *info);
 
 /* ---- Pipelines: names of columns ---- */
 

@@ -30,10 +30,15 @@ typedef struct explanation {
     oif_pipeline *copy;
 } explanation;
 
+/* With the options of the model: a state of an older version has some off that are on by default
+ * today. */
 static exit_code make_copy(explanation *made)
 {
     const cli_columns *columns = &made->reader.input.columns;
-    exit_code code = settings_make_pipeline(&made->one->settings.cli, columns->count, &made->copy);
+    cli_settings settings = made->one->settings.cli;
+    settings.params = *oif_pipeline_detector_params(made->one->pipeline);
+    settings.options = *oif_pipeline_options(made->one->pipeline);
+    exit_code code = settings_make_pipeline(&settings, columns->count, &made->copy);
     return code == EXIT_OK ? stream_name_columns(made->one, columns, made->copy) : code;
 }
 

@@ -7,7 +7,7 @@
 #include "../cli/derive.h"
 #include "../cli/key_room.h"
 #include "../cli/known_roles.h"
-#include "../cli/season_search.h"
+#include "../cli/season_option.h"
 #include "background.h"
 
 #include <math.h>

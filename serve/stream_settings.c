@@ -253,10 +253,25 @@ static bool add_list(argument_list *list, const char *name, const json_t *value,
     return true;
 }
 
+/* The word for true or false of an option that is on by default; NULL: it is not one. */
+static const char *switch_word(const char *name, bool is_on)
+{
+    static const char *const names[] = {"find-season", "stuck", "partner"};
+    if (strcmp(name, "season") == 0)
+        return is_on ? "auto" : "off";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return is_on ? "on" : "off";
+    return NULL;
+}
+
 static bool add_setting(argument_list *list, const char *name, const json_t *value, problem *why)
 {
     if (json_is_false(value) && strcmp(name, "header") == 0)
         return add_argument(list, flag_text("no-header", NULL), why);
+    const char *word = switch_word(name, json_is_true(value));
+    if (json_is_boolean(value) && word)
+        return add_argument(list, flag_text(name, word), why);
     if (json_is_false(value) || json_is_null(value))
         return true;
     if (json_is_true(value))
@@ -269,10 +284,6 @@ static bool add_setting(argument_list *list, const char *name, const json_t *val
 
 static bool check_more(const cli_settings *cli, bool has_folder, problem *why)
 {
-    if (cli->score.is_season_searched)
-        return problem_set(why, 400, "such as {\"season\": \"1d\"}",
-                           "a stream is not searched for a season: say it as rows or as a time "
-                           "(oif score --season auto FILE finds it)");
     if (cli->format == 1 + OIF_FORMAT_RAW)
         return problem_set(why, 400, NULL, "rows are CSV or NDJSON, not raw");
     if (!has_folder && params_keep_evicted(&cli->options))

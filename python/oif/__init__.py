@@ -33,7 +33,7 @@ from ._errors import (
 from ._evaluate import Evaluation, Measured, evaluate
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, EpisodeInfo, Grade, KeyInfo, Reason, Result, Silence
+from ._results import Attribution, Episode, EpisodeInfo, Grade, KeyInfo, Reason, Result, Season, Silence
 
 __all__ = [
     "Attribution",
@@ -56,6 +56,7 @@ __all__ = [
     "Pipeline",
     "Reason",
     "Result",
+    "Season",
     "Silence",
     "SnapshotError",
     "SnapshotKindError",

@@ -113,7 +113,7 @@ class Detector(Copied, _core.Detector):
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
 
         Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
-        persistence, stuck, partner and season_rows. The first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
+        persistence, stuck, partner, season_rows and find_season. The first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
         pickles keep them, snapshots do not: they hold what was learned. For keys, shingles and snapshots with everything use
         oif.Pipeline.
 

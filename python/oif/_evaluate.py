@@ -129,7 +129,7 @@ def evaluate(
             X that has them
         detectors: those to compare: classes, detectors, names such as "rolling-iforest+sdo", or a dict that gives each a
             name; all of the package if not given
-        alert_rate: share of the rows to report as anomalous
+        alert_rate: episodes of anomalies to report, per row
         seeds: how many, or which; results are means over them
         progress: whether to show how far it is
         options: others of oif.Pipeline, such as key="host" or season=24

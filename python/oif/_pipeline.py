@@ -29,6 +29,7 @@ from ._results import (
     Output,
     Reason,
     Result,
+    Season,
     Silence,
     Switch,
     as_words,
@@ -55,7 +56,7 @@ class Pipeline(Alerting):
         detector: a detector, its class or its name; every key gets one like it; a RollingIsolationForest if not given.
             Several judge together: a list of them, or "rolling-iforest+sdo". What a detector has learned is copied: it
             scores the rows without a key, and its window is the first history
-        alert_rate: share of the rows to report as anomalous
+        alert_rate: episodes of anomalies to report, per row: 0.001 is one in 1,000 rows; each key has a budget of its own
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
         learn: which rows are learned: all; only those that are not anomalous (normal); anomalies too once patience of
@@ -71,11 +72,14 @@ class Pipeline(Alerting):
         season_rows: rows after which the stream repeats itself, so a number may be unusual for its time; 0: none
         season_seconds: seconds after which it repeats itself, by the times of the rows; 0: none
         other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
-        alerts: episodes per day to aim for, all keys together, instead of alert_rate; 0: none
+        find_season: whether a season is searched for while rows arrive, which takes a few periods; a season that is given
+            switches the search off
+        alerts: episodes per day to report, all keys together, instead of alert_rate; 0: none
         cooldown: seconds after an episode in which anomalies continue it instead of beginning another
         silence: seconds without a row that are an alert; 0: more than twice the longest pause of the last weeks; -1:
             never; these three need the times of rows
-        season: these three in short: 96 rows, "1d", a timedelta, or several, such as ["1d", "1w"]
+        season: seasons in short: 96 rows, "1d", a timedelta, or several, such as ["1d", "1w"]; "auto", the default, searches
+            for one; "off": none
         diff: columns, by name or number, of which the difference from the row before is learned instead
         rate: counters, of which the increase per second of the times is learned, or per row without times; a counter
             that falls began at 0 again
@@ -126,6 +130,7 @@ class Pipeline(Alerting):
     season_rows = Option(int)
     season_seconds = Option(float)
     other_season_seconds = Option(float)
+    find_season = Option(str)
     alerts = Option(float)
     cooldown = Option(float)
     silence = Option(float)
@@ -150,6 +155,7 @@ class Pipeline(Alerting):
         season_rows: int = 0,
         season_seconds: float = 0.0,
         other_season_seconds: float = 0.0,
+        find_season: Switch = "on",
         alerts: float = 0.0,
         cooldown: float = 0.0,
         silence: float = 0.0,
@@ -175,15 +181,16 @@ class Pipeline(Alerting):
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
         options |= dict(memory_limit=memory_limit, evicted=evicted)
         options |= dict(persistence=persistence, stuck=stuck, partner=partner, season_rows=season_rows)
-        options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds)
+        options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds, find_season=find_season)
         options |= dict(alerts=alerts, cooldown=cooldown, silence=silence)
         self._derive = tuple(
             (column, kind_of_column, keep_original and kind_of_column != 4)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log), (4, category))  # as oif_derive
             for column in columns_of(columns)
         )
+        options = as_words(options)
         _set_seasons(options, season)
-        super().__init__(kind, params, as_words(options), self._derive)
+        super().__init__(kind, params, options, self._derive)
         self.ignore_unknown = ignore_unknown
         if trained is not None:
             self._adopt(trained)
@@ -392,6 +399,23 @@ class Pipeline(Alerting):
         column = info.column if info.column is None or not names else names[info.column]
         return info._replace(peak_grade=_GRADES[info.peak_grade], column=column, reason=_REASONS[info.reason])
 
+    def season(self, key: str | bytes | int | None = None) -> list[Season]:
+        """The seasons of a key: those that were given, or the one that was found; none while none is found.
+
+        >>> import numpy as np, oif
+        >>> hours = np.arange(24 * 60)
+        >>> load = 50 + 20 * np.sin(hours * 2 * np.pi / 24) + np.random.default_rng(1).normal(size=len(hours))
+        >>> pipeline = oif.Pipeline()
+        >>> results = pipeline.process(load[:, None])
+        >>> [(season.rows, season.was_found, round(season.strength, 1)) for season in pipeline.season()]
+        [(24, True, 0.9)]
+        """
+        names = self._learned_names(self.column_names)
+        return [
+            Season(int(rows), seconds, was_found, strength, column if column is None or not names else names[column])
+            for rows, seconds, was_found, strength, column in self._season(key if key is None else key_of(key))
+        ]
+
     def list_keys(self) -> list[KeyInfo]:
         """All keys: those with a model in memory, then those that were evicted and kept."""
         return [_key_info(fields) for fields in self._key_infos()]
@@ -478,12 +502,25 @@ def _season_seconds(season: str | datetime.timedelta) -> float:
         return season.total_seconds()
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([a-z]+)", season)
     if match is None or match[2] not in _UNITS:
-        raise ParameterError(f"a season is a number of rows, or a time such as '24h', '1d' or '1w', not {season!r}")
+        raise ParameterError(f"a season is a number of rows, a time such as '24h', '1d' or '1w', 'auto' or 'off', not {season!r}")
     return float(match[1]) * _UNITS[match[2]]
 
 
+def _set_search(options: dict[str, Any], word: str, is_alone: bool) -> None:
+    names = [name for name in ("season_rows", "season_seconds", "other_season_seconds") if options[name] != 0]
+    if not is_alone or names:
+        raise ParameterError(f"season={word!r} contradicts {names[0] if names else 'another season'}; leave one of them out")
+    if word == "auto" and options["find_season"] == "off":
+        raise ParameterError("season='auto' contradicts find_season=False; leave one of them out")
+    options["find_season"] = "on" if word == "auto" else "off"
+
+
 def _set_seasons(options: dict[str, Any], season: _Season | Iterable[_Season]) -> None:
-    seasons = (season,) if isinstance(season, (int, str, datetime.timedelta)) else season
+    seasons = (season,) if isinstance(season, (int, str, datetime.timedelta)) else tuple(season)
+    words = [one for one in seasons if isinstance(one, str) and one in ("auto", "off")]
+    if words:
+        _set_search(options, words[0], len(seasons) == 1)
+        return
     for one in seasons:
         if isinstance(one, int) and not isinstance(one, bool):
             names, value = ["season_rows"], float(one)

@@ -46,6 +46,7 @@ class Reason(IntEnum):
     SILENCE = 4  # the row came after a pause longer than any before
     NEW_VALUE = 5  # a category has a value that is not known
     RARE_VALUE = 6  # a category has a value that is rarer than others
+    FIRST_VALUE = 7  # a column that was always missing has a value
 
 
 class Result(NamedTuple):
@@ -121,6 +122,27 @@ class EpisodeInfo(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON: the grade and the reason as words, what is unknown as None."""
+        return _json(self._asdict())
+
+
+class Season(NamedTuple):
+    """A season of a key: after how long the stream repeats itself.
+
+    rows: its period in rows; 0 if it is in seconds
+    seconds: its period in seconds; 0 if it is in rows
+    was_found: the pipeline found it; otherwise an option gave it
+    strength: 0 to 1, in the column where it is strongest; 0 while unknown
+    column: that column; None while unknown
+    """
+
+    rows: int
+    seconds: float
+    was_found: bool
+    strength: float
+    column: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON."""
         return _json(self._asdict())
 
 
@@ -225,6 +247,7 @@ class AlertOptions(TypedDict, total=False):
     stuck: Switch
     partner: Switch
     season_rows: int
+    find_season: Switch
 
 
 def as_words(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -278,6 +278,7 @@ typedef struct pipeline_object {
 } pipeline_object;
 
 PyObject *pipeline_episode(PyObject *self, PyObject *key);
+PyObject *pipeline_season(PyObject *self, PyObject *key);
 PyObject *pipeline_silent(PyObject *self, PyObject *seconds);
 PyObject *pipeline_key_infos(PyObject *self, PyObject *unused);
 PyObject *pipeline_key_info(PyObject *self, PyObject *key);

@@ -382,6 +382,7 @@ static PyMethodDef methods[] = {
      "_process_one($self, x, key=None, seconds=nan, detector=None, /)\n--\n\n"},
     {"_learned", pipeline_learned, METH_NOARGS, "_learned($self, /)\n--\n\n"},
     {"_episode", pipeline_episode, METH_O, "_episode($self, key, /)\n--\n\n"},
+    {"_season", pipeline_season, METH_O, "_season($self, key, /)\n--\n\n"},
     {"_silent", pipeline_silent, METH_O, "_silent($self, seconds, /)\n--\n\n"},
     {"_change", pipeline_change, METH_O, "_change($self, options, /)\n--\n\n"},
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},

@@ -1,4 +1,4 @@
-/* The keys of a pipeline: reading keys, finding one, episodes and silence. */
+/* The keys of a pipeline: reading keys, finding one, episodes, seasons and silence. */
 #include "core.h"
 
 /* ---- Reading ---- */
@@ -241,7 +241,7 @@ PyObject *pipeline_adopt(PyObject *object, PyObject *detector)
     return good ? Py_NewRef(Py_None) : NULL;
 }
 
-/* ---- Episodes and silence ---- */
+/* ---- Episodes, seasons and silence ---- */
 
 static PyObject *episode_tuple(const oif_episode_info *e)
 {
@@ -265,6 +265,39 @@ PyObject *pipeline_episode(PyObject *object, PyObject *argument)
                                                          (size_t)its_key.count, &episode);
     learner_leave(&self->base);
     return found ? episode_tuple(&episode) : Py_NewRef(Py_None);
+}
+
+static PyObject *season_tuple(const oif_season_info *season)
+{
+    PyObject *column =
+        season->strength > 0 ? PyLong_FromSize_t(season->column) : Py_NewRef(Py_None);
+    return Py_BuildValue("ddNdN", season->rows, season->seconds, PyBool_FromLong(season->was_found),
+                         season->strength, column);
+}
+
+/* _season(key) -> a list of tuples as oif.Season */
+PyObject *pipeline_season(PyObject *object, PyObject *argument)
+{
+    learner *base = &((pipeline_object *)object)->base;
+    row_key its_key;
+    if (!key_read(argument, &its_key, -1))
+        return NULL;
+    PyObject *list = PyList_New(0);
+    if (!list || !learner_enter(base, false)) {
+        Py_XDECREF(list);
+        return NULL;
+    }
+    size_t next = 0;
+    oif_season_info season;
+    while (list && base->made &&
+           oif_pipeline_season(base->made, its_key.bytes, (size_t)its_key.count, next++, &season)) {
+        PyObject *tuple = season_tuple(&season);
+        if (!tuple || PyList_Append(list, tuple) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(tuple);
+    }
+    learner_leave(base);
+    return list;
 }
 
 /* Appends (key, since, allowed) to the list; does nothing after a failure. */

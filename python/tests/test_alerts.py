@@ -139,6 +139,16 @@ def test_a_silent_key_is_told_once():
     assert alerts.silent(1e9) == []
 
 
+def test_the_alert_rate_is_episodes_per_row():
+    rows, rate = healthy(20000), 0.004
+    for begin in range(1000, len(rows), 250):
+        rows[begin : begin + 5] += 6
+    results = oif.Pipeline(oif.RollingIsolationForest(seed=1), alert_rate=rate).process(rows)
+    episodes, anomalies = (results["episode"] == oif.Episode.BEGINS).sum(), results["anomaly"].sum()
+    assert 0.8 * rate * len(rows) < episodes < 1.2 * rate * len(rows), (episodes, rate * len(rows))
+    assert anomalies > 3 * rate * len(rows), anomalies  # not that share of the rows
+
+
 def test_a_budget_of_episodes_is_kept():
     alerts = oif.Pipeline(oif.RollingIsolationForest(seed=1), alerts=10.0)
     results = alerts.process(healthy(30000), times=START + 60.0 * np.arange(30000))

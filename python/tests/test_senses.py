@@ -62,6 +62,35 @@ def test_a_season_that_makes_no_sense_is_a_value_error(season):
         oif.Pipeline(season=season)
 
 
+def test_a_season_is_searched_for_unless_it_is_off():
+    assert oif.Pipeline().options == oif.Pipeline(season="auto").options == oif.Pipeline(find_season=True).options
+    assert oif.Pipeline().find_season == "on"
+    assert oif.Pipeline(season="off").options == oif.Pipeline(find_season=False).options
+    assert oif.Pipeline(season=["off"]).find_season == "off"
+    with pytest.raises(oif.ParameterError):
+        oif.Pipeline(find_season="maybe")
+    with pytest.raises(oif.ParameterError, match="find_season cannot be changed"):
+        made = oif.Pipeline()
+        made.process_one([1, 2])
+        made.find_season = "off"
+
+
+@pytest.mark.parametrize(
+    "options, other",
+    [
+        ({"season": ["auto", 48]}, "another season"),
+        ({"season": ["1d", "off"]}, "another season"),
+        ({"season": ["auto", "off"]}, "another season"),
+        ({"season": "auto", "season_rows": 48}, "season_rows"),
+        ({"season": "off", "season_seconds": 3600.0}, "season_seconds"),
+        ({"season": "auto", "find_season": False}, "find_season"),
+    ],
+)
+def test_auto_and_off_contradict_other_seasons(options, other):
+    with pytest.raises(oif.ParameterError, match=f"season='[a-z]+' contradicts {other}.*; leave one of them out"):
+        oif.Pipeline(**options)
+
+
 @pytest.mark.parametrize("season", [1.5, True, [None], [["1d"]]])
 def test_a_season_of_another_type_is_a_type_error(season):
     with pytest.raises(TypeError):
@@ -81,7 +110,7 @@ def test_what_is_on_or_off_may_be_a_bool():
 def test_process_of_a_detector_takes_a_bool_and_keeps_it(rows):
     detector = oif.RollingIsolationForest()
     detector.process(rows, stuck=False)
-    detector.process(rows, stuck="off")
+    detector.process(rows, stuck="off", find_season=True)
     with pytest.raises(oif.ParameterError, match="stuck"):
         detector.process(rows, stuck=True)
 
@@ -91,7 +120,59 @@ def test_the_repr_shows_seasons_and_switches_and_can_be_read_back():
     assert repr(pipeline) == (
         "Pipeline(RollingIsolationForest(), persistence=1, stuck='off', season_rows=48, season_seconds=86400.0)"
     )
-    assert repr(eval(repr(pipeline), vars(oif))) == repr(pipeline)
+    assert repr(oif.Pipeline(season="off")) == "Pipeline(RollingIsolationForest(), find_season='off')"
+    for made in (pipeline, oif.Pipeline(season="off")):
+        assert repr(eval(repr(made), vars(oif))) == repr(made)
+
+
+# ---- Seasons ----
+
+
+def test_a_season_is_found_and_its_anomalies_are_those_of_a_season_that_is_given():
+    rows, late = make_days()
+    searching, knowing = oif.Pipeline(), oif.Pipeline(season=48)
+    found, given = searching.process(rows), knowing.process(rows)
+    (season,) = searching.season()
+    assert (season.rows, season.seconds, season.was_found, season.column) == (48, 0, True, 0)
+    assert 0.9 < season.strength <= 1 and isinstance(season.rows, int)
+    assert season.to_dict() == season._asdict()
+    (known,) = knowing.season()
+    assert (known.rows, known.was_found) == (48, False) and known.strength > 0.9
+    assert (found["reason"][late] == given["reason"][late]).all()
+    assert (found["reason"][late] == Reason.SEASON).any()
+
+
+def test_a_season_that_is_found_goes_by_the_times_of_the_rows():
+    rows, _ = make_days()
+    pipeline = oif.Pipeline()
+    pipeline.process(rows, times=times_of(rows))
+    (season,) = pipeline.season()
+    assert (season.rows, season.seconds, season.was_found) == (0, 86400, True)
+
+
+def test_every_key_has_its_own_season_and_the_name_of_its_column():
+    rows, _ = make_days()
+    pipeline = oif.Pipeline(diff="total")
+    noise = np.random.default_rng(2).normal(size=len(rows))
+    total = np.cumsum(rows[:, 0])
+    for i in range(len(rows)):
+        pipeline.process_one({"noise": noise[i], "total": total[i]}, key="daily")
+        pipeline.process_one({"noise": noise[i], "total": noise[-i]}, key=b"none")
+    (season,) = pipeline.season("daily")
+    assert (season.rows, season.column) == (48, "diff(total)")
+    assert pipeline.season("none") == pipeline.season(b"other") == pipeline.season(3) == pipeline.season() == []
+
+
+def test_seasons_that_are_given_are_listed_while_their_strength_is_unknown():
+    pipeline = oif.Pipeline(season=[48, "1d", "1w"])
+    assert pipeline.season() == []
+    pipeline.process_one([1, 2], time=1.7e9)
+    expected = [(48, 0, False, 0, None), (0, 86400, False, 0, None), (0, 604800, False, 0, None)]
+    assert pipeline.season() == expected and isinstance(pipeline.season()[0], oif.Season)
+    assert pickle.loads(pickle.dumps(pipeline.season())) == expected
+    pipeline = oif.Pipeline(season="off")
+    pipeline.process(make_days()[0])
+    assert pipeline.season() == []
 
 
 # ---- Reasons ----
@@ -104,7 +185,7 @@ def test_a_number_that_is_unusual_for_its_time_has_the_reason_season():
     found = results[late]
     assert found["anomaly"].any()
     assert (found["reason"][found["anomaly"]] == Reason.SEASON).all()
-    without = oif.Pipeline().process(rows)
+    without = oif.Pipeline(season="off").process(rows)
     assert not (without["reason"] == Reason.SEASON).any()
 
 
@@ -160,9 +241,22 @@ def test_a_stuck_column_has_the_reason_stuck():
     assert not (oif.Pipeline(stuck=False).process(rows)["reason"] == Reason.STUCK).any()
 
 
-def test_copies_and_pickles_keep_seasons_and_go_on_alike():
+def test_the_first_value_of_a_column_that_was_always_missing_is_reported_once():
+    rows = np.random.default_rng(5).normal(size=(4000, 3))
+    rows[:3900, 2] = np.nan
+    pipeline = oif.Pipeline()
+    results = pipeline.process(rows[:3901])
+    assert results["anomaly"][3900] and results["grade"][3900] == oif.Grade.NOTE
+    assert [why.reason for why in pipeline.explain()] == [Reason.VALUES, Reason.VALUES, Reason.FIRST_VALUE]
+    assert pipeline.episode().reason is Reason.FIRST_VALUE
+    both = np.concatenate([results["reason"], pipeline.process(rows[3901:])["reason"]])
+    assert np.flatnonzero(both == Reason.FIRST_VALUE).tolist() == [3900]
+
+
+@pytest.mark.parametrize("season", [48, "auto"])
+def test_copies_and_pickles_keep_seasons_and_go_on_alike(season):
     rows, _ = make_days()
-    pipeline = oif.Pipeline(season=48, partner=False)
+    pipeline = oif.Pipeline(season=season, partner=False)
     assert pickle.loads(pickle.dumps(pipeline)).options == pipeline.options
     pipeline.process(rows[:1000])
     twins = [pickle.loads(pickle.dumps(pipeline)), copy.copy(pipeline), pipeline.clone()]
@@ -170,6 +264,7 @@ def test_copies_and_pickles_keep_seasons_and_go_on_alike():
     for twin in twins:
         assert twin.options == pipeline.options
         assert (twin.process(rows[1000:]) == expected).all()
+        assert twin.season() == pipeline.season() != []
 
 
 def test_results_and_explanations_can_be_pickled():

@@ -20,7 +20,8 @@
  * extreme when one box happens to be small or a counter was 0 in most boxes. A column that is
  * always outside, such as a time or a rising counter, would mask the others, so each column's usual
  * q of late is subtracted from its q. Insertion turns q into a smaller depth
- * (oif_row_ranges_depth).
+ * (oif_row_ranges_depth). More columns outside, and values still further outside, make it smaller
+ * again: extreme rows can be ranked.
  *
  * A row inside every box costs two comparisons per column. The block has no pointers and may be
  * part of another block. Any rows with columns will do: the pipeline uses derived ones.
@@ -57,6 +58,8 @@ typedef struct oif_row_ranges {
     uint32_t columns;
     uint32_t groups; /* in use; the others have no box yet */
     uint64_t rows;   /* learned */
+    /* 1; 0: as in snapshots up to format 2, where neither breadth nor extremity counts */
+    uint32_t is_broad;
     _Alignas(OIF_CACHE_LINE_BYTES) double numbers[];
 } oif_row_ranges;
 
@@ -78,8 +81,8 @@ bool oif_row_ranges_learn(oif_row_ranges *ranges, const double *row, bool comple
 /* Whether a row may be outside a box. If not, insertion does not change its depth. */
 bool oif_row_ranges_may_be_outside(const oif_row_ranges *ranges, const double *row);
 
-/* The depth of a row after insertion: `depth` inside all boxes, down to 1 far outside. `left_out`
- * may be NULL. */
+/* The depth of a row after insertion: `depth` inside all boxes, about 1 if one column is far
+ * outside, less if several are. `left_out` may be NULL. */
 double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, double depth,
                             const oif_columns_left_out *left_out);
 

@@ -1,5 +1,6 @@
 /* Judges rows by the ranges of recent rows: which values are outside, and how that changes the
  * depth of the row. */
+#include "base/stable_math.h"
 #include "detect/row_ranges_layout.h"
 
 #include <math.h>
@@ -106,6 +107,20 @@ static __attribute__((noinline)) void judge_empty(const double *lows, double wor
         worst[group] = lows[group] == INFINITY ? 1 : worst[group];
 }
 
+/* What is subtracted from the q of a column, and the factor that makes 1 of the largest q again.
+ * After a level shift almost every row is far outside, until the boxes are renewed: the cap keeps
+ * values much further outside visible. */
+typedef struct usual_excess {
+    double usual, scale;
+} usual_excess;
+
+OIF_INLINE usual_excess excess_in(const oif_row_ranges *ranges, size_t j)
+{
+    const double most = 0.98, excess = array_at(ranges, EXCESSES)[j],
+                 usual = excess < most ? excess : most;
+    return ranges->is_broad ? (usual_excess){usual, 1 / (1 - usual)} : (usual_excess){excess, 1};
+}
+
 /* Raises the worst q so far of each group to the q of one more column.
  *
  * Inside a box the distance is between 0 and minus half the width, so q is not above 0. It is NaN
@@ -117,13 +132,13 @@ OIF_INLINE void judge_number(const oif_row_ranges *ranges, size_t j, double numb
 {
     const double *lows = lows_of(ranges, j), *highs = highs_of(ranges, j);
     const double x = number * quarter, usual = array_at(ranges, WIDTHS)[j];
-    const double usual_excess = array_at(ranges, EXCESSES)[j];
+    const usual_excess excess = excess_in(ranges, j);
     for (uint32_t group = 0; group < GROUPS; group++) {
         double low = lows[group], high = highs[group];
         double below = low - x, above = x - high, width = high - low;
         double distance = below > above ? below : above;
         width = width > usual ? width : usual;
-        double q = distance / (distance + width) - usual_excess;
+        double q = (distance / (distance + width) - excess.usual) * excess.scale;
         worst[group] = q > worst[group] ? q : worst[group];
     }
 }
@@ -152,11 +167,89 @@ OIF_INLINE double mean_loss(const double worst[GROUPS], double depth, uint32_t g
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (0.5 * (groups + GROUPS));
 }
 
+/* The mean probability of one value over the groups in use. */
+OIF_INLINE double mean_probability(const oif_row_ranges *ranges, size_t j, double number)
+{
+    double q[GROUPS] = {0}, sums[LANES] = {0};
+    judge_number(ranges, j, number, q);
+    for (uint32_t group = 0; group < GROUPS; group += LANES)
+        for (uint32_t i = 0; i < LANES; i++)
+            sums[i] += probability_of(q[group + i]);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / ranges->groups;
+}
+
+static double mean_probability_portable(const oif_row_ranges *ranges, size_t j, double number)
+{
+    return mean_probability(ranges, j, number);
+}
+
+OIF_AVX2 static double mean_probability_avx2(const oif_row_ranges *ranges, size_t j, double number)
+{
+    return mean_probability(ranges, j, number);
+}
+
+static double probability_in(const oif_row_ranges *ranges, size_t j, double number)
+{
+    return (oif_machine_has_avx2() ? mean_probability_avx2 : mean_probability_portable)(ranges, j,
+                                                                                        number);
+}
+
+/* ---- How broad and how extreme ---- */
+
+/* The mean probability of one value, also if it is missing. */
+static double probability_of_value(const oif_row_ranges *ranges, size_t j, double number)
+{
+    if (number == number)
+        return probability_in(ranges, j, number);
+    return 1 - (double)__builtin_popcount(missing_of(ranges)[j]) / GROUPS;
+}
+
+/* The depth of a row whose worst column alone would give it the depth `inserted`.
+ *
+ * By the worst column alone, a blip equals an incident of the whole machine, and 10 widths equal
+ * 1,000. So other columns that are outside make the row shallower, and so does a value that is
+ * further outside than isolation alone needs. The first change in a constant column has no such
+ * distance. */
+static __attribute__((noinline)) double judge_breadth(const oif_row_ranges *ranges,
+                                                      const double *row, double inserted,
+                                                      const oif_columns_left_out *left_out)
+{
+    const double ordinary = 0.1, extremity = 0.3, breadth = 0.3, least_left = 0x1p-40;
+    const double *low = array_at(ranges, INNER_LOWS), *high = array_at(ranges, INNER_HIGHS);
+    double sum = 0, most = 0;
+    for (size_t j = 0; j < ranges->columns; j++) {
+        if (!is_outside(low[j], high[j], row[j]) || is_left_out(left_out, j))
+            continue;
+        const double p = probability_of_value(ranges, j, row[j]), left = 1 - p;
+        if (!(p > ordinary))
+            continue;
+        const double weight = (p - ordinary) / (1 - ordinary);
+        most = weight > most ? weight : most;
+        sum += weight;
+        if (row[j] == row[j] && array_at(ranges, WIDTHS)[j] > 0)
+            sum -= weight * extremity * oif_log2(left > least_left ? left : least_left);
+    }
+    return inserted / (1 + breadth * oif_log2(1 + (sum - most)));
+}
+
+/* ---- Depth ---- */
+
+/* Whether a value was learned since the boxes in use were filled. */
+static __attribute__((noinline)) bool is_filling(const oif_row_ranges *ranges, size_t j)
+{
+    for (uint32_t group = 0; group < GROUPS; group++)
+        if (filling_low(ranges, group)[j] <= filling_high(ranges, group)[j])
+            return ranges->is_broad;
+    return false;
+}
+
+/* A column that was always missing is extreme with its first value. Once that is learned, the
+ * column is new rather than extreme: groups that have no box of it say nothing. */
 OIF_INLINE void judge_present(const oif_row_ranges *ranges, size_t j, double number,
                               double worst[GROUPS])
 {
     judge_number(ranges, j, number, worst);
-    if (array_at(ranges, INNER_LOWS)[j] == INFINITY)
+    if (array_at(ranges, INNER_LOWS)[j] == INFINITY && !is_filling(ranges, j))
         judge_empty(lows_of(ranges, j), worst);
 }
 
@@ -196,33 +289,18 @@ OIF_AVX2 static double judge_avx2(const oif_row_ranges *ranges, const double *ro
 double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, double depth,
                             const oif_columns_left_out *left_out)
 {
-    if (!(depth > 1 && ranges->groups > 0))
+    if (ranges->groups == 0 || (depth <= 1 && !ranges->is_broad))
         return depth;
-    return (oif_machine_has_avx2() ? judge_avx2 : judge)(ranges, row, depth, left_out);
+    double inserted = depth;
+    if (depth > 1)
+        inserted = (oif_machine_has_avx2() ? judge_avx2 : judge)(ranges, row, depth, left_out);
+    /* Of what insertion can take from the depth, it has hardly taken anything. */
+    const bool is_ordinary = depth > 1 && inserted > depth - (depth - 1) / 20;
+    return is_ordinary || !ranges->is_broad ? inserted
+                                            : judge_breadth(ranges, row, inserted, left_out);
 }
 
 /* ---- The worst number ---- */
-
-/* The mean probability of one value over the groups in use. */
-OIF_INLINE double mean_probability(const oif_row_ranges *ranges, size_t j, double number)
-{
-    double q[GROUPS] = {0}, sums[LANES] = {0};
-    judge_number(ranges, j, number, q);
-    for (uint32_t group = 0; group < GROUPS; group += LANES)
-        for (uint32_t i = 0; i < LANES; i++)
-            sums[i] += probability_of(q[group + i]);
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / ranges->groups;
-}
-
-static double mean_probability_portable(const oif_row_ranges *ranges, size_t j, double number)
-{
-    return mean_probability(ranges, j, number);
-}
-
-OIF_AVX2 static double mean_probability_avx2(const oif_row_ranges *ranges, size_t j, double number)
-{
-    return mean_probability(ranges, j, number);
-}
 
 double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, size_t *column)
 {
@@ -232,8 +310,7 @@ double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, siz
     for (size_t j = 0; j < ranges->columns; j++) {
         if (row[j] != row[j] || !is_outside(low[j], high[j], row[j]))
             continue;
-        double p = (oif_machine_has_avx2() ? mean_probability_avx2
-                                           : mean_probability_portable)(ranges, j, row[j]);
+        double p = probability_in(ranges, j, row[j]);
         if (p > worst) {
             worst = p;
             *column = j;

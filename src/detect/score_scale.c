@@ -17,6 +17,7 @@ double oif_score_evidence(oif_score_scale scale, double score)
     case OIF_SCORES_OF_MASS: return oif_log2(1 + (score > 0 ? score : 0));
     case OIF_SCORES_OF_DISTANCE: return oif_log2(clamp(score, 0x1p-1000, 0x1p1000));
     case OIF_SCORES_OF_EVIDENCE:
+    case OIF_SCORES_OF_SEASON:
     case OIF_SCORES_OF_SEVERITY:
     case OIF_SCORES_IN_BITS: break;
     }
@@ -30,6 +31,7 @@ double oif_evidence_score(oif_score_scale scale, double evidence)
     case OIF_SCORES_OF_MASS: return oif_exp2(clamp(evidence, 0, 1000)) - 1;
     case OIF_SCORES_OF_DISTANCE: return oif_exp2(clamp(evidence, -1000, 1000));
     case OIF_SCORES_OF_EVIDENCE:
+    case OIF_SCORES_OF_SEASON:
     case OIF_SCORES_OF_SEVERITY:
     case OIF_SCORES_IN_BITS: break;
     }

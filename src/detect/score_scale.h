@@ -9,6 +9,7 @@ typedef enum oif_score_scale {
     OIF_SCORES_OF_MASS,     /* no upper bound: rows that a removal would move */
     OIF_SCORES_OF_DISTANCE, /* no upper bound: distance from other rows */
     OIF_SCORES_OF_EVIDENCE, /* evidence, usually 0; one more is a lot */
+    OIF_SCORES_OF_SEASON,   /* the same; one more is even more */
     OIF_SCORES_OF_SEVERITY  /* one more is a tenth as likely */
 } oif_score_scale;
 

@@ -1,15 +1,25 @@
-/* A budget of episodes per day, converted to the fraction of rows to report.
+/* The budget of alerts: how severe a row must be to begin an episode, so that episodes are as
+ * frequent as wanted.
  *
- *     rate  =  episodes wanted per row  x  anomalies per episode  x  2^correction
- *                    |                            |                      |
- *              rows per second              average so far        falls with each episode,
- *                                                                 rises with time
+ *     bar  =  severity of the rows to report  +  more at the start  +  correction
+ *                         |                              |                 |
+ *           a few rows per episode wanted      few scores are known    f(overspent)
  *
- * The correction is constant on average if and only if episodes are as frequent as wanted. So in
- * the long run the budget is met for any stream. The other two factors are known early and keep the
- * rate close from the start.
+ *     overspent   episodes begun minus episodes earned; each row earns the wanted rate
+ *     f(s)        s / 10 if s < 0, exp(s / 10) - 1 otherwise
  *
- * All keys of a pipeline share one budget.
+ * This is adaptive conformal inference (Gibbs and Candes, 2021), counted in episodes. On average
+ * the bar stays where it is if and only if episodes are as frequent as wanted. At the highest bar
+ * no episode begins, so for any stream, whatever it does,
+ *
+ *     episodes in n rows  <=  rate n + 29
+ *
+ * A quiet stream spends its budget, too: the bar falls, but not below one
+ * row in 100 (or the rate, if that is more).
+ *
+ * With `alert_rate` each model has its own level. With `alerts` per day, all keys of a pipeline
+ * share one, time rather than rows earns the budget, and at most 2% of the rows are alerts in the
+ * long run.
  */
 #ifndef OIF_PIPELINE_ALERT_BUDGET_H
 #define OIF_PIPELINE_ALERT_BUDGET_H
@@ -18,25 +28,47 @@
 
 #include <stdbool.h>
 
+/* ---- The level ---- */
+
+typedef struct oif_alert_level {
+    double overspent;  /* episodes */
+    double alert_rows; /* more than allowed, if rows are counted */
+} oif_alert_level;
+
+/* The severity that a row must exceed to begin an episode, if `rate` episodes per row are wanted
+ * and that many scores are known; +infinity: none may begin. Within an episode, to continue it: the
+ * bar at which it began. */
+double oif_alert_level_bar(const oif_alert_level *level, double rate, double scores,
+                           bool in_episode);
+
+/* Call it for each row with the episodes that it earns: those wanted per row. */
+void oif_alert_level_pass(oif_alert_level *level, double rate, double scores, double earned);
+
+/* Call it for each row to limit the rows in alerts, too: to 2% in the long run. A wanted number of
+ * episodes alone does not: where episodes last, the bar would fall until most rows are in one. */
+void oif_alert_level_count_rows(oif_alert_level *level, bool is_alert);
+
+/* Call it when an episode begins. */
+void oif_alert_level_begin(oif_alert_level *level);
+
+void oif_alert_level_visit_fields(oif_alert_level *level, oif_state_visitor *visitor);
+bool oif_alert_level_check(const oif_alert_level *level);
+
+/* ---- Episodes per day ---- */
+
 typedef struct oif_alert_budget {
-    double per_day;           /* episodes; 0: no budget */
-    double calm;              /* rows that end an episode */
-    double last_seconds;      /* the latest time; NaN before the first */
-    double rows, seconds;     /* so far; older ones count less */
-    double episode_anomalies; /* the usual number, at least 1 */
-    double correction;        /* of the binary logarithm of the rate */
+    double per_day;       /* episodes; 0: no budget */
+    double last_seconds;  /* the latest time; NaN before the first */
+    double rows, seconds; /* so far; older ones count less */
+    oif_alert_level level;
 } oif_alert_budget;
 
-void oif_alert_budget_init(oif_alert_budget *budget, double per_day, double calm);
+void oif_alert_budget_init(oif_alert_budget *budget, double per_day);
 
-/* Call it for each row, with its time. */
-void oif_alert_budget_pass(oif_alert_budget *budget, double seconds);
+/* Call it for each row, with its time. Returns the episodes that it earns. */
+double oif_alert_budget_pass(oif_alert_budget *budget, double seconds);
 
-/* Call these when an episode begins, and when it ends, with its number of anomalies. */
-void oif_alert_budget_begin(oif_alert_budget *budget);
-void oif_alert_budget_end(oif_alert_budget *budget, double anomalies);
-
-/* The fraction of rows to report; 0 while it is unknown. */
+/* The episodes wanted per row; 0 while that is unknown. */
 double oif_alert_budget_rate(const oif_alert_budget *budget);
 
 void oif_alert_budget_visit_fields(oif_alert_budget *budget, oif_state_visitor *visitor);

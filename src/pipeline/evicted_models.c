@@ -261,7 +261,7 @@ void oif_evicted_models_write(oif_section_writer *writer, const oif_evicted_mode
                               bool is_beside)
 {
     uint64_t counts[] = {evicted->lost, is_beside ? evicted->count : 0};
-    oif_byte_counter counter = oif_byte_counter_new();
+    oif_byte_counter counter = oif_byte_counter_new(0);
     if (is_beside)
         visit_keys(evicted, &counter.visitor);
     oif_section_writer_begin(writer, evicted_tag, sizeof counts + counter.bytes);

@@ -23,8 +23,10 @@ void oif_judge_visit_fields(oif_judge *judge, oif_state_visitor *visitor)
 
 static double severity_of(const oif_judge *judge)
 {
-    bool tells_nothing = judge->score != judge->score ||
-                         (judge->scale == OIF_SCORES_OF_EVIDENCE && judge->score <= 0);
+    bool tells_nothing =
+        judge->score != judge->score ||
+        ((judge->scale == OIF_SCORES_OF_EVIDENCE || judge->scale == OIF_SCORES_OF_SEASON) &&
+         judge->score <= 0);
     return tells_nothing
                ? 0
                : oif_curve_severity(&judge->curve, &judge->history, judge->scale, judge->score);

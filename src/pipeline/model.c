@@ -11,10 +11,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Up to this many recent anomalies are within the alert rate; fewer if the memory is small. */
-enum { FEW_ANOMALIES = 8 };
+/* The first anomalies of an episode. They are learned with OIF_LEARN_DECAY, so what comes back
+ * again and again becomes usual. Those after them wait until there are `patience` of them. */
+enum {
+    EARLY_ANOMALIES = 4,
+    ACCEPTED_ROWS = 16 /* of an accepted change, the scores of one row in this many count */
+};
 
 static const double usual_memory = 1000; /* rows that the usual values are averaged over */
+
+static const double first_value_severity = 3.5; /* a note */
+
+/* Of the budget, a sense may spend a third for long. */
+static const double debt_step = 1, sense_share = 0.3, most_debt = 100;
 
 /* ---- Creation ---- */
 
@@ -92,9 +101,11 @@ static oif_score_scale scale_of(const oif_model *m, size_t judge)
 {
     if (judge < m->detector_count)
         return oif_detector_scale(m->detectors[judge]);
-    return judge < m->detector_count + oif_senses_count(&m->options.senses)
-               ? OIF_SCORES_OF_EVIDENCE
-               : OIF_SCORES_OF_SEVERITY;
+    const oif_senses_options *senses = &m->options.senses;
+    const size_t sense = judge - m->detector_count, first_season = senses->stuck + senses->partner;
+    return sense < first_season               ? OIF_SCORES_OF_EVIDENCE
+           : sense < oif_senses_count(senses) ? OIF_SCORES_OF_SEASON
+                                              : OIF_SCORES_OF_SEVERITY;
 }
 
 /* A quarter of the memory, because only every fourth score is learned. */
@@ -110,6 +121,13 @@ static void init_judges(oif_model *m)
         oif_judge_init(&judges_of(m)[i], scale_of(m, i), judge_memory(&m->options));
 }
 
+static void count_unseen(oif_model *m)
+{
+    m->unseen_columns = 0;
+    for (size_t i = 0; i < m->columns; i++)
+        m->unseen_columns += oif_model_usual(m)[i].half_mean != oif_model_usual(m)[i].half_mean;
+}
+
 /* Initialises a model with blank detectors. */
 static void init(oif_model *m, const oif_model *head)
 {
@@ -119,6 +137,7 @@ static void init(oif_model *m, const oif_model *head)
     oif_senses_init(senses_of(m), m->columns, &m->options.senses);
     for (size_t i = 0; i < m->columns; i++)
         oif_model_usual(m)[i].half_mean = NAN;
+    count_unseen(m);
     if (m->plan->count > 0)
         oif_derived_state_init(m->plan, derived_of(m));
 }
@@ -218,14 +237,19 @@ size_t oif_model_memory_bytes(const oif_model *model)
 
 /* ---- Deciding ---- */
 
+/* The severity that a row must exceed to be an anomaly. A frozen model judges a row the same way,
+ * whatever came before. */
+static double bar_of(const oif_model *m)
+{
+    const bool in_episode = m->alerts.in_episode && m->options.learn != OIF_LEARN_NONE;
+    return oif_alert_level_bar(&m->level, m->options.alert_rate, m->history.total, in_episode);
+}
+
 static double threshold_of(const oif_model *m)
 {
     if (m->options.threshold != 0)
         return m->options.threshold;
-    double rate = m->options.alert_rate, threshold = oif_score_history_threshold(&m->history, rate);
-    if (threshold < INFINITY)
-        return threshold;
-    return oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), rate);
+    return oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), bar_of(m));
 }
 
 bool oif_model_ready(const oif_model *model)
@@ -249,30 +273,36 @@ static bool is_like_all_recent(const oif_model *m)
            m->same_rows >= (before < OIF_MODEL_SAME_ROWS ? before : OIF_MODEL_SAME_ROWS);
 }
 
+/* Judges after the detectors and senses: the categories, and the first value of each column. */
+static size_t category_judge(const oif_model *m)
+{
+    return m->detector_count + senses_of(m)->count;
+}
+
+static size_t first_value_judge(const oif_model *m, size_t column)
+{
+    return category_judge(m) + 1 + column;
+}
+
 /* Whether a category decided. Its values may differ although the learned rows are equal. */
 static bool is_by_category(const oif_model *m)
 {
-    return m->judge >= m->detector_count + senses_of(m)->count;
+    return m->judge == category_judge(m);
 }
 
-/* The finding of the sense that decided, or of the categories. */
+/* The finding of the sense that decided, of the categories, or of a first value. */
 static oif_finding finding_of(const oif_model *m)
 {
     const size_t sense = m->judge - m->detector_count;
     if (sense < senses_of(m)->count)
         return senses_of(m)->findings[sense];
+    if (!is_by_category(m))
+        return (oif_finding){.reason = OIF_REASON_FIRST_VALUE,
+                             .column = (uint32_t)(m->judge - first_value_judge(m, 0))};
     const oif_derived_state *derived = derived_of(m);
     return (oif_finding){.reason = derived->is_new ? OIF_REASON_NEW_VALUE : OIF_REASON_RARE_VALUE,
                          .direction = 1,
                          .column = derived->surprising_column};
-}
-
-/* How many anomalies at a time still count as single ones: a quarter of those that the memory holds
- * at the alert rate. With more, one incident would raise the threshold for the next. */
-static double few_anomalies(const oif_model *m)
-{
-    double quarter = m->options.alert_rate * m->options.memory / 4;
-    return quarter < FEW_ANOMALIES ? quarter : FEW_ANOMALIES;
 }
 
 static void count_anomalies(oif_model *m, bool anomaly)
@@ -283,12 +313,43 @@ static void count_anomalies(oif_model *m, bool anomaly)
         m->recent_anomalies -= m->recent_anomalies > 0;
 }
 
-static bool is_acceptable(const oif_model *m, bool anomaly)
+/* Whether an anomaly is one of the first of its episode. */
+static bool is_early(const oif_model *m)
 {
-    if (m->options.learn == OIF_LEARN_NONE)
-        return false;
-    return !anomaly || m->options.learn == OIF_LEARN_ALL ||
-           (m->options.learn == OIF_LEARN_DECAY && m->recent_anomalies == m->options.patience);
+    return !m->alerts.in_episode || m->alerts.episode.anomalies < EARLY_ANOMALIES;
+}
+
+/* Whether anomalies have come for so long that they are the new normal. */
+static bool is_change_accepted(const oif_model *m)
+{
+    return m->recent_anomalies == m->options.patience;
+}
+
+/* The first column that has its first value; the number of columns if none has. */
+static size_t first_value_column(const oif_model *m, const double *row)
+{
+    for (size_t i = 0; i < m->columns && m->unseen_columns > 0; i++)
+        if (row[i] == row[i] && oif_model_usual(m)[i].half_mean != oif_model_usual(m)[i].half_mean)
+            return i;
+    return m->columns;
+}
+
+static bool has_first_value(const oif_model *m, const double *row)
+{
+    return first_value_column(m, row) < m->columns;
+}
+
+/* A first value is learned at once, so it is reported once. */
+static bool is_acceptable(const oif_model *m, const double *row, bool anomaly)
+{
+    switch (m->options.learn) {
+    case OIF_LEARN_ALL: return true;
+    case OIF_LEARN_NORMAL: return !anomaly;
+    case OIF_LEARN_DECAY:
+        return !anomaly || is_early(m) || is_change_accepted(m) || has_first_value(m, row);
+    case OIF_LEARN_NONE: break;
+    }
+    return false;
 }
 
 /* ---- Rows ---- */
@@ -324,8 +385,10 @@ static void learn_usual(oif_model *m, const double *row)
         double half = row[i] / 2;
         if (half != half)
             continue;
-        if (usual->half_mean != usual->half_mean)
+        if (usual->half_mean != usual->half_mean) {
             usual->half_mean = half;
+            m->unseen_columns--;
+        }
         double away = fabs(half - usual->half_mean);
         usual->half_mean += (half - usual->half_mean) * weight;
         usual->half_spread += (away - usual->half_spread) * weight;
@@ -355,13 +418,33 @@ static double recent_severity(oif_model *m, double severity)
     return sum / rows;
 }
 
-/* The severity found by a judge beside the detectors, if it is enough for an alert, else 0.
- * Anything less would only disturb the order of the scores. */
-static double alarm_of(const oif_model *m, const oif_judge *judge)
+/* The number of the persistence among the debts. */
+static uint32_t persistence_of(const oif_model *m)
+{
+    return senses_of(m)->count;
+}
+
+/* The severity found by a sense or the persistence, if it is enough for an alert, else 0. Anything
+ * less would only disturb the order of the scores. An episode continues at the debt that it began
+ * with. */
+static double alarm_of(const oif_model *m, const oif_judge *judge, uint32_t who)
 {
     double severity = oif_judge_severity(judge);
-    bool is_heard = oif_curve_is_known(&judges_of(m)[0].curve) && severity > 0; /* usually false */
-    return is_heard && severity > oif_share_severity(m->options.alert_rate) ? severity : 0;
+    if (!(severity > 0) || !oif_curve_is_known(&judges_of(m)[0].curve)) /* usually so */
+        return 0;
+    const bool is_own = m->alerts.in_episode && m->opened_by == who + 1;
+    severity -= m->debts[who] - (is_own ? debt_step : 0);
+    return severity > bar_of(m) ? severity : 0;
+}
+
+/* The same for a sense, less its fatigue. */
+static double finding_severity(oif_model *m, const oif_judge *judge, uint32_t who)
+{
+    const double per_row = 0.015, recovery = 1.0 / 256;
+    const double severity = alarm_of(m, judge, who);
+    double *fatigue = &m->fatigues[who];
+    *fatigue += severity > 0 ? per_row : -*fatigue * recovery;
+    return severity - *fatigue > bar_of(m) ? severity - *fatigue : 0;
 }
 
 /* The verdict of the judges on the last row. */
@@ -391,7 +474,8 @@ static void judge_stretch(oif_model *m, row_scores *scores)
     oif_judge *stretch = &judges_of(m)[oif_model_judges(m) - 1];
     stretch->score = recent_severity(m, scores->severity);
     const double least_unusual = 1.3; /* one row in twenty: the row itself must be unusual too */
-    double severity = scores->severity > least_unusual ? alarm_of(m, stretch) : 0;
+    double severity =
+        scores->severity > least_unusual ? alarm_of(m, stretch, persistence_of(m)) : 0;
     scores->persists = severity > scores->severity;
     if (scores->persists)
         scores->for_history = oif_judge_score(&judges_of(m)[0], severity);
@@ -405,7 +489,7 @@ static void judge_by_senses(oif_model *m, const double *row, double seconds, row
     oif_senses_observe(senses_of(m), row, seconds, evidence);
     for (uint32_t i = 0; i < senses_of(m)->count; i++) {
         senses[i].score = evidence[i];
-        double found = alarm_of(m, &senses[i]);
+        double found = finding_severity(m, &senses[i], i);
         if (found > most) {
             most = found;
             m->judge = (uint32_t)m->detector_count + i;
@@ -426,13 +510,23 @@ static void judge_by_categories(oif_model *m, row_scores *scores)
         return;
     double chances = oif_log2((double)m->plan->categories), /* it is the maximum of several */
         severity = (derived_of(m)->surprise - chances - margin) * log10_of_2;
-    if (!(severity > scores->severity) || !(severity > oif_share_severity(m->options.alert_rate)))
+    if (!(severity > scores->severity) || !(severity > bar_of(m)))
         return;
     double score = oif_judge_alarm_score(&judges_of(m)[0], severity);
     if (score > scores->score) {
         scores->score = score;
         m->judge = (uint32_t)m->detector_count + senses_of(m)->count;
     }
+}
+
+/* A column that begins is news, not an incident: the severity is that of a note, however extreme
+ * the detectors find it. */
+static void judge_first_value(const oif_model *m, row_scores *scores)
+{
+    const oif_score_scale scale = oif_detector_scale(m->detectors[0]);
+    const double score = oif_severity_threshold(&m->history, scale, first_value_severity);
+    if (first_value_severity > bar_of(m) && score < INFINITY && score > scores->score)
+        scores->score = score;
 }
 
 /* A frozen model has neither senses nor persistence, because they follow the stream. */
@@ -458,9 +552,45 @@ static row_scores score_by_all(oif_model *m, const double *row, double seconds)
     return scores;
 }
 
-static void judge(const oif_model *m, bool was_ready, const row_scores *scores, oif_result *result)
+/* How far a value is from the mean of its column, in units of the spread. If the value is missing
+ * but others were not, or present but all others were missing: the maximum if it caused the score,
+ * else rather far, because some columns miss values now and then. */
+static double departure(const oif_usual *usual, double number, double share)
+{
+    const double most = 1e6 /* for a column that was constant */, rather_far = 10;
+    bool is_missing = number != number, was_missing = usual->half_mean != usual->half_mean;
+    if (is_missing && was_missing)
+        return 0;
+    if (is_missing || was_missing)
+        return share > 0.5 ? most : rather_far;
+    double away = fabs(number / 2 - usual->half_mean);
+    if (away == 0)
+        return 0;
+    return away < most * usual->half_spread ? away / usual->half_spread : most;
+}
+
+/* A sense that compares values with others decided, but a plainer reason is as good: the value is
+ * far outside the usual values of its column. */
+static void prefer_plain_reason(oif_model *m, const double *row)
+{
+    const double far = 8; /* mean absolute deviations */
+    if (m->judge >= category_judge(m))
+        return;
+    const oif_finding found = finding_of(m);
+    const bool has_partner = found.reason == OIF_REASON_PARTNER;
+    if ((has_partner || found.reason == OIF_REASON_SEASON) &&
+        (departure(&oif_model_usual(m)[found.column], row[found.column], 0) > far ||
+         (has_partner &&
+          departure(&oif_model_usual(m)[found.partner], row[found.partner], 0) > far)))
+        m->judge = 0;
+}
+
+static void judge(oif_model *m, bool was_ready, const row_scores *scores, const double *row,
+                  oif_result *result)
 {
     const double score = scores->score;
+    if (m->judge >= m->detector_count)
+        prefer_plain_reason(m, row);
     result->score = score;
     result->p = oif_score_history_share(&m->history, score);
     result->threshold = threshold_of(m);
@@ -476,11 +606,16 @@ static void judge(const oif_model *m, bool was_ready, const row_scores *scores, 
         result->ready
             ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
             : 0;
-    result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
     if (m->judge < m->detector_count)
         result->detector = m->judge;
     else
         result->reason = finding_of(m).reason;
+    if (result->anomaly && result->reason == OIF_REASON_VALUES && has_first_value(m, row)) {
+        m->judge = (uint32_t)first_value_judge(m, first_value_column(m, row));
+        result->reason = OIF_REASON_FIRST_VALUE;
+        result->severity = first_value_severity;
+    }
+    result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
 }
 
 static void learn_recent(oif_model *m)
@@ -509,32 +644,80 @@ static void learn_judges(oif_model *m, bool is_usual, bool begins_episode)
         oif_judges_learn(judges + 1, count - 1);
 }
 
+/* ---- The budget ---- */
+
+/* Who found the anomaly, as in opened_by. */
+static uint32_t opener_of(const oif_model *m, const row_scores *scores)
+{
+    const size_t sense = m->judge - m->detector_count;
+    if (m->judge >= m->detector_count)
+        return sense < senses_of(m)->count ? (uint32_t)sense + 1 : 0;
+    return scores->persists ? persistence_of(m) + 1 : 0;
+}
+
+/* Of an anomaly, at most a score a little beyond the threshold. So an incident does not hide the
+ * next: the history follows a change, but a more extreme row is still more extreme than all of
+ * it. */
+static double score_to_learn(const oif_model *m, const row_scores *scores, const oif_result *result)
+{
+    const double beyond_bar = 0; /* so the rarest ordinary scores are known */
+    if (!result->anomaly || m->options.threshold != 0)
+        return scores->for_history;
+    const double most = oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]),
+                                               bar_of(m) + beyond_bar);
+    return scores->for_history < most ? scores->for_history : most;
+}
+
+/* What a row earns: part of the next episode, and of the debts. */
+static void earn(oif_model *m)
+{
+    const double paid = debt_step * sense_share * m->options.earned;
+    oif_alert_level_pass(&m->level, m->options.alert_rate, m->history.total, m->options.earned);
+    for (uint32_t i = 0; i <= persistence_of(m); i++)
+        m->debts[i] = m->debts[i] > paid ? m->debts[i] - paid : 0;
+}
+
+/* What the begin of an episode costs. */
+static void spend(oif_model *m)
+{
+    oif_alert_level_begin(&m->level);
+    if (m->opened_by > 0 && m->debts[m->opened_by - 1] < most_debt)
+        m->debts[m->opened_by - 1] += debt_step;
+}
+
+/* ---- A row ---- */
+
 /* Scores, judges and learns the shingle, which has no infinities. */
 static void score_recent(oif_model *m, const double *row, double seconds, oif_result *result)
 {
     bool was_ready = oif_detector_ready(m->detectors[0]);
     row_scores scores = score_by_all(m, row, seconds);
-    judge(m, was_ready, &scores, result);
+    if (m->unseen_columns > 0 && was_ready && has_first_value(m, row))
+        judge_first_value(m, &scores);
+    judge(m, was_ready, &scores, row, result);
     if (result->anomaly) /* it must not make the next rows anomalies too */
         m->severities[m->rows % m->options.persistence] = 0;
     count_anomalies(m, result->anomaly);
-    result->learned = is_acceptable(m, result->anomaly);
+    result->learned = is_acceptable(m, row, result->anomaly);
     if (result->learned) {
         learn_recent(m);
         learn_usual(m, row);
-        oif_senses_learn(senses_of(m), row);
+        oif_senses_learn(senses_of(m), row, is_change_accepted(m));
     }
-    /* Which scores enter the history. Those of a detector that is not ready say nothing about later
-     * ones. Those of single anomalies are part of the alert rate: without them the threshold would
-     * keep falling. Those of many anomalies at a time would raise the threshold until nothing
-     * exceeds it. So would a few critical ones, which are not part of the tail of ordinary rows.
-     * What the senses find is left out: a loud sense must not hide what the detectors find. */
-    bool is_single = m->recent_anomalies <= few_anomalies(m) && result->grade != OIF_GRADE_CRITICAL;
     if (!was_ready || m->options.learn == OIF_LEARN_NONE)
         return;
-    if (result->learned || is_single)
-        oif_score_history_add(&m->history, scores.for_history);
-    learn_judges(m, result->learned || is_single, result->anomaly && !m->alerts.in_episode);
+    m->opened_by = result->anomaly && !m->alerts.in_episode ? opener_of(m, &scores) : m->opened_by;
+    /* Which scores enter the history. Those of a detector that is not ready say nothing about later
+     * ones. Those of a whole incident would raise the threshold until nothing exceeds it. What the
+     * senses find is left out: a loud sense must not hide what the detectors find. */
+    const bool is_usual =
+        !result->anomaly || is_early(m) || (is_change_accepted(m) && m->rows % ACCEPTED_ROWS == 0);
+    if (is_usual)
+        oif_score_history_add(&m->history, score_to_learn(m, &scores, result));
+    learn_judges(m, is_usual, result->anomaly && !m->alerts.in_episode);
+    earn(m);
+    if (m->options.limits_rows)
+        oif_alert_level_count_rows(&m->level, result->anomaly);
 }
 
 /* Returns the row to learn. */
@@ -568,29 +751,25 @@ void oif_model_process(oif_model *model, const double *row, double seconds, oif_
         oif_derived_learn(model->plan, derived_of(model));
     oif_alerts_arrive(&model->alerts, seconds, model->options.learn != OIF_LEARN_NONE, result);
     oif_alerts_follow(&model->alerts, model->rows, seconds, result);
+    if (result->episode == OIF_EPISODE_BEGINS && model->options.learn != OIF_LEARN_NONE)
+        spend(model);
+}
+
+/* ---- Seasons ---- */
+
+bool oif_model_season(const oif_model *model, size_t index, oif_season_info *info)
+{
+    const oif_season *season = oif_senses_season(senses_of(model), index);
+    if (!season || season->period == 0)
+        return false;
+    *info = (oif_season_info){.rows = season->in_seconds ? 0 : season->period,
+                              .seconds = season->in_seconds ? season->period : 0,
+                              .was_found = season->options.period == 0};
+    info->strength = oif_season_strength(season, &info->column);
+    return true;
 }
 
 /* ---- Explanations ---- */
-
-/* How far a value is from the mean of its column, in units of the spread. If the value is missing
- * but others were not, or present but all others were missing: the maximum if it caused the score,
- * else rather far, because some columns miss values now and then. */
-static double departure(const oif_usual *usual, double number, double share)
-{
-    const double most = 1e6 /* for a column that was constant */, rather_far = 10;
-    bool is_missing = number != number, was_missing = usual->half_mean != usual->half_mean;
-    if (is_missing && was_missing)
-        return 0;
-    if (is_missing || was_missing)
-        return share > 0.5 ? most : rather_far;
-    double away = fabs(number / 2 - usual->half_mean);
-    /* The first value of a column was already learned, so it is also the usual one. */
-    if (away == 0 && usual->half_spread == 0 && share > 0.5)
-        return most;
-    if (away == 0)
-        return 0;
-    return away < most * usual->half_spread ? away / usual->half_spread : most;
-}
 
 /* The trees of a forest detect that a value is beyond all others, but not how far. So a column's
  * share of the score is multiplied by the distance of its value from the usual one. A column that
@@ -651,9 +830,16 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
         oif_visit_f64(visitor, "half_mean", &oif_model_usual(m)[i].half_mean, 1);
         oif_visit_f64(visitor, "half_spread", &oif_model_usual(m)[i].half_spread, 1);
     }
+    count_unseen(m);
     oif_score_history_visit_fields(&m->history, visitor);
     if (oif_model_judges(m) > 0)
         oif_visit_u32(visitor, "judge", &m->judge, 1);
+    if (oif_visitor_has(visitor, OIF_FORMAT_EPISODES)) {
+        oif_alert_level_visit_fields(&m->level, visitor);
+        oif_visit_f64(visitor, "debts", m->debts, persistence_of(m) + 1);
+        oif_visit_f64(visitor, "fatigues", m->fatigues, senses_of(m)->count);
+        oif_visit_u32(visitor, "opened_by", &m->opened_by, 1);
+    }
     if (m->options.persistence > 1)
         oif_visit_f64(visitor, "severities", m->severities, m->options.persistence);
     oif_senses_visit_fields(senses_of(m), visitor);
@@ -697,9 +883,16 @@ oif_status oif_model_check_own(const oif_model *model, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the usual values of a column are not finite");
     if (!oif_score_history_check(&model->history))
         return oif_fail(error, OIF_EINVARIANT, "the history of scores is inconsistent");
-    if (model->judge >=
-        model->detector_count + senses_of(model)->count + (model->plan->categories > 0))
+    if (model->judge >= first_value_judge(model, model->columns) ||
+        (is_by_category(model) && model->plan->categories == 0))
         return oif_fail(error, OIF_EINVARIANT, "the last row was judged by no detector or sense");
+    if (!oif_alert_level_check(&model->level))
+        return oif_fail(error, OIF_EINVARIANT, "more episodes are overspent than can be");
+    for (uint32_t i = 0; i <= OIF_SENSES_MAX; i++)
+        if (!(model->debts[i] >= 0 && model->debts[i] <= 2 * most_debt))
+            return oif_fail(error, OIF_EINVARIANT, "the debt of a sense is out of range");
+    if (model->opened_by > persistence_of(model) + 1)
+        return oif_fail(error, OIF_EINVARIANT, "the last episode was opened by no sense");
     for (uint32_t i = 0; i < options->persistence; i++)
         if (!(fabs(model->severities[i]) <= DBL_MAX))
             return oif_fail(error, OIF_EINVARIANT, "the severity of a row is not finite");

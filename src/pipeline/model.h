@@ -14,6 +14,7 @@
 #define OIF_PIPELINE_MODEL_H
 
 #include "oif.h"
+#include "pipeline/alert_budget.h"
 #include "pipeline/alerts.h"
 #include "pipeline/derived_columns.h"
 #include "pipeline/judges.h"
@@ -36,10 +37,12 @@ typedef struct oif_model_options {
     uint32_t shingle;     /* rows scored as one */
     uint32_t persistence; /* rows whose evidence is combined; 1: each row on its own */
     oif_learn learn;
-    uint32_t patience; /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
-    double alert_rate; /* fraction of rows that should be anomalies; unused with a threshold */
-    double threshold;  /* if not 0: rows with a higher score are anomalies */
-    double memory;     /* past scores that count */
+    uint32_t patience;    /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
+    double alert_rate;    /* episodes wanted per row; unused with a threshold */
+    double earned;        /* by the next row: alert_rate, or by the time passed (alert_budget.h) */
+    uint64_t limits_rows; /* 1: the number of rows in alerts is limited as well */
+    double threshold;     /* if not 0: rows with a higher score are anomalies */
+    double memory;        /* past scores that count */
     oif_senses_options senses;
     oif_alert_options alerts;
 } oif_model_options;
@@ -62,14 +65,22 @@ typedef struct oif_model {
 
     uint64_t rows;             /* processed */
     uint32_t recent_anomalies; /* anomalies minus other rows, between 0 and patience */
+    uint32_t unseen_columns;   /* that never had a value */
+    uint32_t unused;
     uint32_t same_rows; /* rows before the last one equal to it, at most OIF_MODEL_SAME_ROWS */
     oif_alerts alerts;
+    oif_alert_level level;
+    /* What a sense, or the persistence after them, must find beyond the bar: more with each episode
+     * that it begins. A sense that is loud on this stream falls silent. */
+    double debts[OIF_SENSES_MAX + 1];
+    /* The same with each row of one finding, so a finding that lasts ends as an alert. */
+    double fatigues[OIF_SENSES_MAX];
     oif_score_history history;
 
     /* Who decided the score of the last row: a detector, the sense with the number judge -
      * detector_count, or after these the categories. */
     uint32_t judge;
-    uint32_t unused;
+    uint32_t opened_by; /* whose debt the current episode raised, from 1; 0: none */
     double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; row i is at i % persistence */
     size_t judges_at;  /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
     size_t senses_at;  /* oif_senses */
@@ -133,6 +144,9 @@ void oif_model_process(oif_model *model, const double *row, double seconds, oif_
 
 /* Explains the score of the last row. */
 void oif_model_explain(oif_model *model, oif_attribution *attributions);
+
+/* Returns false if there is no such season yet. */
+bool oif_model_season(const oif_model *model, size_t index, oif_season_info *info);
 
 /* Visits every field that rows change, except those of the detector and of `alerts`. */
 void oif_model_visit_fields(oif_model *model, oif_state_visitor *visitor);

@@ -103,8 +103,7 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
                             oif_params_value(options, "evicted") == OIF_EVICTED_KEEP);
     start_models(made, blank, &found);
     oif_silence_queue_init(&made->silence);
-    oif_alert_budget_init(&made->budget, oif_params_value(options, "alerts"),
-                          oif_params_value(options, "calm"));
+    oif_alert_budget_init(&made->budget, oif_params_value(options, "alerts"));
     *pipeline = made;
     return OIF_OK;
 }
@@ -508,29 +507,21 @@ static bool is_frozen(const oif_model *model)
     return model->options.learn == OIF_LEARN_NONE;
 }
 
-/* Sets the alert rate from the budget and the time passed. */
-static void set_rate(oif_pipeline *p, oif_model *model, double seconds)
+/* Gives the model the level that all keys share, and what the time passed has earned. */
+static void lend_level(oif_pipeline *p, oif_model *model, double seconds)
 {
-    if (!is_frozen(model))
-        oif_alert_budget_pass(&p->budget, seconds);
-    double rate = oif_alert_budget_rate(&p->budget);
+    const double earned = is_frozen(model) ? 0 : oif_alert_budget_pass(&p->budget, seconds),
+                 rate = oif_alert_budget_rate(&p->budget);
     oif_model_options options = model->options;
-    if (rate == 0)
-        return;
-    options.alert_rate = rate;
-    if (oif_params_value(&p->options, "memory") == 0)
-        options.memory = memory_for(rate);
+    model->level = p->budget.level;
+    if (rate > 0) {
+        options.earned = earned;
+        options.limits_rows = 1;
+        options.alert_rate = rate;
+        if (oif_params_value(&p->options, "memory") == 0)
+            options.memory = memory_for(rate);
+    }
     oif_model_set_options(model, &options);
-}
-
-static void note_episode(oif_pipeline *p, const oif_model *model, const oif_result *result)
-{
-    if (is_frozen(model))
-        return;
-    if (result->episode == OIF_EPISODE_BEGINS)
-        oif_alert_budget_begin(&p->budget);
-    if (result->episode == OIF_EPISODE_ENDS)
-        oif_alert_budget_end(&p->budget, (double)model->alerts.episode.anomalies);
 }
 
 double oif_pipeline_alert_rate(const oif_pipeline *pipeline)
@@ -580,10 +571,10 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
     if (status != OIF_OK)
         return status;
     if (pipeline->budget.per_day > 0)
-        set_rate(pipeline, model, seconds);
+        lend_level(pipeline, model, seconds);
     oif_model_process(model, row, seconds, result);
     if (pipeline->budget.per_day > 0)
-        note_episode(pipeline, model, result);
+        pipeline->budget.level = model->level;
     oif_pipeline_await(pipeline, entry);
     oif_keys_touch(&pipeline->keys, entry);
     pipeline->last = entry;
@@ -691,7 +682,6 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
     oif_model_options options = oif_pipeline_options_read(&changed);
     pipeline->options = changed;
     pipeline->budget.per_day = oif_params_value(&changed, "alerts");
-    pipeline->budget.calm = (double)options.alerts.calm;
     oif_models_set_options(&pipeline->models, &options);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer)
         oif_pipeline_await(pipeline, i);
@@ -707,6 +697,14 @@ bool oif_pipeline_episode(const oif_pipeline *pipeline, const char *key, size_t 
         return false;
     *episode = model->alerts.episode;
     return true;
+}
+
+bool oif_pipeline_season(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                         size_t index, oif_season_info *info)
+{
+    const oif_model *model =
+        oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
+    return model && oif_model_season(model, index, info);
 }
 
 size_t oif_pipeline_columns(const oif_pipeline *pipeline)

@@ -18,15 +18,17 @@ static const char *const switch_words[] = {"off", "on", NULL};
 static const double initial_rate = 0.001;
 
 static const oif_param option_list[] = {
-    {"alert_rate", "share of the rows to report as anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
+    {"alert_rate", "episodes of anomalies to report, per row", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
      NULL},
     {"threshold", "if not 0: rows with a higher score are anomalous, whatever their share",
      OIF_PARAM_REAL, -1e300, 1e300, 0, NULL},
     {"memory", "past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192",
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
     {"learn",
-     "which rows are learned: all; only those that are not anomalous (normal); anomalies too once "
-     "patience of them have come (decay); or none, to compare rows with what was learned",
+     "which rows are learned: all; only those that are not anomalous (normal); the first four of "
+     "an "
+     "episode, and all once patience of them have come (decay); or none, to compare rows with what "
+     "was learned",
      OIF_PARAM_CHOICE, 0, 3, OIF_LEARN_DECAY, learn_words},
     {"patience", "anomalies after which a lasting change is learned as normal; for learn=decay",
      OIF_PARAM_INTEGER, 1, 1 << 30, 256, NULL},
@@ -54,6 +56,10 @@ static const oif_param option_list[] = {
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
     {"other_season_seconds", "a second season in seconds, such as a week beside a day; 0: none",
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
+    {"find_season",
+     "whether a season is searched for while rows arrive, unless one is given, so a value may be "
+     "unusual for its time",
+     OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
     {"alerts", "episodes per day to aim for, all keys together, instead of alert_rate; 0: none",
      OIF_PARAM_REAL, 0, 1e6, 0, NULL},
     {"cooldown",
@@ -92,6 +98,8 @@ static oif_senses_options read_senses(const oif_params *options)
     add_season(&senses, oif_params_value(options, "season_rows"), false);
     add_season(&senses, oif_params_value(options, "season_seconds"), true);
     add_season(&senses, oif_params_value(options, "other_season_seconds"), true);
+    if (senses.season_count == 0 && oif_params_value(options, "find_season") != 0)
+        senses.season_count = 1; /* with the period 0 */
     return senses;
 }
 
@@ -100,6 +108,7 @@ oif_model_options oif_pipeline_options_read(const oif_params *options)
     oif_model_options o = {
         .shingle = (uint32_t)oif_params_value(options, "shingle"),
         .alert_rate = oif_params_value(options, "alert_rate"),
+        .earned = oif_params_value(options, "alert_rate"),
         .threshold = oif_params_value(options, "threshold"),
         .memory = oif_params_value(options, "memory"),
         .learn = (oif_learn)oif_params_value(options, "learn"),
@@ -135,7 +144,7 @@ oif_status oif_pipeline_options_check(const oif_params *options, oif_error *erro
         return oif_fail(error, OIF_EPARAM,
                         "memory must be at least 1 / alert_rate, or no score could be so rare");
     for (uint32_t i = 0; i < o.senses.season_count; i++)
-        if (o.senses.seasons[i].period < 2)
+        if (o.senses.seasons[i].period < 2 && o.senses.seasons[i].period != 0)
             return oif_fail(error, OIF_EPARAM, "a season needs at least 2 rows, or 2 seconds");
     return OIF_OK;
 }

@@ -96,7 +96,7 @@ void oif_key_section_write(oif_section_writer *writer, const char *key, size_t k
 static void write_budget(oif_section_writer *writer, const oif_pipeline *p)
 {
     oif_alert_budget budget = p->budget;
-    oif_byte_counter counter = oif_byte_counter_new();
+    oif_byte_counter counter = oif_byte_counter_new(0);
     if (budget.per_day == 0)
         return;
     oif_alert_budget_visit_fields(&budget, &counter.visitor);
@@ -267,8 +267,7 @@ static void read_budget(oif_section_reader *reader, oif_pipeline_heading *p)
 {
     if (reader->status != OIF_OK)
         return; /* the options may be none */
-    oif_alert_budget_init(&p->budget, oif_params_value(&p->options, "alerts"),
-                          oif_params_value(&p->options, "calm"));
+    oif_alert_budget_init(&p->budget, oif_params_value(&p->options, "alerts"));
     if (p->budget.per_day == 0)
         return;
     oif_section_reader_expect(reader, budget_tag);

@@ -4,15 +4,20 @@
 
 #include <math.h>
 
-static const double common_share = 0.02, rare_share = 0.002, body_shares[] = {0.5, 0.2};
-static const double log10_of_50 = 1.6989700043360187;
+static const double common_share = 0.05, rare_share = 0.005, body_shares[] = {0.5, 0.2};
+static const double log10_of_20 = 1.3010299956639813;
 static const double log10_of_2 = 0.30102999566398120, log2_of_10 = 3.3219280948873623;
 static const double enough_scores = 500; /* so there is a score of one row in 500 */
 
 /* A judge whose scores hardly differ must not call the first deviation extreme. */
 static double least_apart(oif_score_scale scale)
 {
-    return scale == OIF_SCORES_OF_EVIDENCE ? 0.5 : scale == OIF_SCORES_OF_SEVERITY ? 0.7 : 0x1p-4;
+    switch (scale) {
+    case OIF_SCORES_OF_EVIDENCE: return 0.5;
+    case OIF_SCORES_OF_SEASON: return 0.3;
+    case OIF_SCORES_OF_SEVERITY: return 0.7;
+    default: return 0x1p-4;
+    }
 }
 
 double oif_share_severity(double share)
@@ -32,7 +37,7 @@ static oif_severity_line line_between(oif_score_scale scale, double common, doub
 static oif_severity_line tail_of(const oif_score_history *history, oif_score_scale scale,
                                  double common)
 {
-    return line_between(scale, common, log10_of_50, oif_score_history_at(history, rare_share), 1);
+    return line_between(scale, common, log10_of_20, oif_score_history_at(history, rare_share), 1);
 }
 
 static double severity_on(const oif_severity_line *line, double evidence)
@@ -55,16 +60,18 @@ double oif_severity(const oif_score_history *history, oif_score_scale scale, dou
     return severity_on(&tail, oif_score_evidence(scale, score));
 }
 
-double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale, double rate)
+double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale,
+                              double severity)
 {
     const double least_scores = 256;
-    if (history->total < least_scores)
+    if (!(severity < INFINITY))
         return INFINITY;
-    double common = oif_score_history_at(history, common_share),
-           highest = oif_score_history_at(history, 0);
-    oif_severity_line tail = tail_of(history, scale, common);
-    double score = oif_evidence_score(scale, evidence_on(&tail, oif_share_severity(rate)));
-    return score > highest ? score : highest;
+    if (severity <= log10_of_20 || history->total < least_scores)
+        return oif_score_history_threshold(history, oif_exp2(-severity * log2_of_10));
+    const double common = oif_score_history_at(history, common_share);
+    const oif_severity_line tail = tail_of(history, scale, common);
+    const double score = oif_evidence_score(scale, evidence_on(&tail, severity));
+    return score > common ? score : common;
 }
 
 /* ---- For judges ---- */
@@ -94,7 +101,7 @@ double oif_curve_severity(const oif_severity_curve *curve, const oif_score_histo
         severity = severity_on(&curve->tail, evidence);
     } else {
         severity = oif_share_severity(oif_score_history_smooth_share(history, score));
-        severity = severity < log10_of_50 ? severity : log10_of_50;
+        severity = severity < log10_of_20 ? severity : log10_of_20;
     }
     double by_body = severity_on(&curve->body, evidence);
     return by_body > severity ? by_body : severity;
@@ -110,7 +117,7 @@ double oif_curve_score(const oif_severity_curve *curve, const oif_score_history 
                        oif_score_scale scale, double severity)
 {
     double score;
-    if (severity > log10_of_50) {
+    if (severity > log10_of_20) {
         score = oif_curve_tail_score(curve, scale, severity);
     } else {
         score = oif_score_history_smooth_at(history, oif_exp2(-severity * log2_of_10));

@@ -1,6 +1,6 @@
 /* Severity: about one ordinary row in 10^severity has such a score. Within the known scores that is
- * -log10 of the fraction at least as high. Beyond the highest 2% the tail is extrapolated from two
- * points, the scores of one row in 50 and of one in 500, which are one unit of severity apart.
+ * -log10 of the fraction at least as high. Beyond the highest 5% the tail is extrapolated from two
+ * points, the scores of one row in 20 and of one in 200, which are one unit of severity apart.
  *
  * This is the severity of a result. To compare judges (judges.h), there is a second estimate,
  * extrapolated from the body of the scores: those of one row in 2 and of one in 5. The larger
@@ -20,9 +20,9 @@ double oif_share_severity(double share);
 double oif_severity(const oif_score_history *history, oif_score_scale scale, double score,
                     double share);
 
-/* The score exceeded by a fraction `rate` of the rows, if no known score is that rare; +infinity
- * while too few scores are known. */
-double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale, double rate);
+/* The score with this severity; +infinity while too few scores are known. */
+double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale,
+                              double severity);
 
 /* A line through two points of a history: severity as a function of evidence. */
 typedef struct oif_severity_line {
@@ -49,7 +49,7 @@ oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_s
 double oif_curve_severity(const oif_severity_curve *curve, const oif_score_history *history,
                           oif_score_scale scale, double score);
 
-/* The score with this severity, above log10(50), by the tail alone, like the threshold. */
+/* The score with this severity, above log10(20), by the tail alone, like the threshold. */
 double oif_curve_tail_score(const oif_severity_curve *curve, oif_score_scale scale,
                             double severity);
 

@@ -40,8 +40,11 @@ size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
  * Tables without such a parameter refuse it, which is harmless. */
 static void set_for_older_files(oif_params *params)
 {
-    static const char *const off[][2] = {
-        {"insertion", "none"}, {"persistence", "1"}, {"stuck", "off"}, {"partner", "off"}};
+    static const char *const off[][2] = {{"insertion", "none"},
+                                         {"persistence", "1"},
+                                         {"stuck", "off"},
+                                         {"partner", "off"},
+                                         {"find_season", "off"}};
     for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
         oif_status status = oif_params_set_text(params, off[i][0], off[i][1], NULL);
         (void)status;
@@ -91,9 +94,9 @@ static void visit_all(oif_detector *const detectors[], size_t count, oif_state_v
         oif_detector_visit_fields(detectors[i], visitor);
 }
 
-uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count)
+uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count, uint32_t format)
 {
-    oif_byte_counter counter = oif_byte_counter_new();
+    oif_byte_counter counter = oif_byte_counter_new(format);
     visit_all(detectors, count, &counter.visitor); /* changes nothing */
     return counter.bytes;
 }
@@ -101,7 +104,8 @@ uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count)
 void oif_state_section_write(oif_section_writer *writer, oif_detector *const detectors[],
                              size_t count)
 {
-    oif_section_writer_begin(writer, OIF_SECTION_STATE, oif_state_section_bytes(detectors, count));
+    oif_section_writer_begin(writer, OIF_SECTION_STATE,
+                             oif_state_section_bytes(detectors, count, 0));
     visit_all(detectors, count, &writer->visitor); /* changes nothing */
     oif_section_writer_end(writer);
 }
@@ -129,7 +133,7 @@ void oif_state_section_bound(oif_section_reader *reader, const oif_params params
 void oif_state_section_read(oif_section_reader *reader, oif_detector *const detectors[],
                             size_t count)
 {
-    uint64_t expected = oif_state_section_bytes(detectors, count);
+    uint64_t expected = oif_state_section_bytes(detectors, count, reader->visitor.format);
     oif_error why;
     if (reader->left != expected)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the state has %llu bytes instead of %llu",

@@ -27,9 +27,9 @@ static void count_records(oif_state_visitor *self, const oif_records *records)
     ((oif_byte_counter *)self)->bytes += (uint64_t)records->count * oif_record_bytes(records);
 }
 
-oif_byte_counter oif_byte_counter_new(void)
+oif_byte_counter oif_byte_counter_new(uint32_t format)
 {
-    return (oif_byte_counter){.visitor = {count_field, count_records}};
+    return (oif_byte_counter){.visitor = {count_field, count_records, format}};
 }
 
 /* ---- Writing ---- */
@@ -157,7 +157,7 @@ void oif_section_writer_open(oif_section_writer *writer, oif_write_function writ
                              oif_error *error)
 {
     unsigned char version[4];
-    *writer = (oif_section_writer){.visitor = {write_field, write_records},
+    *writer = (oif_section_writer){.visitor = {write_field, write_records, 0},
                                    .write = write,
                                    .context = context,
                                    .error = error};
@@ -409,7 +409,7 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
                              oif_error *error)
 {
     unsigned char bytes[sizeof magic], version[4];
-    *reader = (oif_section_reader){.visitor = {read_field, read_records},
+    *reader = (oif_section_reader){.visitor = {read_field, read_records, 0},
                                    .read = read,
                                    .context = context,
                                    .error = error,
@@ -426,6 +426,7 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
                                 "the snapshot has format %llu, this version of oif reads formats "
                                 "up to %d",
                                 (unsigned long long)written_by, OIF_SNAPSHOT_VERSION);
+    reader->visitor.format = (uint32_t)written_by;
 }
 
 static uint64_t open_section(oif_section_reader *reader)

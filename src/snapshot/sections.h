@@ -16,7 +16,7 @@
 #include "oif.h"
 
 enum {
-    OIF_SNAPSHOT_VERSION = 2, /* written; 1 can be read too */
+    OIF_SNAPSHOT_VERSION = 3, /* written; 1 and 2 can be read too */
     OIF_SNAPSHOT_HEADER_BYTES = 16,
     OIF_SECTION_BYTES = 24,   /* of a section without payload */
     OIF_SECTION_OPTIONAL = 1, /* a flag: readers that do not know the tag may skip the section */
@@ -31,7 +31,8 @@ typedef struct oif_byte_counter {
     uint64_t bytes;
 } oif_byte_counter;
 
-oif_byte_counter oif_byte_counter_new(void);
+/* `format`: of the snapshot that the fields are read from; 0: the current one. */
+oif_byte_counter oif_byte_counter_new(uint32_t format);
 
 /* ---- Writing ---- */
 

@@ -364,17 +364,21 @@ PYTHON
     contains "$output" "per 1,000 rows"
 }
 
+# At the low rate detectors differ in what they find, at the high one most of them only in their false alerts.
 @test "the best detector comes first: by episodes found, then by false alerts" {
     make_hosts
-    "$OIF" eval --label fault --key host --time at --alert-rate 0.02 --all hosts.csv |
-        sed -n '/^detector/,/^$/p' | sed '1d;$d' | awk '{ print $1 }' > shown
-    "$OIF" eval --label fault --key host --time at --alert-rate 0.02 --all --json hosts.csv | python3 -c '
+    for rate in 0.003 0.02; do
+        "$OIF" eval --label fault --key host --time at --alert-rate $rate --all hosts.csv |
+            sed -n '/^detector/,/^$/p' | sed '1d;$d' | awk '{ print $1 }' > shown
+        "$OIF" eval --label fault --key host --time at --alert-rate $rate --all --json hosts.csv | python3 -c '
 import json, sys
 results = json.load(sys.stdin)["results"]
-best = sorted(results, key=lambda r: (-r["found"], r["false_episodes"], -r["average_precision"]))
+best = sorted(results, key=lambda r: (-r["found"], r["false_per_1000_rows"], -r["average_precision"]))
 assert [r["rank"] for r in best] == list(range(1, len(best) + 1)), best
-assert best[0]["found"] > best[-1]["found"], best
-print("\n".join(r["detector"] for r in best))' | cmp - shown
+kinds = len({r["found"] for r in best})
+assert kinds > 1 if sys.argv[1] == "0.003" else kinds < len(best), best
+print("\n".join(r["detector"] for r in best))' $rate | cmp - shown
+    done
 }
 
 @test "--runs has the mean and the standard deviation of runs with seeds that count up" {

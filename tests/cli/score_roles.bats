@@ -597,7 +597,7 @@ oif: the first alert may come after "
 @test "options that contradict each other are refused or noted" {
     make_stream
     oif score --threshold 0.7 --alert-rate 0.01 stream.csv
-    exits 2 "oif: --threshold and --alert-rate contradict each other: a fixed score, or a fixed share of the rows; leave one of them out"
+    exits 2 "oif: --threshold and --alert-rate contradict each other: a fixed score, or a fixed rate of episodes; leave one of them out"
     oif score --patience 5 --learn all stream.csv
     exits 0 "oif: --patience has no effect without --learn decay"
     oif score --patience 5 --learn decay stream.csv

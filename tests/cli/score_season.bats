@@ -1,4 +1,4 @@
-# oif score --season: in rows, in times, and found in the data.
+# oif score --season: in rows, in times, and found while rows arrive.
 
 load helper
 
@@ -27,7 +27,7 @@ reasons() {
     contains "$(cat rows.csv)" "for this time"
     reasons --season 1d > day.csv
     contains "$(cat day.csv)" "for this time"
-    equal "$(reasons | grep -c 'for this time')" 0
+    equal "$(reasons --season off | grep -c 'for this time')" 0
     equal "$(reasons --season-rows 48)" "$(cat rows.csv)"
     equal "$(reasons --season-seconds 86400)" "$(cat day.csv)"
     equal "$(reasons --season 24h)" "$(cat day.csv)"
@@ -44,7 +44,7 @@ reasons() {
 
 @test "a season that makes no sense is refused, and the message says what would" {
     make_days 10
-    local any="rows such as 96, a time such as 24h, 1d or 1w, or auto"
+    local any="rows such as 96, a time such as 24h, 1d or 1w, auto or off"
     oif score --season daily days.csv
     exits 2 "oif: --season: expected $any, not 'daily'"
     oif score --season "" days.csv
@@ -58,11 +58,19 @@ reasons() {
     oif score --season 1e300 days.csv
     exits 2 "oif: --season: expected a whole number of rows from 2 to 1073741824, not '1e300'"
     oif score --season 48 --season 336 days.csv
-    exits 2 "oif: --season: expected one number of rows, or auto, not '336'"
-    oif score --season 48 --season auto days.csv
-    exits 2 "oif: --season: expected one number of rows, or auto, not 'auto'"
-    oif score --season auto --season 48 days.csv
-    exits 2 "oif: --season: expected one number of rows, or auto, not '48'"
+    exits 2 "oif: --season: expected one number of rows, not '336'"
+    for word in auto off; do
+        oif score --season 48 --season $word days.csv
+        exits 2 "oif: --season: expected auto or off alone, not '$word'"
+        oif score --time at --season 1d --season $word days.csv
+        exits 2 "oif: --season: expected auto or off alone, not '$word'"
+        oif score --season $word --season 48 days.csv
+        exits 2 "oif: --season: expected auto or off alone, not '48'"
+        oif score --season $word --time at --season 1d days.csv
+        exits 2 "oif: --season: expected auto or off alone, not '1d'"
+    done
+    oif score --season off --season auto days.csv
+    exits 2 "oif: --season: expected auto or off alone, not 'auto'"
     oif score --time at --season 1h --season 1d --season 1w days.csv
     exits 2 "oif: --season: expected at most two times, not '1w'"
     oif score --time at --season 1s days.csv
@@ -74,69 +82,137 @@ give the season as a number of rows"
     exits 2 "oif: --season needs a value ('oif score --help' says which)"
 }
 
-@test "auto finds the season of a file and uses it from the first row on" {
+@test "without --season one is found, as with auto, and what is unusual for its time is an alert" {
     make_days
-    oif score --exclude at --season auto days.csv
+    reasons > found.csv
+    equal "$(grep -c 'load high for this time' found.csv)" 12
+    reasons --season auto | cmp - found.csv
+    reasons --find-season on | cmp - found.csv
+    "$OIF" score --exclude at --fields anomaly,why --only-alerts --explain days.csv > rows.csv
+    equal "$(grep -c 'load high for this time' rows.csv)" 12 # also without the times
+}
+
+@test "a season is found in rows that arrive as in those of a file" {
+    make_days
+    oif score --exclude at --season auto --explain days.csv
+    exits 0
+    echo "$output" > file.csv
+    oif score --exclude at --season auto --explain < days.csv
+    exits 0
+    equal "$output" "$(cat file.csv)"
+    (head -900 days.csv; sleep 0.1; tail -n +901 days.csv) | "$OIF" score --exclude at --explain | cmp - file.csv
+}
+
+@test "off searches for none" {
+    make_days
+    reasons --season off > off.csv
+    equal "$(grep -c 'for this time' off.csv)" 0
+    reasons --find-season off | cmp - off.csv
+    oif score -v --exclude at --season off days.csv
+    equal "$(grep -c season <<< "$stderr")" 0
+    reasons --season 48 --find-season off > given.csv # one that is given counts nevertheless
+    contains "$(cat given.csv)" "for this time"
+}
+
+@test "-v says at the end which season was found and how strong it is" {
+    make_days
+    oif score -v --exclude at days.csv
+    [[ "${stderr##*$'\n'}" =~ ^"oif: season of 48 rows, found: strength "9[0-9]"% in load"$ ]]
+    oif score -v --time at --season auto days.csv
+    [[ "${stderr##*$'\n'}" =~ ^"oif: season of 24 h, found: strength "9[0-9]"% in load"$ ]]
+    oif score -v --exclude at < days.csv
+    [[ "${stderr##*$'\n'}" =~ ^"oif: season of 48 rows, found: strength "9[0-9]"% in load"$ ]]
+    make_days 300 # too few to find it
+    oif score -v --exclude at days.csv
+    equal "$(grep -c season <<< "$stderr")" 0
+    head -1 days.csv > empty.csv
+    oif score -v < empty.csv
+    equal "$(grep -c season <<< "$stderr")" 0
+}
+
+@test "rows without a season have none" {
+    awk -v OFS=, 'BEGIN { print "x,y"; for (i = 0; i < 5000; i++) { state = (state * 16807 + 1) % 2147483647; walk += state % 100 - 49.5;
+        print state % 1000, walk } }' > noise.csv
+    oif score -v noise.csv
     equal "$status" 0
-    [[ "$stderr" =~ ^"oif: days.csv: season of 48 rows found (autocorrelation 0."[0-9]+"); the same as --season 48"$ ]]
-    echo "$output" > auto.csv
-    "$OIF" score --exclude at --season 48 days.csv | cmp - auto.csv
+    equal "$(grep -c season <<< "$stderr")" 0
+    "$OIF" score noise.csv > auto.csv
+    "$OIF" score --season off noise.csv | cmp - auto.csv
 }
 
-@test "auto proposes the season of rows that arrive, which are scored without it" {
+# Key a repeats itself after 48 rows, b after 30, c never. From row 2001 on, a and b are half a period late for 12 rows.
+make_keys() {
+    awk 'function draw() { state = state * 16807 % 2147483647; return state % 1000 / 1000 }
+    function wave(period) { return 10 * sin((i + late * period / 2) * 6.283185307 / period) }
+    BEGIN {
+        state = 1
+        print "host,load"
+        for (i = 1; i <= 2500; i++) {
+            late = i > 2000 && i <= 2012
+            printf "a,%.3f\nb,%.3f\nc,%.3f\n", 20 + wave(48) + draw(), 50 + wave(30) + draw(), draw()
+        }
+    }' > keys.csv
+}
+
+@test "each key finds its own season" {
+    make_keys
+    "$OIF" score --key host --only-alerts --explain keys.csv | awk -F, '/for this time/ { print $1 }' | sort | uniq -c > found
+    equal "$(awk '{ print $2, ($1 > 5) }' found)" $'a 1\nb 1'
+    for expected in 'a 48' 'b 30'; do
+        read -r key rows <<< "$expected"
+        oif score -v --key host <(cat keys.csv; echo "$key,30")
+        [[ "${stderr##*$'\n'}" =~ ^"oif: key \"$key\": season of $rows rows, found: strength "9[0-9]"% in load"$ ]]
+    done
+    oif score -v --key host keys.csv # whose last row is of c
+    equal "$(grep -c season <<< "$stderr")" 0
+    sed '3000s/.*/broken/' keys.csv | "$OIF" score --key host --on-bad-row skip --only-alerts --explain 2> /dev/null > skipped.csv
+    contains "$(grep '^b,' skipped.csv)" "for this time"
+    "$OIF" score --key host --threads 2 --explain keys.csv > threads.csv
+    "$OIF" score --key host --explain keys.csv | cmp - threads.csv
+}
+
+@test "a state keeps the season that was found, and what was learned of a search" {
     make_days
-    oif score --exclude at --season auto < days.csv
-    equal "$status" 0
-    [[ "$stderr" =~ ^"oif: <stdin>: season of 48 rows found (autocorrelation 0."[0-9]+"); use --season 48"$ ]]
-    echo "$output" > auto.csv
-    "$OIF" score --exclude at days.csv | cmp - auto.csv
-    make_days 9000
-    "$OIF" score --exclude at --season auto < days.csv 2> stderr.txt > /dev/null
-    equal "$(grep -c 'season of 48 rows' stderr.txt)" 1
+    "$OIF" score --exclude at --explain days.csv | tail -n +2 > expected.csv
+    for rows in 300 1500; do # before it is found, and after
+        rm -f days.oif
+        head -$((rows + 1)) days.csv | "$OIF" score --exclude at --explain --state days.oif | tail -n +2 > scored.csv
+        (head -1 days.csv; tail -n +$((rows + 2)) days.csv) > rest.csv
+        "$OIF" score -v --exclude at --explain --season auto --state days.oif rest.csv 2> said | tail -n +2 >> scored.csv
+        cmp scored.csv expected.csv
+        [[ "$(tail -1 said)" =~ ^"oif: season of 48 rows, found: strength "9[0-9]"% in load"$ ]]
+    done
 }
 
-@test "auto says when there is no season" {
-    make_stream
-    sed -i '2,$s/,1$/,0/; 21~20d' stream.csv
-    oif score --label fault --season auto stream.csv
-    equal "$stderr" "oif: stream.csv: no season found in the first 285 rows"
-    oif score --label fault --season auto < stream.csv
-    equal "$stderr" "oif: <stdin>: no season found in the first 285 rows"
-    head -1 stream.csv > empty.csv
-    oif score --season auto < empty.csv
-    equal "$stderr" ""
-}
-
-@test "auto looks at the rows of one key, and past rows that cannot be read" {
-    make_days
-    awk -F, 'NR == 1 { print "at,host,load"; next } { print $1 ",a," $2; print $1 ",b," NR % 7; print $1 ",c,0" }' \
-        days.csv > hosts.csv
-    oif score --key host --exclude at --season auto hosts.csv
-    contains "$stderr" "season of 48 rows found"
-    sed -i '100s/.*/broken/' hosts.csv
-    oif score --key host --exclude at --season auto --on-bad-row skip hosts.csv
-    contains "$stderr" "season of 48 rows found"
-}
-
-@test "a state keeps its season: auto does not search again, another one is refused" {
+@test "a state keeps its season: another one is refused, and so is none" {
     make_days
     oif score --exclude at --season auto --state days.oif days.csv
-    equal "$status" 0
+    exits 0
     oif score --exclude at --season auto --state days.oif days.csv
     exits 0 "oif: days.oif: resumes after 2500 rows"
     oif score --exclude at --season 50 --state days.oif days.csv
-    exits 2 "oif: days.oif: the state was learned with --season-rows 48, not 50; leave it out or name another file"
+    exits 2 "oif: days.oif: the state was learned with --season-rows 0, not 50; leave it out or name another file"
+    oif score --exclude at --season off --state days.oif days.csv
+    exits 2 "oif: days.oif: the state was learned with --find-season on, not off; leave it out or name another file"
+    oif score --exclude at --season 48 --state given.oif days.csv
+    exits 0
+    oif score --exclude at --season 50 --state given.oif days.csv
+    exits 2 "oif: given.oif: the state was learned with --season-rows 48, not 50; leave it out or name another file"
 }
 
-@test "-v names the seasons" {
+@test "-v names the seasons that are given, and says how strong they are" {
     make_days
     oif score -v --time at --season 48 --season 1d --season 1w days.csv
     contains "$stderr" "oif: season: 48 rows, 24 h, 7 d"
-    oif score -v --exclude at --season auto days.csv
-    contains "$stderr" "oif: season: 48 rows"
+    contains "$stderr" "oif: season of 48 rows: strength 9"
+    contains "$stderr" "oif: season of 24 h: strength 9"
+    contains "$stderr" "oif: season of 7 d: strength "
     oif score -v --time at --season 1d --state s days.csv
     oif score -v --state s days.csv
     contains "$stderr" "oif: season: 24 h"
-    oif score -v --exclude at days.csv
-    equal "$(grep -c 'oif: season' <<< "$stderr")" 0
+    oif score -v --exclude at --season auto days.csv
+    equal "$(grep -c 'oif: season:' <<< "$stderr")" 0
+    make_days 40
+    oif score -v --exclude at --season 48 days.csv
+    contains "$stderr" "oif: season of 48 rows: no column follows it yet, so it does not count"
 }

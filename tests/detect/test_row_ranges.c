@@ -141,7 +141,7 @@ static void periodic_streams_have_the_depths_of_the_definition(void **state)
             }
         }
         row[2] = 20.0 * (double)period;
-        expect_within(depth_of(ranges, row), 1, 2, "the depth of a spike in a periodic column");
+        expect_within(depth_of(ranges, row), 0.4, 1, "the depth of a spike in a periodic column");
         plain_row_ranges_free(&plain);
         oif_memory_free(ranges);
     }
@@ -193,11 +193,72 @@ static void the_further_outside_the_smaller_the_depth(void **state)
     for (double away = 4; away < 1e6; away *= 2) {
         const double row[COLUMNS] = {0, away, 0, 0, 7};
         double depth = depth_of(ranges, row);
-        if (!(depth < before && depth >= 1))
+        if (!(depth < before && depth > 0))
             fail_msg("%g away: depth %g, before %g", away, depth, before);
         before = depth;
     }
-    assert_true(before < 1.01);
+    assert_true(before < 0.5);
+    oif_memory_free(ranges);
+}
+
+/* By one column alone, a blip equals an incident of the whole machine. */
+static void the_more_columns_are_outside_the_smaller_the_depth(void **state)
+{
+    (void)state;
+    dice from = {9};
+    oif_row_ranges *ranges = learned_ranges(5000, 7, &from);
+    double row[COLUMNS] = {0, 0, 0, 0, 7}, before = usual_depth;
+    for (size_t j = 0; j + 1 < COLUMNS; j++) {
+        row[j] = 30;
+        double depth = depth_of(ranges, row);
+        if (!(depth < before))
+            fail_msg("%zu columns outside: depth %g, with fewer %g", j + 1, depth, before);
+        before = depth;
+    }
+    oif_memory_free(ranges);
+}
+
+/* A column shifts; a value much further outside is extreme at any time after that. */
+static void a_level_shift_blinds_no_column(void **state)
+{
+    (void)state;
+    static const double shifts[] = {5, 10, 30};
+    for (size_t i = 0; i < 3; i++) {
+        dice from = {10 + i};
+        oif_row_ranges *ranges = learned_ranges(5000, 7, &from);
+        for (int row_number = 1; row_number <= 4000; row_number++) {
+            double row[COLUMNS];
+            for (size_t j = 0; j < COLUMNS; j++)
+                row[j] = dice_normal(&from);
+            row[1] += shifts[i];
+            row[4] = 7;
+            (void)oif_row_ranges_learn(ranges, row, true);
+            row[1] = shifts[i] + 1000;
+            if (row_number % 100 == 0 && !(depth_of(ranges, row) < 1))
+                fail_msg("%d rows after a shift of %g: depth %g", row_number, shifts[i],
+                         depth_of(ranges, row));
+        }
+        oif_memory_free(ranges);
+    }
+}
+
+/* The first value is extreme, those after it are not: the column is new. */
+static void a_column_that_starts_late_is_extreme_once(void **state)
+{
+    (void)state;
+    dice from = {13};
+    oif_row_ranges *ranges = learned_ranges(5000, NAN, &from);
+    double row[COLUMNS] = {0};
+    assert_true(depth_of(ranges, row) <= 1);
+    for (int i = 0; i < 3000; i++) {
+        for (size_t j = 0; j < COLUMNS; j++)
+            row[j] = dice_normal(&from);
+        (void)oif_row_ranges_learn(ranges, row, true);
+        row[0] = row[1] = row[2] = row[3] = 0;
+        row[4] = 0.5;
+        if (!(depth_of(ranges, row) > usual_depth - 1))
+            fail_msg("%d rows after the first value: depth %g", i + 1, depth_of(ranges, row));
+    }
     oif_memory_free(ranges);
 }
 
@@ -271,7 +332,7 @@ static void a_column_that_always_rises_does_not_hide_the_others(void **state)
     }
     expect_within(least, usual_depth - 1, usual_depth, "the least depth of ordinary rows");
     row[4] = 40;
-    expect_within(depth_of(ranges, row), 1, 1.1, "the depth of a row with a spike");
+    expect_within(depth_of(ranges, row), 0.4, 1, "the depth of a row with a spike");
     oif_memory_free(ranges);
 }
 
@@ -564,6 +625,9 @@ int main(void)
         cmocka_unit_test(a_column_that_grows_without_end_stays_sound),
         cmocka_unit_test(a_row_inside_all_boxes_keeps_its_depth),
         cmocka_unit_test(the_further_outside_the_smaller_the_depth),
+        cmocka_unit_test(the_more_columns_are_outside_the_smaller_the_depth),
+        cmocka_unit_test(a_level_shift_blinds_no_column),
+        cmocka_unit_test(a_column_that_starts_late_is_extreme_once),
         cmocka_unit_test(another_value_in_a_constant_column_is_as_far_out_as_can_be),
         cmocka_unit_test(a_missing_number_is_outside_where_none_was_missing),
         cmocka_unit_test(a_number_is_outside_where_all_were_missing_and_a_missing_one_is_not),

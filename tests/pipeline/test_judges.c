@@ -67,7 +67,7 @@ static void the_score_of_a_severity_has_that_severity(void **unused)
         for (double severity = 0.05; severity < 9; severity += 0.01) {
             double score = oif_curve_score(&judge.curve, &judge.history, scales[s], severity),
                    back = oif_curve_severity(&judge.curve, &judge.history, scales[s], score);
-            if (fabs(back - severity) > (severity > 1.65 && severity < 1.75 ? 0.1 : 1e-6))
+            if (fabs(back - severity) > (severity > 1.25 && severity < 1.35 ? 0.1 : 1e-6))
                 fail_msg("scale %d: severity %.9g has the score %.17g, which has %.9g", (int)s,
                          severity, score, back);
         }

@@ -200,8 +200,8 @@ static void equal_models_have_equal_bytes(void **unused)
 static void a_model_becomes_whole_once_it_has_learned_much(void **unused)
 {
     (void)unused;
-    pair p = {new_packing("rolling-iforest", "", ""),
-              new_pipeline("rolling-iforest", "", COLUMNS, "")};
+    pair p = {new_packing("rolling-iforest", "", "find_season=off"),
+              new_pipeline("rolling-iforest", "", COLUMNS, "find_season=off")};
     dice from = {5};
     double row[COLUMNS];
     p.packs->models.whole_at_most = SIZE_MAX;
@@ -268,7 +268,7 @@ static void a_key_takes_memory_as_it_learns(void **unused)
 static void the_first_models_are_whole(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "");
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "find_season=off");
     double row[COLUMNS] = {0};
     for (uint32_t i = 0; i < 600; i++)
         process_key(pipeline, key_text(i), row);
@@ -280,7 +280,8 @@ static void memory_is_counted_and_limited(void **unused)
 {
     (void)unused;
     const size_t limit = 20 << 20;
-    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "memory_limit=20971520");
+    oif_pipeline *pipeline =
+        new_pipeline("rolling-iforest", "", COLUMNS, "memory_limit=20971520 find_season=off");
     dice from = {9};
     double row[COLUMNS];
     for (int i = 0; i < (SANITIZED ? 40 : 120); i++)

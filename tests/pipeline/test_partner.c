@@ -333,7 +333,7 @@ static void columns_that_are_equal_may_differ_by_rounding(void **state)
     row[1] += 1e-6;
     assert_true(observe(partner, row, &column, &direction) == 0);
     row[1] += 1;
-    expect_within(observe(partner, row, &column, &direction), 10, 30, "the evidence");
+    expect_within(observe(partner, row, &column, &direction), 2, 30, "the evidence");
     oif_memory_free(partner);
 }
 

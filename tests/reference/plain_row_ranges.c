@@ -1,5 +1,7 @@
 #include "plain_row_ranges.h"
 
+#include "base/stable_math.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -172,44 +174,132 @@ void plain_row_ranges_free(plain_row_ranges *ranges)
 
 /* ---- Judging ---- */
 
+/* What is beyond the usual excess of a column, as a part of what can be. */
+static double beyond_usual(const plain_row_ranges *ranges, size_t column, double q)
+{
+    double usual = fmin(ranges->excesses[column], 0.98);
+    return (q - usual) * (1 / (1 - usual));
+}
+
+static double probability_of(double q)
+{
+    return q * q / (q * q + 2 * ((1 - q) * (1 - q)));
+}
+
+/* The group that a row was dealt to, and since which row its current box is being filled. */
+static size_t group_of_row(size_t row)
+{
+    size_t first = row < 256 ? 0 : row < 512 ? 4 : row < 1024 ? 8 : row < 2048 ? 16 : 0;
+    size_t dealt = row < 512 ? 4 : row < 1024 ? 8 : row < 2048 ? 16 : 32;
+    for (size_t group = 0; group < dealt; group++) {
+        dealing d = {row / dealt, dealt, group};
+        if (row_of(&d, 0) == row)
+            return first + group;
+    }
+    return GROUPS;
+}
+
+static size_t filling_since(size_t rows, size_t group)
+{
+    size_t since = 0, first = ALL_ROWS + group * BOX_ROWS;
+    for (size_t i = 0; i < 4; i++) { /* the start: several groups are full at once */
+        static const size_t ends[] = {256, 512, 1024, 2048}, begins[] = {0, 4, 8, 16, 32};
+        if (rows > ends[i] && group >= begins[i] && group < begins[i + 1])
+            since = ends[i];
+    }
+    while (rows > first) { /* then one every 64 rows; the first time it was not full */
+        since = first;
+        first += ALL_ROWS;
+    }
+    return since;
+}
+
+/* Whether a value of the column is in a box that is being filled. */
+static bool is_filling(const plain_row_ranges *ranges, size_t column)
+{
+    size_t oldest = ranges->count > 2 * ALL_ROWS ? ranges->count - 2 * ALL_ROWS : 0;
+    for (size_t row = oldest; row < ranges->count; row++)
+        if (!isnan(ranges->rows[row * ranges->columns + column]) &&
+            row >= filling_since(ranges->count, group_of_row(row)))
+            return true;
+    return false;
+}
+
+/* The mean probability of one value over the boxes. */
+static double mean_probability(const plain_row_ranges *ranges, size_t column, double x)
+{
+    column_boxes found = find_boxes(ranges, column);
+    double sums[4] = {0};
+    if (isnan(x)) {
+        size_t always = 0;
+        for (size_t g = 0; g < found.count; g++)
+            always += !found.boxes[g].has_missing;
+        return 1 - (double)(GROUPS - always) / GROUPS;
+    }
+    for (size_t g = 0; g < found.count; g++) {
+        double q = found.boxes[g].has_number ? apart(&found.boxes[g], x, found.width) : 0;
+        sums[g % 4] += probability_of(fmax(0, beyond_usual(ranges, column, q)));
+    }
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (double)found.count;
+}
+
+/* A row is shallower if several columns are outside, or one by far. */
+static double judge_breadth(const plain_row_ranges *ranges, const double *row, double inserted,
+                            size_t left_out, size_t step)
+{
+    double sum = 0, most = 0;
+    for (size_t column = 0; column < ranges->columns; column++) {
+        double p = mean_probability(ranges, column, row[column]);
+        if ((step && column % step == left_out) || !(p > 0.1))
+            continue;
+        double weight = (p - 0.1) / (1 - 0.1);
+        most = fmax(most, weight);
+        sum += weight;
+        if (!isnan(row[column]) && find_boxes(ranges, column).width > 0)
+            sum -= weight * 0.3 * oif_log2(fmax(1 - p, 0x1p-40));
+    }
+    return inserted / (1 + 0.3 * oif_log2(1 + (sum - most)));
+}
+
 double plain_row_ranges_depth(const plain_row_ranges *ranges, const double *row, double depth,
                               size_t left_out, size_t step)
 {
     double worst[GROUPS] = {0}, sums[4] = {0};
     size_t in_use = find_boxes(ranges, 0).count;
-    if (in_use == 0 || depth <= 1)
+    if (in_use == 0)
         return depth;
+    if (depth <= 1)
+        return judge_breadth(ranges, row, depth, left_out, step);
     for (size_t column = 0; column < ranges->columns; column++) {
         if (step && column % step == left_out)
             continue;
         column_boxes found = find_boxes(ranges, column);
+        bool is_new = !isnan(row[column]) && is_filling(ranges, column);
         for (size_t g = 0; g < in_use; g++) {
             double q = apart(&found.boxes[g], row[column], found.width);
             if (!isnan(row[column]) && found.boxes[g].has_number)
-                q -= ranges->excesses[column];
+                q = beyond_usual(ranges, column, q);
+            else if (!isnan(row[column]) && is_new)
+                q = 0; /* the column has values, but had none in this box */
             worst[g] = fmax(worst[g], q);
         }
     }
     for (size_t g = 0; g < GROUPS; g++) {
-        double q = worst[g], p = q * q / (q * q + 2 * ((1 - q) * (1 - q)));
+        double p = probability_of(worst[g]);
         sums[g % 4] += depth - depth / (1 + (depth - 1) / 2 * (p + p * p));
     }
-    return depth - ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (0.5 * (double)(in_use + GROUPS));
+    double inserted =
+        depth - ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (0.5 * (double)(in_use + GROUPS));
+    return inserted > depth - (depth - 1) / 20
+               ? inserted
+               : judge_breadth(ranges, row, inserted, left_out, step);
 }
 
 double plain_row_ranges_worst(const plain_row_ranges *ranges, const double *row, size_t *column)
 {
     double worst = 0;
     for (size_t j = 0; j < ranges->columns; j++) {
-        column_boxes found = find_boxes(ranges, j);
-        double sums[4] = {0};
-        for (size_t g = 0; g < found.count; g++) {
-            bool counts = !isnan(row[j]) && found.boxes[g].has_number;
-            double q = counts ? apart(&found.boxes[g], row[j], found.width) : 0;
-            q = fmax(0, q - ranges->excesses[j]);
-            sums[g % 4] += q * q / (q * q + 2 * ((1 - q) * (1 - q)));
-        }
-        double p = ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (double)found.count;
+        double p = isnan(row[j]) ? 0 : mean_probability(ranges, j, row[j]);
         if (p > worst) {
             worst = p;
             *column = j;

@@ -321,19 +321,26 @@ void save_golden_pipeline(const char *folder)
     oif_pipeline_free(pipeline);
 }
 
-void run_golden_pipeline(const char *folder)
+static void run_golden_pipeline(const char *folder, int format)
 {
     static timed_row rows[ROWS];
-    char path[200];
+    char path[200], name[64];
     outcome out = {.hash = fnv_start};
     oif_pipeline *pipeline = NULL;
     oif_error error;
-    golden_path(folder, CURRENT_FORMAT, golden.name, path);
+    golden_path(folder, format, golden.name, path);
     require(oif_pipeline_load_file(path, &pipeline, &error), path, &error);
     uint64_t snapshot_hash = hash_of_snapshot(pipeline, golden.name);
     make_stream(&golden, rows);
     for (size_t i = GOLDEN_ROWS; i < ROWS; i++)
         process(pipeline, &golden, &rows[i], i, &out);
-    print_outcome("snapshot_of_pipeline_format_2", &out, snapshot_hash);
+    snprintf(name, sizeof name, "snapshot_of_pipeline_format_%d", format);
+    print_outcome(name, &out, snapshot_hash);
     oif_pipeline_free(pipeline);
+}
+
+void run_golden_pipelines(const char *folder)
+{
+    for (int format = 2; format <= CURRENT_FORMAT; format++)
+        run_golden_pipeline(folder, format);
 }

@@ -446,6 +446,15 @@ static const golden_snapshot golden_snapshots[] = {
     {2,
      BOXES_ROWS,
      {"sdo", 3, ROWS_MISSING, "num_observers=9 num_neighbours=3 window_size=40", "sdo"}},
+    {3,
+     BOXES_ROWS,
+     {"online-iforest", 3, ROWS_SPIKES,
+      "num_trees=3 window_size=60 max_leaf_samples=4 insertion=row", "online-iforest"}},
+    {3,
+     BOXES_ROWS,
+     {"rolling-iforest", 3, ROWS_SPIKES,
+      "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 insertion=row",
+      "rolling-iforest"}},
 };
 
 void golden_path(const char *folder, int format, const char *name, char path[200])
@@ -500,8 +509,11 @@ static void run_golden(const golden_snapshot *g, const char *folder)
         hash = hash_double(hash, score);
     }
     oif_detector_free(detector);
-    printf("snapshot_of_%s%s %016llx %016llx\n", c->name, g->format == 1 ? "" : "_format_2",
-           (unsigned long long)hash, (unsigned long long)snapshot_hash);
+    char suffix[16] = "";
+    if (g->format > 1)
+        snprintf(suffix, sizeof suffix, "_format_%d", g->format);
+    printf("snapshot_of_%s%s %016llx %016llx\n", c->name, suffix, (unsigned long long)hash,
+           (unsigned long long)snapshot_hash);
 }
 
 int main(int argc, char **argv)
@@ -527,6 +539,6 @@ int main(int argc, char **argv)
     run_number_text();
     for (size_t i = 0; i < golden_count; i++)
         run_golden(&golden_snapshots[i], argv[2]);
-    run_golden_pipeline(argv[2]);
+    run_golden_pipelines(argv[2]);
     return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <oif.h>
 
-enum { CURRENT_FORMAT = 2 };
+enum { CURRENT_FORMAT = 3 };
 
 static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325);
 
@@ -34,8 +34,8 @@ void golden_path(const char *folder, int format, const char *name, char path[200
 /* Block size 1 runs straight through, others restart from a snapshot now and then. */
 void run_pipelines(size_t block_size);
 
-/* The golden snapshot: creates it if it is missing, and resumes it. */
+/* The golden snapshots: creates that of the current format if it is missing, and resumes them. */
 void save_golden_pipeline(const char *folder);
-void run_golden_pipeline(const char *folder);
+void run_golden_pipelines(const char *folder);
 
 #endif

@@ -55,6 +55,13 @@ static void csv_keyed_row(text *to, int row)
            row % 60, draw(3), state, value(row, 1), draw(20) == 0 ? "" : "7.5");
 }
 
+/* The values of a day, 48 rows, come again the next day; sometimes they are half a day late. */
+static void csv_daily_row(text *to, int row)
+{
+    int late = row % 901 > 890 ? 24 : 0;
+    append(to, "%d,%g,%g\n", row, 100.0 * abs((row + late) % 48 - 24) + draw(100), value(row, 0));
+}
+
 static void csv_bad_row(text *to, int row)
 {
     if (row % 97 == 90)
@@ -140,6 +147,16 @@ static const stream_case cases[] = {
      csv_keyed_row,
      "{\"season\": \"1h\"}",
      {"--season=1h"}},
+    {"csv_daily",
+     "id,a,b\n",
+     csv_daily_row,
+     "{\"exclude\": \"id\", \"season\": \"auto\", \"partner\": true}",
+     {"--exclude=id", "--season=auto"}},
+    {"csv_daily_off",
+     "id,a,b\n",
+     csv_daily_row,
+     "{\"exclude\": \"id\", \"season\": false, \"stuck\": false}",
+     {"--exclude=id", "--season=off", "--stuck=off"}},
     {"csv_skip", "a,b,c\n", csv_bad_row, "{\"on-bad-row\": \"skip\"}", {"--on-bad-row=skip"}},
     {"csv_mend", "a,b,c\n", csv_bad_row, "{\"on-bad-row\": \"null\"}", {"--on-bad-row=null"}},
     {"csv_no_header", "", csv_comma_row, "{\"shingle\": 3}", {"--shingle=3"}},
@@ -309,6 +326,32 @@ static void results_are_those_of_oif_score(void **state)
     (void)state;
     for (size_t i = 0; i < CASES; i++)
         check_case(&cases[i], ROWS, true);
+}
+
+static bool is_unusual_for_its_time(const stream_case *one, const char *settings)
+{
+    rows *made = make_rows(one);
+    text results = {.bytes = NULL};
+    streams *all = open_at(NULL);
+    stream *tested = create(all, "tested", settings);
+    send_rows(tested, one, made, 0, ROWS, true, &results);
+    bool is_found = strstr(results.bytes, "for this time") != NULL;
+    free(results.bytes);
+    stream_release(tested);
+    streams_close(all);
+    free_rows(made);
+    return is_found;
+}
+
+static void a_season_is_found_unless_that_is_off(void **state)
+{
+    const stream_case daily = {.name = "daily", .header = "id,a,b\n", .row = csv_daily_row};
+    (void)state;
+    assert_true(is_unusual_for_its_time(&daily, "{\"exclude\": \"id\"}"));
+    assert_true(is_unusual_for_its_time(&daily, "{\"exclude\": \"id\", \"season\": \"auto\"}"));
+    assert_true(is_unusual_for_its_time(&daily, "{\"exclude\": \"id\", \"season\": true}"));
+    assert_false(is_unusual_for_its_time(&daily, "{\"exclude\": \"id\", \"season\": \"off\"}"));
+    assert_false(is_unusual_for_its_time(&daily, "{\"exclude\": \"id\", \"season\": false}"));
 }
 
 static void results_are_the_same_in_bodies_of_any_size(void **state)
@@ -675,7 +718,8 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"on-alert\": \"rm -rf /\"}", "no setting \"on-alert\""},
                {"{\"on_alert\": \"rm -rf /\"}", "no setting \"on-alert\""},
                {"{\"output-file\": \"x\"}", "no setting"},
-               {"{\"season\": \"auto\"}", "season"},
+               {"{\"season\": \"daily\"}", "--season: expected rows such as 96, a time"},
+               {"{\"season\": [\"1d\", \"auto\"]}", "auto or off alone"},
                {"{\"format\": \"raw\"}", "raw"},
                {"{\"key\": {\"a\": 1}}", "\"key\""},
                {"{\"evicted\": \"keep\"}", "folder"},
@@ -920,6 +964,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_those_of_oif_score),
+        cmocka_unit_test(a_season_is_found_unless_that_is_off),
         cmocka_unit_test(results_are_the_same_in_bodies_of_any_size),
         cmocka_unit_test(results_are_the_same_row_by_row),
         cmocka_unit_test(a_killed_server_continues_bit_for_bit),

@@ -302,6 +302,33 @@ static void an_explanation_is_the_result_that_the_row_would_get(void **state)
     streams_close(all);
 }
 
+/* A state of an older version has options off that are on by default today. */
+static void a_state_with_other_options_than_the_settings_explains_rows(void **state)
+{
+    const explain_request request = {.body = "{\"a\": 900}\n", .bytes = 11};
+    char path[96];
+    problem why;
+    (void)state;
+    snprintf(path, sizeof path, "%s/older", folder);
+    streams *all = open_at(path);
+    stream *one = create(all, "tested", "{\"find-season\": \"off\"}");
+    for (int i = 0; i < 10; i++)
+        send_row(one, "{\"a\": %d}\n", i);
+    stream_release(one);
+    assert_true(streams_close(all));
+    run("grep -q find-season %s/streams/tested/settings.json && "
+        "sed -i 's/\"find-season\": *\"off\"//' %s/streams/tested/settings.json",
+        path, path);
+    all = open_at(path);
+    one = streams_find(all, "tested");
+    output_divert();
+    if (!stream_write_explanation(one, &request, &why))
+        fail_msg("%s", why.message);
+    json_decref(take_json());
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- Silence ---- */
 
 static size_t silent_keys(stream *one)
@@ -401,6 +428,7 @@ int main(void)
         cmocka_unit_test(keys_that_come_too_late_are_noted),
         cmocka_unit_test(what_was_not_learned_is_not_late_after_a_restart),
         cmocka_unit_test(an_explanation_is_the_result_that_the_row_would_get),
+        cmocka_unit_test(a_state_with_other_options_than_the_settings_explains_rows),
         cmocka_unit_test(a_key_falls_silent_and_comes_back),
         cmocka_unit_test(a_body_ends_where_memory_does_and_so_does_its_replay),
     };

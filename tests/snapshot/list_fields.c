@@ -39,7 +39,7 @@ static oif_pipeline *make_pipeline(const char *const settings[][2], size_t count
 static bool list_model(void)
 {
     oif_pipeline *pipeline = make_pipeline(NULL, 0);
-    lister list = {{print_field, NULL}, "MODL"};
+    lister list = {{.visit = print_field}, "MODL"};
     if (!pipeline)
         return false;
     oif_model_visit_fields(pipeline->models.blank, &list.visitor);
@@ -54,7 +54,7 @@ static bool list_season(void)
     static const char *const settings[][2] = {
         {"stuck", "off"}, {"partner", "off"}, {"season_rows", "2"}};
     oif_pipeline *pipeline = make_pipeline(settings, sizeof settings / sizeof *settings);
-    lister list = {{print_field, NULL}, "season_rows"};
+    lister list = {{.visit = print_field}, "season_rows"};
     if (!pipeline)
         return false;
     oif_senses_visit_fields(
@@ -67,7 +67,7 @@ static bool list_season(void)
 static bool list_derived(void)
 {
     oif_pipeline *pipeline = make_pipeline(NULL, 0);
-    lister list = {{print_field, NULL}, "derived"};
+    lister list = {{.visit = print_field}, "derived"};
     bool is_derived = pipeline != NULL;
     for (size_t i = 0; i < 3 && is_derived; i++)
         is_derived = oif_pipeline_derive(pipeline, i, i < 2 ? OIF_DERIVE_RATE : OIF_DERIVE_CATEGORY,
@@ -85,7 +85,7 @@ static bool list_budget(void)
 {
     static const char *const settings[][2] = {{"alerts", "1"}};
     oif_pipeline *pipeline = make_pipeline(settings, 1);
-    lister list = {{print_field, NULL}, "BUDG"};
+    lister list = {{.visit = print_field}, "BUDG"};
     if (!pipeline)
         return false;
     oif_alert_budget_visit_fields(&pipeline->budget, &list.visitor);
@@ -99,7 +99,7 @@ static bool list_detector(const char *owner, const char *name, const char *forge
 {
     oif_params params;
     oif_detector *detector;
-    lister list = {{print_field, NULL}, owner};
+    lister list = {{.visit = print_field}, owner};
     if (oif_params_init(&params, name, NULL) != OIF_OK ||
         (forgetting && oif_params_set_text(&params, "forgetting", forgetting, NULL) != OIF_OK) ||
         oif_detector_new(&params, 3, &detector, NULL) != OIF_OK)

@@ -78,13 +78,14 @@ double oif_partner_observe(oif_partner *partner, const double *row, double secon
     (void)seconds;
     double most = 0;
     for (uint32_t i = 0; i < LINKS; i++) {
-        const oif_partner_link *link = &partner->links[i];
+        oif_partner_link *link = &partner->links[i];
         if (link->rows < PROBATION_ROWS)
             continue;
         const double residual = residual_of(link, row), size = fabs(residual);
         if (!(size > link->usual && link->usual > 0))
             continue;
         const double evidence = evidence_of(size, link->usual);
+        link->loudness += evidence > 0.5;
         if (evidence > most) {
             most = evidence;
             *column = link->column;
@@ -125,9 +126,10 @@ static double median_of(const double *numbers, uint32_t count)
  * equal except for rounding may occasionally differ a little more. */
 static double least_usual(const oif_partner_link *link)
 {
-    const double small_part = 0x1p-10, squares = link->partner_squares;
-    double spread = squares >= DBL_MIN ? oif_exp2(oif_log2(squares) / 2) : 0;
-    return small_part * fabs(link->slope) * spread;
+    const double small_part = 0.1, squares = link->partner_squares;
+    const double spread = squares >= DBL_MIN ? oif_sqrt(squares) : 0,
+                 part = small_part * fabs(link->slope) * spread;
+    return part > link->resolution ? part : link->resolution;
 }
 
 static void keep_largest(oif_partner_link *link)
@@ -167,6 +169,28 @@ static void learn_block(oif_partner_link *link, double y, double residual)
     link->largest_now = size > link->largest_now ? size : link->largest_now;
 }
 
+static double smaller_step(double known, double step)
+{
+    return step > 0 && step <= DBL_MAX && (known == 0 || step < known) ? step : known;
+}
+
+static void learn_resolution(oif_partner_link *link, double column, double partner)
+{
+    const double by_partner = fabs(partner - link->last_partner) * fabs(link->slope);
+    link->resolution = smaller_step(link->resolution, fabs(column - link->last_column));
+    link->resolution = smaller_step(link->resolution, by_partner);
+    link->last_column = column;
+    link->last_partner = partner;
+}
+
+/* Whether the link seldom gives evidence; older rows count less. */
+static bool is_quiet(oif_partner_link *link)
+{
+    const double most_share = 0.02;
+    link->loudness *= 1 - (double)LARGEST_ROWS / MEMORY_ROWS;
+    return link->loudness <= most_share * MEMORY_ROWS;
+}
+
 static void learn_line(oif_partner_link *link, double y, double x)
 {
     const double rows = (double)link->rows + TRIAL_ROWS + 1,
@@ -189,14 +213,17 @@ static void learn_link(oif_partner_link *link, const double *row)
         give_up(link);
         return;
     }
+    learn_resolution(link, row[link->column], row[link->partner]);
     learn_block(link, y, residual);
     learn_line(link, above_mean, x);
     link->rows++;
     bool goes_on = fabs(link->slope) <= DBL_MAX;
     if (link->rows % BLOCK_ROWS == 0)
         goes_on &= end_block(link);
-    if (link->rows % LARGEST_ROWS == 0)
+    if (link->rows % LARGEST_ROWS == 0) {
         keep_largest(link);
+        goes_on &= is_quiet(link);
+    }
     if (!goes_on)
         give_up(link);
 }
@@ -264,6 +291,7 @@ static void start_link(const oif_partner *partner, oif_partner_link *link, const
     link->column = found->column;
     link->partner = found->partner;
     link->unexplained = found->unexplained;
+    link->last_column = link->last_partner = NAN;
     link->column_origin = origin[link->column];
     link->partner_origin = origin[link->partner];
     link->column_mean = sum[link->column] / TRIAL_ROWS;
@@ -412,6 +440,14 @@ static void visit_link(oif_partner_link *link, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "link_largest_now", &link->largest_now, 1);
     oif_visit_f64(visitor, "link_largest", link->largest, LARGEST);
     oif_visit_f64(visitor, "link_usual", &link->usual, 1);
+    if (!oif_visitor_has(visitor, OIF_FORMAT_EPISODES)) {
+        link->last_column = link->last_partner = NAN;
+        return;
+    }
+    oif_visit_f64(visitor, "link_last_column", &link->last_column, 1);
+    oif_visit_f64(visitor, "link_last_partner", &link->last_partner, 1);
+    oif_visit_f64(visitor, "link_resolution", &link->resolution, 1);
+    oif_visit_f64(visitor, "link_loudness", &link->loudness, 1);
 }
 
 void oif_partner_visit_fields(oif_partner *partner, oif_state_visitor *visitor)
@@ -463,6 +499,10 @@ static oif_status check_link(const oif_partner *partner, const oif_partner_link 
                     is_amount(link->errors) && is_amount(link->unexplained),
                 "what is left unexplained is no amount");
     OIF_REQUIRE(check, largest_are_amounts(link), "a residual is no amount");
+    OIF_REQUIRE(check,
+                !isinf(link->last_column) && !isinf(link->last_partner) &&
+                    is_amount(link->resolution) && is_amount(link->loudness),
+                "the last values are none");
     return OIF_OK;
 }
 

@@ -15,8 +15,11 @@
  * also replaced by a pair that leaves less than a quarter as much unexplained.
  *
  * The evidence of a residual x widths outside is log2(1 + x^2 / 2), as for ranges of rows; the
- * width is twice the usual largest residual. Missing values give no evidence. The block has no
- * pointers and may be part of another.
+ * width is twice the usual largest residual. That is at least the smallest step that either column
+ * ever made, and a tenth of what the partner explains: twins that differ by a digit now and then
+ * are still twins. A link that finds more than one row in 50 is dropped, and may come back after
+ * another trial. Missing values give no evidence. The block has no pointers and may be part of
+ * another.
  */
 #ifndef OIF_PIPELINE_SENSES_PARTNER_H
 #define OIF_PIPELINE_SENSES_PARTNER_H
@@ -45,7 +48,10 @@ typedef struct oif_partner_link {
     double unexplained;       /* fraction of the column's variation */
     double largest_now;       /* residual in the last rows, up to 64 */
     double largest[OIF_PARTNER_LARGEST];
-    double usual; /* the median of `largest` */
+    double usual;                     /* the median of `largest`, or the least that counts */
+    double last_column, last_partner; /* values of the last row; NaN before */
+    double resolution;                /* the smallest step seen, in units of the column; 0: none */
+    double loudness;                  /* rows with evidence of late */
 } oif_partner_link;
 
 /* The head of a block. `numbers` has these arrays, in order, with one number per column, for the

@@ -5,9 +5,11 @@
 #include "base/stable_math.h"
 #include "base/vector.h"
 #include "detect/row_ranges.h"
+#include "pipeline/senses/period.h"
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -18,6 +20,9 @@ enum {
 };
 
 static const double quarter = 0.25, most_periods = 0x1p52;
+static const double most_distance = 0x1p250; /* so products of squares are finite */
+/* The strength of a season whose values, and whose shape, are judged. */
+static const double least_strength = 0.05, least_for_shapes = 0.3;
 
 /* ---- Layout ---- */
 
@@ -64,20 +69,48 @@ static oif_row_ranges *ranges_of(const oif_season *season)
     return oif_block_part(season, season->ranges_at);
 }
 
+static oif_season_shape *shapes_of(const oif_season *season)
+{
+    return oif_block_part(season, season->shapes_at);
+}
+
+static double *likeness_of(const oif_season *season)
+{
+    return oif_block_part(season, season->likeness_at);
+}
+
+static oif_row_ranges *alike_of(const oif_season *season)
+{
+    return oif_block_part(season, season->alike_at);
+}
+
+static oif_period_search *search_of(const oif_season *season)
+{
+    return oif_block_part(season, season->search_at);
+}
+
+static bool is_searched_for(const oif_season *season)
+{
+    return season->options.period == 0;
+}
+
 /* ---- Creation ---- */
 
-/* Rows per phase, if the period is in rows. */
-static double rows_of_phase(const oif_season_options *options)
+/* Rows per phase of a period in rows. */
+static double rows_of_phase(double period)
 {
-    return (double)(((uint64_t)options->period + PHASES - 1) / PHASES);
+    return (double)(((uint64_t)period + PHASES - 1) / PHASES);
+}
+
+static uint32_t phases_of_rows(double period)
+{
+    const uint64_t rows = (uint64_t)rows_of_phase(period);
+    return (uint32_t)(((uint64_t)period + rows - 1) / rows);
 }
 
 static uint32_t phases_at_most(const oif_season_options *options)
 {
-    if (options->in_seconds)
-        return PHASES;
-    const uint64_t rows = (uint64_t)rows_of_phase(options);
-    return (uint32_t)(((uint64_t)options->period + rows - 1) / rows);
+    return options->in_seconds || options->period == 0 ? PHASES : phases_of_rows(options->period);
 }
 
 static oif_season lay_out(size_t columns, const oif_season_options *options)
@@ -93,6 +126,11 @@ static oif_season lay_out(size_t columns, const oif_season_options *options)
     s.expected_at = oif_size_append(&s.bytes, columns, 3 * sizeof(double));
     s.differences_at = oif_size_append(&s.bytes, columns, sizeof(double));
     s.ranges_at = oif_size_append(&s.bytes, oif_row_ranges_bytes(columns), 1);
+    s.shapes_at = oif_size_append(&s.bytes, columns, sizeof(oif_season_shape));
+    s.likeness_at = oif_size_append(&s.bytes, columns, sizeof(double));
+    s.alike_at = oif_size_append(&s.bytes, oif_row_ranges_bytes(columns), 1);
+    s.search_at =
+        oif_size_append(&s.bytes, options->period == 0 ? sizeof(oif_period_search) : 0, 1);
     return s;
 }
 
@@ -119,16 +157,38 @@ static uint32_t bits_of_float(double number)
     return bits;
 }
 
+static void fill_with(double *numbers, size_t count, double number)
+{
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = number;
+}
+
+/* Starts a season of the period, with everything after the head blank except for the search. */
+static void start(oif_season *season)
+{
+    const size_t columns = season->columns;
+    uint32_t *history = history_of(season, 0);
+    season->phase = season->slot = season->is_known = 0;
+    season->compared = 0;
+    season->middle = 0.5;
+    for (size_t i = 0; i < columns * phases_at_most(&season->options) * PERIODS; i++)
+        history[i] = bits_of_none;
+    fill_with(differences_of(season), columns, NAN);
+    fill_with(likeness_of(season), columns, NAN);
+    oif_row_ranges_init(ranges_of(season), columns);
+    oif_row_ranges_init(alike_of(season), columns);
+}
+
 void oif_season_init(oif_season *season, size_t columns, const oif_season_options *options)
 {
     *season = lay_out(columns, options);
-    season->phases = options->in_seconds ? 0 : phases_at_most(options);
-    season->first_seconds = NAN;
-    season->middle = 0.5;
-    uint32_t *history = history_of(season, 0);
-    for (size_t i = 0; i < columns * phases_at_most(options) * PERIODS; i++)
-        history[i] = bits_of_none;
-    oif_row_ranges_init(ranges_of(season), columns);
+    season->period = options->period;
+    season->in_seconds = options->in_seconds;
+    season->phases = season->in_seconds || season->period == 0 ? 0 : phases_at_most(options);
+    season->first_seconds = season->last_seconds = NAN;
+    start(season);
+    if (is_searched_for(season))
+        oif_period_search_init(search_of(season), columns);
 }
 
 /* ---- Time ---- */
@@ -145,10 +205,10 @@ static void count_first_rows(oif_season *season, double seconds)
 {
     const double since = seconds - season->first_seconds;
     const uint64_t few_rows = 4; /* in a whole period: its first row had a wrong time */
-    if (!(since >= 0) || (since >= season->options.period && season->first_rows < few_rows)) {
+    if (!(since >= 0) || (since >= season->period && season->first_rows < few_rows)) {
         season->first_seconds = seconds;
         season->first_rows = 0;
-    } else if (since >= season->options.period) {
+    } else if (since >= season->period) {
         season->phases = (uint32_t)oif_min_u64(season->first_rows, PHASES);
     }
     season->first_rows++;
@@ -156,7 +216,7 @@ static void count_first_rows(oif_season *season, double seconds)
 
 static place place_by_seconds(oif_season *season, double seconds)
 {
-    const double periods = seconds / season->options.period;
+    const double periods = seconds / season->period;
     if (!(fabs(periods) < most_periods))
         return (place){.is_known = false};
     if (season->phases == 0)
@@ -169,9 +229,10 @@ static place place_by_seconds(oif_season *season, double seconds)
 
 static place place_by_rows(const oif_season *season)
 {
-    const uint64_t period = (uint64_t)season->options.period;
-    return (place){true, ((double)(season->rows % period) + 0.5) / rows_of_phase(&season->options),
-                   season->rows / period};
+    const uint64_t period = (uint64_t)season->period;
+    return (place){true,
+                   ((double)((season->rows - 1) % period) + 0.5) / rows_of_phase(season->period),
+                   (season->rows - 1) / period};
 }
 
 /* ---- The history ---- */
@@ -302,7 +363,7 @@ static void enter(oif_season *season, const place *now)
         keep_means(season);
     season->phase = phase;
     season->slot = slot;
-    if (season->options.in_seconds)
+    if (season->in_seconds)
         season->middle += (now->at - phase - season->middle) / PERIODS;
 }
 
@@ -331,41 +392,190 @@ static uint64_t count_present(const double *numbers, size_t columns)
     return count;
 }
 
-static bool has_season(const oif_season *season, size_t column)
+/* The strength of the season in a column: 0 for none. */
+static double strength_of(const oif_season *season, size_t column)
 {
-    const double most_share = 0.7;
-    return own_of(season)[column] < most_share * other_of(season)[column];
+    const double own = own_of(season)[column], other = other_of(season)[column];
+    return own < other ? 1 - own / other : 0;
 }
 
-/* Judges the columns that have a season. */
-static double judge(const oif_season *season, size_t *column, int *direction)
+double oif_season_strength(const oif_season *season, size_t *column)
 {
+    double most = 0;
+    for (size_t j = 0; j < season->columns && season->compared >= LEAST_COMPARED; j++)
+        if (strength_of(season, j) > most) {
+            most = strength_of(season, j);
+            *column = j;
+        }
+    return most;
+}
+
+static bool may_be_unusual(const oif_row_ranges *ranges, const double *row)
+{
+    return ranges->groups > 0 && oif_row_ranges_may_be_outside(ranges, row);
+}
+
+/* Judges how far the values are from the expected ones. */
+static double judge_values(const oif_season *season, size_t *column, int *direction)
+{
+    const double whole = 0.3; /* a stronger season counts no more */
     const double *differences = differences_of(season);
     double *judged = expected_of(season, 2);
-    if (ranges_of(season)->groups == 0 || season->compared < LEAST_COMPARED ||
-        !oif_row_ranges_may_be_outside(ranges_of(season), differences))
+    if (!may_be_unusual(ranges_of(season), differences))
         return 0;
     for (size_t j = 0; j < season->columns; j++)
-        judged[j] = has_season(season, j) ? differences[j] : NAN;
+        judged[j] = strength_of(season, j) > least_strength ? differences[j] : NAN;
     size_t worst = 0;
     double squares = oif_row_ranges_worst(ranges_of(season), judged, &worst);
     if (!(squares > 0))
         return 0;
     /* On a slope all differences may be 0, and with them the width of their ranges. Use at least
      * the mean difference before the slope was subtracted. */
-    const double widths = fabs(judged[worst]) / own_of(season)[worst];
+    const double widths = fabs(judged[worst]) / own_of(season)[worst],
+                 weight = strength_of(season, worst) / whole;
     squares = widths * widths < squares ? widths * widths : squares;
     *column = worst;
     *direction = judged[worst] > 0 ? 1 : -1;
+    return oif_log2(1 + (weight < 1 ? weight * weight * squares : squares) / 2);
+}
+
+/* Judges how alike the last rows and the expected ones are. More alike than usual is harmless, and
+ * so is a row that moves as expected while those before it did not. */
+static double judge_shapes(const oif_season *season, size_t *column)
+{
+    const double alike = 0.3, against = -0.5;
+    const double *likeness = likeness_of(season);
+    double *judged = expected_of(season, 2);
+    if (!may_be_unusual(alike_of(season), likeness))
+        return 0;
+    for (size_t j = 0; j < season->columns; j++)
+        judged[j] = likeness[j] < alike && shapes_of(season)[j].last < against &&
+                            strength_of(season, j) > least_for_shapes
+                        ? likeness[j]
+                        : NAN;
+    size_t worst = *column;
+    const double squares = oif_row_ranges_worst(alike_of(season), judged, &worst);
+    *column = worst;
     return oif_log2(1 + squares / 2);
 }
+
+static double judge(const oif_season *season, size_t *column, int *direction)
+{
+    if (season->compared < LEAST_COMPARED)
+        return 0;
+    size_t shape_column = *column;
+    const double by_values = judge_values(season, column, direction),
+                 by_shapes = judge_shapes(season, &shape_column);
+    if (!(by_shapes > by_values))
+        return by_values;
+    *column = shape_column;
+    const double difference = differences_of(season)[shape_column];
+    *direction = (difference > 0) - (difference < 0);
+    return by_shapes;
+}
+
+static double rows_of_period(const oif_season *season)
+{
+    return season->in_seconds ? (double)season->first_rows : season->period;
+}
+
+/* Correlates the last rows with the expected ones. */
+static void follow_shapes(const oif_season *season, const double *row)
+{
+    const double third = rows_of_period(season) / 3, memory = third > 4 ? third : 4;
+    const double *expected = expected_of(season, 0);
+    for (size_t j = 0; j < season->columns; j++) {
+        oif_season_shape *shape = &shapes_of(season)[j];
+        const double x = row[j] * quarter, y = expected[j];
+        double *likeness = &likeness_of(season)[j];
+        *likeness = NAN;
+        if (!(fabs(x) < most_distance && fabs(y) < most_distance))
+            continue;
+        shape->rows += shape->rows < memory;
+        const double weight = 1 / shape->rows, keep = 1 - weight, from_x = x - shape->x,
+                     from_y = y - shape->y;
+        shape->x += weight * from_x;
+        shape->y += weight * from_y;
+        shape->x_squares = keep * (shape->x_squares + weight * from_x * from_x);
+        shape->y_squares = keep * (shape->y_squares + weight * from_y * from_y);
+        shape->products = keep * (shape->products + weight * from_x * from_y);
+        const double both = shape->x_squares * shape->y_squares;
+        if (!(shape->rows >= memory && both >= DBL_MIN && both <= DBL_MAX))
+            continue;
+        shape->last = from_x * from_y / oif_sqrt(both);
+        *likeness = shape->products / oif_sqrt(both);
+    }
+}
+
+/* ---- The period ---- */
+
+/* A period in rows that is near one of a clock, in seconds; otherwise 0. */
+static double clock_seconds(double rows, double pause)
+{
+    static const double clocks[] = {3600, 86400, 604800};
+    const double near = 0.04;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
+        if (fabs(rows * pause - clocks[i]) <= near * clocks[i])
+            return clocks[i];
+    return 0;
+}
+
+/* Starts again with a period that was found, unless the current one is good or too young to
+ * judge. */
+static void adopt(oif_season *season, double rows)
+{
+    const double strong = 0.5;
+    size_t column;
+    const bool is_young = season->phases > 0 && season->compared < LEAST_COMPARED;
+    if (is_young || oif_season_strength(season, &column) >= strong)
+        return;
+    const double seconds = clock_seconds(rows, season->pause),
+                 period = seconds > 0 ? seconds : rows;
+    if (period == season->period && (seconds > 0) == season->in_seconds)
+        return;
+    unsigned char *blank = (unsigned char *)(season + 1),
+                  *search = (unsigned char *)search_of(season);
+    memset(blank, 0, (size_t)(search - blank));
+    season->period = period;
+    season->in_seconds = seconds > 0;
+    season->phases = phases_of_rows(rows);
+    season->first_rows = (uint64_t)rows;
+    start(season);
+}
+
+static void follow_pause(oif_season *season, double seconds)
+{
+    const double step = seconds - season->last_seconds, most = 4 * season->pause;
+    if (seconds == seconds)
+        season->last_seconds = seconds;
+    if (!(step > 0))
+        return;
+    season->pause = season->pause > 0
+                        ? season->pause + ((step < most ? step : most) - season->pause) / 64
+                        : step;
+}
+
+static void search_period(oif_season *season, const double *row, double seconds)
+{
+    follow_pause(season, seconds);
+    const double rows = oif_period_search_row(search_of(season), row);
+    if (rows > 0)
+        adopt(season, rows);
+}
+
+/* ---- Observing ---- */
 
 double oif_season_observe(oif_season *season, const double *row, double seconds, size_t *column,
                           int *direction)
 {
-    const place now =
-        season->options.in_seconds ? place_by_seconds(season, seconds) : place_by_rows(season);
+    if (is_searched_for(season))
+        search_period(season, row, seconds);
     season->rows++;
+    season->is_known = 0;
+    if (season->period == 0)
+        return 0;
+    const place now =
+        season->in_seconds ? place_by_seconds(season, seconds) : place_by_rows(season);
     season->is_known = now.is_known;
     if (!now.is_known)
         return 0;
@@ -374,6 +584,7 @@ double oif_season_observe(oif_season *season, const double *row, double seconds,
     subtract(row, expected_of(season, 0), season->columns, differences_of(season));
     if (is_between)
         allow_slope(expected_of(season, 1), season->columns, differences_of(season));
+    follow_shapes(season, row);
     return judge(season, column, direction);
 }
 
@@ -384,11 +595,6 @@ static uint32_t other_phase(const oif_season *season)
 {
     const uint64_t mixed = (season->rows + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 33;
     return (season->phase + 1 + (uint32_t)(mixed % (season->phases - 1))) % season->phases;
-}
-
-static double rows_of_period(const oif_season *season)
-{
-    return season->options.in_seconds ? (double)season->first_rows : season->options.period;
 }
 
 /* Older rows count less, to 1/e after four periods. */
@@ -420,11 +626,42 @@ void oif_season_learn(oif_season *season, const double *row)
     if (present == 0)
         return;
     oif_row_ranges_learn(ranges_of(season), differences, present == season->columns);
+    const uint64_t alike = count_present(likeness_of(season), season->columns);
+    if (alike > 0)
+        oif_row_ranges_learn(alike_of(season), likeness_of(season), alike == season->columns);
     if (season->phases > 1 && season->rows % COMPARE_ROWS == 0)
         compare_with_other(season, row);
 }
 
 /* ---- Snapshots ---- */
+
+static void visit_shapes(oif_season *season, oif_state_visitor *visitor)
+{
+    static const oif_field fields[] = {
+        {"shape_rows", OIF_FIELD_F64, offsetof(oif_season_shape, rows), 1},
+        {"shape_x", OIF_FIELD_F64, offsetof(oif_season_shape, x), 1},
+        {"shape_y", OIF_FIELD_F64, offsetof(oif_season_shape, y), 1},
+        {"shape_x_squares", OIF_FIELD_F64, offsetof(oif_season_shape, x_squares), 1},
+        {"shape_y_squares", OIF_FIELD_F64, offsetof(oif_season_shape, y_squares), 1},
+        {"shape_products", OIF_FIELD_F64, offsetof(oif_season_shape, products), 1}};
+    oif_visit_records(visitor,
+                      &(oif_records){fields, sizeof fields / sizeof *fields, shapes_of(season),
+                                     sizeof(oif_season_shape), season->columns});
+}
+
+/* Those that came with format 3. */
+static void visit_newer_fields(oif_season *season, oif_state_visitor *visitor)
+{
+    visit_shapes(season, visitor);
+    oif_row_ranges_visit_fields(alike_of(season), visitor);
+    if (!is_searched_for(season))
+        return;
+    oif_visit_f64(visitor, "season_period", &season->period, 1);
+    oif_visit_u64(visitor, "season_in_seconds", &season->in_seconds, 1);
+    oif_visit_f64(visitor, "season_last_seconds", &season->last_seconds, 1);
+    oif_visit_f64(visitor, "season_pause", &season->pause, 1);
+    oif_period_search_visit_fields(search_of(season), visitor);
+}
 
 void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor)
 {
@@ -443,6 +680,8 @@ void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "season_own", own_of(season), season->columns);
     oif_visit_f64(visitor, "season_other", other_of(season), season->columns);
     oif_row_ranges_visit_fields(ranges_of(season), visitor);
+    if (oif_visitor_has(visitor, OIF_FORMAT_EPISODES))
+        visit_newer_fields(season, visitor);
 }
 
 static bool is_amount(double number)
@@ -463,18 +702,55 @@ static bool has_infinity(const oif_season *season)
     return false;
 }
 
+static bool has_impossible_shape(const oif_season *season)
+{
+    for (size_t j = 0; j < season->columns; j++) {
+        const oif_season_shape *shape = &shapes_of(season)[j];
+        if (!(is_amount(shape->rows) && fabs(shape->x) < 2 * most_distance &&
+              fabs(shape->y) < 2 * most_distance && is_amount(shape->x_squares) &&
+              is_amount(shape->y_squares) && fabs(shape->products) <= DBL_MAX))
+            return true;
+    }
+    return false;
+}
+
+static oif_status check_search(const oif_season *season, oif_error *error)
+{
+    const oif_check check = {error, NULL, 0};
+    OIF_REQUIRE(&check, season->in_seconds <= 1, "a season is neither in rows nor in seconds");
+    OIF_REQUIRE(&check, season->period == 0 || (season->period >= 2 && season->period <= 0x1p52),
+                "a season that was found has no period");
+    OIF_REQUIRE(&check,
+                season->period == 0  ? season->phases == 0
+                : season->in_seconds ? season->phases <= PHASES
+                                     : season->phases == phases_of_rows(season->period),
+                "a season has phases that its period does not allow");
+    OIF_REQUIRE(&check, !isinf(season->last_seconds) && is_amount(season->pause),
+                "a season has a pause that no rows have");
+    OIF_REQUIRE(&check, oif_period_search_check(search_of(season)),
+                "the search for a period is inconsistent");
+    return OIF_OK;
+}
+
 oif_status oif_season_check(const oif_season *season, oif_error *error)
 {
     const oif_check check = {error, NULL, 0};
     const uint32_t most = phases_at_most(&season->options);
-    OIF_REQUIRE(&check,
-                season->options.in_seconds ? season->phases <= most : season->phases == most,
-                "a season has phases that its period does not allow");
+    if (is_searched_for(season)) {
+        const oif_status status = check_search(season, error);
+        if (status != OIF_OK)
+            return status;
+    } else {
+        OIF_REQUIRE(&check, season->in_seconds ? season->phases <= most : season->phases == most,
+                    "a season has phases that its period does not allow");
+    }
     OIF_REQUIRE(&check, season->phase < oif_max_u32(season->phases, 1) && season->slot < PERIODS,
                 "a season is in a phase that it does not have");
     OIF_REQUIRE(&check, !isinf(season->first_seconds), "a season began at no time");
     OIF_REQUIRE(&check, season->middle >= 0 && season->middle <= 1,
                 "the middle of a phase is outside of it");
     OIF_REQUIRE(&check, !has_infinity(season), "a number of a past period is infinite");
-    return oif_row_ranges_check(ranges_of(season), error);
+    OIF_REQUIRE(&check, !has_impossible_shape(season), "the shape of a season is impossible");
+    const oif_status status = oif_row_ranges_check(ranges_of(season), error);
+    return status == OIF_OK ? oif_row_ranges_check(alike_of(season), error) : status;
 }

@@ -14,13 +14,20 @@
  * middles the expected value is interpolated, and a difference counts only as far as it exceeds the
  * difference of the two phases. So neither a steep slope nor a corner is an anomaly.
  *
- * Many columns have no season. From time to time a row is also compared with a random phase. A
- * column is judged only if the difference from its own phase is less than seven tenths of that from
- * others.
+ * A level that differs from day to day hides a day that is half a day late, as no single value is
+ * unusual. So the shape is judged as well: the correlation of the last rows with what was expected,
+ * over about a third of a period. It is near 1 as long as the season continues, and near -1 half a
+ * period late.
+ *
+ * Many columns have no season, or a weak one. From time to time a row is also compared with a
+ * random phase. The strength of a season is one minus the difference from its own phase divided by
+ * that from others. It is a weight of the evidence.
  *
  * A period is a number of rows or of seconds. In seconds, the first period shows how many rows it
- * has; there are at most that many phases. Values of past periods are stored as floats. The block
- * has no pointers and may be part of another.
+ * has; there are at most that many phases. A period of 0 is searched for (period.h), and once it is
+ * found, and is near an hour, a day or a week of the times of the rows, it is in seconds. A season
+ * that proves weak is replaced if another is found. Values of past periods are stored as floats.
+ * The block has no pointers and may be part of another.
  */
 #ifndef OIF_PIPELINE_SENSES_SEASON_H
 #define OIF_PIPELINE_SENSES_SEASON_H
@@ -37,14 +44,24 @@ enum {
 };
 
 typedef struct oif_season_options {
-    double period;       /* at least 2, at most 2^52; in rows a whole number */
+    double period;       /* at least 2, at most 2^52; in rows a whole number; 0: searched for */
     uint64_t in_seconds; /* 1; 0: in rows */
 } oif_season_options;
+
+/* The last rows of a column, x, and what was expected, y; older ones count less. */
+typedef struct oif_season_shape {
+    double rows; /* that count */
+    double x, y; /* means */
+    double x_squares, y_squares, products;
+    double last; /* product of the last row, in units of the others; not saved */
+} oif_season_shape;
 
 /* The head of the block; arrays follow at the offsets `.._at`. Values are stored in quarters, so no
  * difference of two overflows. */
 typedef struct oif_season {
     oif_season_options options;
+    double period;       /* that of the options, or found; 0: unknown */
+    uint64_t in_seconds; /* 1 if the period is in seconds */
     size_t columns;
     size_t bytes;
     uint32_t phases;      /* 0 until known */
@@ -56,6 +73,8 @@ typedef struct oif_season {
     uint64_t first_rows;  /* in the first period, if it is in seconds */
     double first_seconds; /* when the first period began; NaN before */
     double middle;        /* mean position of rows within a phase: from 0 to 1 */
+    double last_seconds;  /* of the last row, if the period is searched for; NaN before */
+    double pause;         /* usual seconds from row to row; 0: unknown */
 
     size_t history_at;     /* uint32_t [phases][PERIODS][columns]: bits of floats, NaN for none */
     size_t means_at;       /* double [columns]: of the rows of this phase */
@@ -66,6 +85,10 @@ typedef struct oif_season {
     size_t expected_at;    /* double [3][columns]: scratch space for medians and differences */
     size_t differences_at; /* double [columns]: of the last row from the medians */
     size_t ranges_at;      /* oif_row_ranges of differences */
+    size_t shapes_at;      /* oif_season_shape [columns] */
+    size_t likeness_at;    /* double [columns]: how alike these are, from -1 to 1 */
+    size_t alike_at;       /* oif_row_ranges of likenesses */
+    size_t search_at;      /* oif_period_search, if the period is searched for */
 } oif_season;
 
 /* Bytes of the block; SIZE_MAX if no machine could hold it. */
@@ -79,6 +102,9 @@ void oif_season_init(oif_season *season, size_t columns, const oif_season_option
  * `seconds` is the time of the row, NaN if unknown; unused for a period in rows. */
 double oif_season_observe(oif_season *season, const double *row, double seconds, size_t *column,
                           int *direction);
+
+/* The strength of the season in the column where it is strongest, from 0 to 1; 0 while unknown. */
+double oif_season_strength(const oif_season *season, size_t *column);
 
 /* Learns the row observed last, which is usual. */
 void oif_season_learn(oif_season *season, const double *row);

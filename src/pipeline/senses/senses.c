@@ -76,12 +76,20 @@ void oif_senses_observe(oif_senses *senses, const double *row, double seconds, d
             observe(&senses->findings[i], oif_block_part(senses, senses->at[i]), row, seconds);
 }
 
-void oif_senses_learn(oif_senses *senses, const double *row)
+const oif_season *oif_senses_season(const oif_senses *senses, size_t index)
+{
+    for (uint32_t i = 0; i < senses->count; i++)
+        if (senses->reasons[i] == OIF_REASON_SEASON && index-- == 0)
+            return oif_block_part(senses, senses->at[i]);
+    return NULL;
+}
+
+void oif_senses_learn(oif_senses *senses, const double *row, bool is_change)
 {
     for (uint32_t i = 0; i < senses->count; i++) {
         void *sense = oif_block_part(senses, senses->at[i]);
         switch (senses->reasons[i]) {
-        case OIF_REASON_STUCK: oif_stuck_learn(sense); break;
+        case OIF_REASON_STUCK: oif_stuck_learn(sense, is_change); break;
         case OIF_REASON_PARTNER: oif_partner_learn(sense, row); break;
         default: oif_season_learn(sense, row); break;
         }

@@ -20,7 +20,7 @@ enum {
 
 typedef struct oif_senses_options {
     uint16_t stuck, partner; /* 0 or 1 */
-    uint32_t season_count;
+    uint32_t season_count;   /* with the one that is searched for */
     oif_season_options seasons[OIF_SEASONS_MAX];
 } oif_senses_options;
 
@@ -52,8 +52,12 @@ void oif_senses_init(oif_senses *senses, size_t columns, const oif_senses_option
 /* Observes the next row. `evidence` gets one number per sense: 0 if it finds nothing. */
 void oif_senses_observe(oif_senses *senses, const double *row, double seconds, double evidence[]);
 
-/* Learns the row observed last, which is usual. */
-void oif_senses_learn(oif_senses *senses, const double *row);
+/* A season by its number; NULL if there is none. */
+const oif_season *oif_senses_season(const oif_senses *senses, size_t index);
+
+/* Learns the row observed last, which is usual. `is_change`: what was unusual has lasted so long
+ * that it is accepted. */
+void oif_senses_learn(oif_senses *senses, const double *row, bool is_change);
 
 void oif_senses_visit_fields(oif_senses *senses, oif_state_visitor *visitor);
 

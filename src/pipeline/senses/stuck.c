@@ -60,7 +60,7 @@ size_t oif_stuck_bytes(size_t columns)
 
 /* ---- Judging ---- */
 
-static const double most_exponent = 8;
+static const double most_exponent = 8, most_evidence = 1.6;
 
 /* The exponent of the tail of a column's runs. */
 static double exponent_of(double longest, double changes)
@@ -75,9 +75,7 @@ static double limit_for(double longest, double changes)
     const double rarer_bits = 3;
     if (!(changes >= LEAST_CHANGES))
         return INFINITY;
-    double limit = 2 * longest + 3,
-           by_tail = (longest + 1) * oif_exp2(rarer_bits / exponent_of(longest, changes));
-    return by_tail > limit ? by_tail : limit;
+    return (longest + 1) * oif_exp2(rarer_bits / exponent_of(longest, changes));
 }
 
 static __attribute__((noinline)) void set_limits(oif_stuck *stuck)
@@ -132,8 +130,9 @@ static double evidence_of(const oif_stuck *stuck, size_t column)
     const double run = oif_stuck_run(stuck, column), limit = limit_of(stuck)[column];
     if (!(run > limit))
         return 0;
-    return exponent_of(longest_of(stuck)[column], changes_of(stuck)[column]) *
-           oif_log2(run / limit);
+    const double evidence =
+        exponent_of(longest_of(stuck)[column], changes_of(stuck)[column]) * oif_log2(run / limit);
+    return evidence < most_evidence ? evidence : most_evidence;
 }
 
 double oif_stuck_observe(oif_stuck *stuck, const double *row, double seconds, size_t *column)
@@ -168,7 +167,7 @@ static void forget(oif_stuck *stuck)
     set_limits(stuck);
 }
 
-/* A run over the limit that is accepted becomes the longest, even while it continues. */
+/* A run over the limit becomes the longest, even while it continues. */
 static void accept_long_runs(oif_stuck *stuck)
 {
     for (size_t j = 0; j < stuck->columns; j++)
@@ -177,10 +176,10 @@ static void accept_long_runs(oif_stuck *stuck)
     set_limits(stuck);
 }
 
-void oif_stuck_learn(oif_stuck *stuck)
+void oif_stuck_learn(oif_stuck *stuck, bool is_change)
 {
     stuck->learned = stuck->rows;
-    if (stuck->may_be_over)
+    if (stuck->may_be_over && is_change)
         accept_long_runs(stuck);
     if (++stuck->rows_to_forget >= FORGET_ROWS)
         forget(stuck);

@@ -2,17 +2,18 @@
  * run?
  *
  *     value    7.1  6.8  6.9  6.9  6.9  6.9  6.9  6.9 ...     a column that never repeated
- *     run        1    1    1    2    3    4    5    6 ...     longest 1: unusual from 6 on
+ *     run        1    1    1    2    3    4    5    6 ...     longest 1: unusual from 3 on
  *
- * A run is usual up to twice the longest, plus three. Many columns repeat: counters stay at 0 for
- * minutes, gauges are rounded. What a longer run means depends on the tail of their runs. If the
- * longest of n runs had L rows, a power-law tail has the exponent
+ * Many columns repeat: counters stay at 0 for minutes, gauges are rounded. What a run longer than
+ * the longest means depends on the tail of their runs. If the longest of n runs had L rows, a
+ * power-law tail has the exponent
  *
  *     a = log(n) / log(L)                                  at most 8
  *
- * and a run x times as long as the longest is x^a times as rare. So a run is also usual while that
- * is less than 8. The evidence is log2 of how many times rarer the run is than the longest usual
- * one. Columns that have hardly ever changed are simply constant, and never stuck.
+ * and a run x times as long as the longest is x^a times as rare. A run is usual while that is less
+ * than 8. The evidence is log2 of how many times rarer the run is than the longest usual one, up to
+ * a bound: that a run lasts does not make it worse. Columns that have hardly ever changed are
+ * simply constant, and never stuck.
  *
  * Runs are forgotten slowly, long ones more slowly than short ones. A missing value neither
  * continues a run nor ends it. The block has no pointers and may be part of another.
@@ -23,6 +24,8 @@
 #include "base/memory.h"
 #include "base/state_visitor.h"
 #include "oif.h"
+
+#include <stdbool.h>
 
 /* The head of a block. `numbers` has these arrays, in order, with one number per column:
  *
@@ -51,8 +54,9 @@ void oif_stuck_init(oif_stuck *stuck, size_t columns);
  * `column` is the column with the most; otherwise it is unchanged. `seconds` is unused. */
 double oif_stuck_observe(oif_stuck *stuck, const double *row, double seconds, size_t *column);
 
-/* Learns the row observed last, which is usual. */
-void oif_stuck_learn(oif_stuck *stuck);
+/* Learns the row observed last, which is usual. A run over the limit stays unusual until it ends,
+ * unless `is_change`: then the run so far is accepted. */
+void oif_stuck_learn(oif_stuck *stuck, bool is_change);
 
 /* The current run of a column, in rows; for the text of an alert. */
 double oif_stuck_run(const oif_stuck *stuck, size_t column);

@@ -54,7 +54,8 @@ public record Result(
         PARTNER,
         SILENCE,
         NEW_VALUE,
-        RARE_VALUE
+        RARE_VALUE,
+        FIRST_VALUE
     }
 
     private static final Episode[] EPISODES = Episode.values();

@@ -36,6 +36,21 @@ class PipelineTest {
     }
 
     @Test
+    void theFirstValueOfAColumnIsReportedOnce() {
+        Random random = new Random(4);
+        try (Pipeline pipeline = pipeline()) {
+            for (int i = 0; i < 3000; i++) {
+                pipeline.process(random.nextGaussian(), Double.NaN);
+            }
+            Result result = pipeline.process(0, 50);
+            assertTrue(result.anomaly());
+            assertEquals(Result.Reason.FIRST_VALUE, result.reason());
+            assertEquals(Result.Grade.NOTE, result.grade());
+            assertEquals(Result.Reason.FIRST_VALUE, pipeline.explain().get(1).reason());
+        }
+    }
+
+    @Test
     void aKeyCanBeMovedAndGoesOnBitForBit() {
         Random random = new Random(2);
         try (Pipeline from = pipeline();
