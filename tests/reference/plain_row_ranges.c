@@ -274,7 +274,10 @@ double plain_row_ranges_depth(const plain_row_ranges *ranges, const double *row,
         if (step && column % step == left_out)
             continue;
         column_boxes found = find_boxes(ranges, column);
-        bool is_new = !isnan(row[column]) && is_filling(ranges, column);
+        bool has_empty = false;
+        for (size_t g = 0; g < in_use; g++)
+            has_empty |= !found.boxes[g].has_number;
+        bool is_new = has_empty && !isnan(row[column]) && is_filling(ranges, column);
         for (size_t g = 0; g < in_use; g++) {
             double q = apart(&found.boxes[g], row[column], found.width);
             if (!isnan(row[column]) && found.boxes[g].has_number)
