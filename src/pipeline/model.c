@@ -891,6 +891,9 @@ oif_status oif_model_check_own(const oif_model *model, oif_error *error)
     for (uint32_t i = 0; i <= OIF_SENSES_MAX; i++)
         if (!(model->debts[i] >= 0 && model->debts[i] <= 2 * most_debt))
             return oif_fail(error, OIF_EINVARIANT, "the debt of a sense is out of range");
+    for (uint32_t i = 0; i < OIF_SENSES_MAX; i++)
+        if (!(model->fatigues[i] >= 0 && model->fatigues[i] <= DBL_MAX))
+            return oif_fail(error, OIF_EINVARIANT, "the fatigue of a sense is out of range");
     if (model->opened_by > persistence_of(model) + 1)
         return oif_fail(error, OIF_EINVARIANT, "the last episode was opened by no sense");
     for (uint32_t i = 0; i < options->persistence; i++)
