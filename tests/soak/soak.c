@@ -14,8 +14,8 @@
  *     ROC AUC within 0.005, averaged over eight places (not with fewer than 2 x 10^5 rows).
  *   - Its own check finds nothing broken.
  *
- * For a pipeline with keys, where new keys keep evicting others: the same, except that the fraction
- * of rows that are alerts must stay as requested.
+ * For a pipeline with keys, where new keys keep evicting others: the same, except that episodes
+ * must stay as frequent as wanted.
  *
  * For the reader: line numbers and values stay right, and memory does not grow.
  *
@@ -404,18 +404,20 @@ static oif_result process_row(oif_pipeline *pipeline, uint64_t number, const dou
     return result;
 }
 
-/* Returns how many of the rows are alerts. */
+/* Returns how many episodes begin. */
 static uint64_t process_stream(oif_pipeline *pipeline, uint64_t first, uint64_t end, uint64_t rows)
 {
     double block[CHUNK * DIMENSION];
-    uint64_t alerts = 0;
+    uint64_t episodes = 0;
     for (; first < end; first += CHUNK) {
         make_rows(first, CHUNK, block);
-        for (uint64_t i = 0; i < CHUNK; i++)
-            alerts += process_row(pipeline, first + i, block + i * DIMENSION).anomaly;
+        for (uint64_t i = 0; i < CHUNK; i++) {
+            oif_result result = process_row(pipeline, first + i, block + i * DIMENSION);
+            episodes += result.episode == OIF_EPISODE_BEGINS;
+        }
         show_progress("pipeline", first, rows);
     }
-    return alerts;
+    return episodes;
 }
 
 static void set_pipeline_counters(oif_pipeline *pipeline, double target, uint64_t ahead)
@@ -475,11 +477,11 @@ static void soak_pipeline(uint64_t rows)
     const double share = (double)process_stream(pipeline, done, rows, rows) / (double)(rows - done);
     const long growth_kib = resident_kib() - before_kib;
     show_progress("pipeline", rows, rows);
-    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB, alerts %.4f of the rows\n",
+    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB, %.4f episodes per row\n",
            "pipeline", rows, seconds_now() - began, growth_kib, share);
     require_steady_memory(growth_kib);
     if (share < alert_rate / 1.5 || share > alert_rate * 1.5)
-        COMPLAIN("%g of the rows were to be alerts", alert_rate);
+        COMPLAIN("%g episodes per row were wanted", alert_rate);
     if (oif_pipeline_check(pipeline, &error) != OIF_OK)
         COMPLAIN("%s", error.message);
     oif_pipeline_free(pipeline);
