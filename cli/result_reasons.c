@@ -35,6 +35,13 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
     case OIF_REASON_NEW_VALUE: snprintf(text, WHY_TEXT_BYTES, "new value"); break;
     case OIF_REASON_RARE_VALUE: snprintf(text, WHY_TEXT_BYTES, "rare value"); break;
     case OIF_REASON_FIRST_VALUE: snprintf(text, WHY_TEXT_BYTES, "has its first value"); break;
+    case OIF_REASON_JUMP:
+        snprintf(text, WHY_TEXT_BYTES, "jumps %s", direction < 0 ? "down" : "up");
+        break;
+    case OIF_REASON_FLUTTER:
+        snprintf(text, WHY_TEXT_BYTES, "%s", direction < 0 ? "hardly moves" : "flutters");
+        break;
+    case OIF_REASON_SHAPE: snprintf(text, WHY_TEXT_BYTES, "has an unusual shape"); break;
     case OIF_REASON_VALUES:
         snprintf(text, WHY_TEXT_BYTES, "%s", isnan(value) ? "missing" : direction_word(direction));
         break;
@@ -77,7 +84,8 @@ static const char *unusual_text(const row_verdict *verdict, size_t column,
 static const char *reason_word(oif_reason reason)
 {
     static const char *const words[] = {"values",  "stuck",     "season",     "partner",
-                                        "silence", "new_value", "rare_value", "first_value"};
+                                        "silence", "new_value", "rare_value", "first_value",
+                                        "jump",    "flutter",   "shape"};
     return words[reason];
 }
 

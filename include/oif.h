@@ -518,7 +518,10 @@ typedef enum oif_reason {
     OIF_REASON_SILENCE,    /* the row came after a pause longer than any before */
     OIF_REASON_NEW_VALUE,  /* a category has an unknown value */
     OIF_REASON_RARE_VALUE, /* a category has an unusually rare value */
-    OIF_REASON_FIRST_VALUE /* a column that was always missing has a value */
+    OIF_REASON_FIRST_VALUE, /* a column that was always missing has a value */
+    OIF_REASON_JUMP,        /* a column has changed unusually much since the row before */
+    OIF_REASON_FLUTTER,     /* a column varies unusually much, or little, within a few rows */
+    OIF_REASON_SHAPE        /* the last values of a column look unlike all before */
 } oif_reason;
 
 /* The result of one row. */

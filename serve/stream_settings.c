@@ -256,7 +256,7 @@ static bool add_list(argument_list *list, const char *name, const json_t *value,
 /* The word for true or false of an option that is on by default; NULL: it is not one. */
 static const char *switch_word(const char *name, bool is_on)
 {
-    static const char *const names[] = {"find-season", "stuck", "partner"};
+    static const char *const names[] = {"find-season", "stuck", "partner", "motion"};
     if (strcmp(name, "season") == 0)
         return is_on ? "auto" : "off";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

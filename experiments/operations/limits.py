@@ -66,7 +66,7 @@ FOUND_BARS = {
     "host-dd": Found(10, 60, bar=True),
     "host-storm": Found(10, 15, bar=True),
 }
-STEADY = Share(0.3, 1.5, bar=True)  # the promise is in episodes; these are rows
+STEADY = Share(0.3, 1.5, bar=True)
 CHANGING = Share(0.0, 1.5, bar=True)  # fewer alerts in a stream that never repeats are no fault
 SHARE_BARS = {stream: STEADY for stream in quiet.STREAMS} | {
     "trend": CHANGING,

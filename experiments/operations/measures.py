@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from . import backgrounds, kinds, recording, tool
 from .backgrounds import PERIOD, TRAFFIC
-from .outcome import Part
+from .outcome import Part, episodes
 from .tool import RATE
 
 
@@ -113,12 +113,12 @@ def drifting(random: Generator, columns: int) -> np.ndarray:
 
 
 def drift(columns: int) -> Callable[[Path, int], Part]:
-    """Alerts in the drift, and as many as the rate allows."""
+    """Episodes in the drift, and as many as the rate allows."""
 
     def measure(oif: Path, seed: int) -> Part:
         text = tool.csv_text(drifting(random_of(seed), columns))
         alerts = tool.score(oif, text, tool.DEFAULT, seed).alerts[FLAT:]
-        return Part(int(alerts.sum()), RATE * len(alerts))
+        return Part(episodes(alerts), RATE * len(alerts))
 
     return measure
 
@@ -136,10 +136,10 @@ def local_clock(random: Generator) -> np.ndarray:
 
 
 def clock_change(oif: Path, seed: int) -> Part:
-    """Alerts later than a day after the change, and as many as the rate allows."""
+    """Episodes later than a day after the change, and as many as the rate allows."""
     text, options = tool.csv_text(local_clock(random_of(seed))), kinds.BY_ROWS.split()
     alerts = tool.score(oif, text, tool.DEFAULT, seed, options).alerts[CHANGE + PERIOD :]
-    return Part(int(alerts.sum()), RATE * len(alerts))
+    return Part(episodes(alerts), RATE * len(alerts))
 
 
 # ---- All of them ----
@@ -167,11 +167,11 @@ MEASURES = (
     Measure("silence-none", "silences per stream in which all keys go on, with jitter", 0, 0,
             silence_invented),
     Measure("reset", "streams with an alert at a counter's reset, --rate", 0, 0, counter_reset),
-    Measure("drift", "alerts in a drift of 5 sd in 5,000 rows, 1 of 5 columns, by the rate",
+    Measure("drift", "episodes in a drift of 5 sd in 5,000 rows, 1 of 5 columns, by the rate",
             *BUDGET, drift(1)),
-    Measure("drift-all", "alerts in a drift of 5 sd in 5,000 rows, all 5 columns, by the rate",
+    Measure("drift-all", "episodes in a drift of 5 sd in 5,000 rows, all 5 columns, by the rate",
             *BUDGET, drift(5)),
-    Measure("clock-change", "alerts after a clock change and a day, --season-rows, by the rate",
+    Measure("clock-change", "episodes after a clock change and a day, --season-rows, by the rate",
             *BUDGET, clock_change),
     Measure("host-senses", "share of the recording's alerts that one sense has", 0, 1 / 3,
             largest_sense, is_recorded=True),

@@ -90,12 +90,13 @@ class Quiet(NamedTuple):
 
     @property
     def share(self) -> float:
+        """Of the rows, those with an alert."""
         return self.alerts / self.ready if self.ready else 0.0
 
     @property
     def ratio(self) -> float:
-        """The share of rows with an alert in relation to the rate that was asked for."""
-        return self.share / self.rate
+        """Episodes per row in relation to the rate that was asked for: what is promised."""
+        return self.episodes / self.ready / self.rate if self.ready else 0.0
 
 
 class Part(NamedTuple):

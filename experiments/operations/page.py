@@ -46,10 +46,10 @@ know <code>--shingle</code>. The events of the real recording are the same rows 
 the detectors' random numbers differ.</p>"""
 
 QUIET_HOW = """
-<p>{seeds} streams of {rows:,} rows without anomaly. Alerts per row in relation to the rate asked
-for, 1.00 being as asked, and below it the episodes per 10,000 rows: alerts at most 16 rows apart
-are one. The default command is to stay within 20% of the rate (below it where a stream never
-repeats), and silent in a constant stream.</p>"""
+<p>{seeds} streams of {rows:,} rows without anomaly. Episodes per row in relation to the rate
+asked for, 1.00 being as asked, and below it the share of rows with an alert. Alerts at most 16 rows
+apart are one episode. The default command is to have .3 to 1.5 times the episodes asked for (fewer
+where a stream never repeats), and none in a constant stream.</p>"""
 
 
 def bar_words(results: Results, verdict: Verdict) -> str:
@@ -66,9 +66,8 @@ def quiet_cell(counted: Quiet, stream: str, command: str) -> str:
     style = ""
     if command == DEFAULT.title:
         style = "bad" if beyond(counted, SHARE_BARS[stream]) else "good"
-    per_rows = 1e4 * counted.episodes / max(counted.ready, 1)
     ratio = tag("span", f"{counted.ratio:.2f}", class_=style)
-    return tag("td", f"{ratio}<br><small>{per_rows:.1f}</small>")
+    return tag("td", f"{ratio}<br><small>{100 * counted.share:.2f}%</small>")
 
 
 def quiet_table(plan: Plan, results: Results) -> str:

@@ -13,8 +13,8 @@ LEGEND = (
     "max |z|: a yardstick, the largest |z| of any column, same alert rule. Alert rate 0.001."
 )
 QUIET_LEGEND = (
-    "False alerts in {seeds} streams of {rows:,} rows without anomaly: alerts per row in relation\n"
-    "to the rate asked for (1.00: as asked), and in brackets episodes per 10,000 rows."
+    "False alerts in {seeds} streams of {rows:,} rows without anomaly: episodes per row in relation\n"
+    "to the rate asked for (1.00: as asked), and in brackets the share of rows with an alert."
 )
 
 
@@ -35,13 +35,12 @@ def cell_text(results: Results, row: Row, column: str) -> str:
 
 
 def quiet_cells(results: Results, stream: str) -> list[str]:
-    """Of every rate and every command: ratio and episodes."""
+    """Of every rate and every command: ratio and share of rows."""
     cells = []
     for rate in quiet.RATES:
         for command in LEARNING:
             counted = results.quiet[stream, rate, command.title]
-            per_rows = 1e4 * counted.episodes / max(counted.ready, 1)
-            cells.append(f"{counted.ratio:.2f} ({per_rows:.1f})")
+            cells.append(f"{counted.ratio:.2f} ({100 * counted.share:.2f}%)")
     return cells
 
 

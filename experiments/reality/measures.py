@@ -58,6 +58,20 @@ def volume_under_pr(scores: np.ndarray, labels: np.ndarray) -> Optional[float]:
     return float(np.mean(volumes))
 
 
+THRESHOLDS = 100  # tried
+MOST_ALERTS = 0.3  # of the rows: if all were alerts, they would be one episode that finds everything
+
+
+def within_reach(scores: np.ndarray, labels: np.ndarray, others: float) -> int:
+    """Events found at the best threshold of those with at most so many other episodes per 10,000 rows."""
+    falling = -np.sort(-scores)
+    most = MOST_ALERTS * len(scores)
+    counts = np.unique(np.geomspace(1, max(1, most), THRESHOLDS).astype(int))
+    found = [find(scores >= falling[count - 1], labels) for count in counts]
+    allowed = [one for one in found if 1e4 * one.others <= others * one.rows and one.alert_rows <= most]
+    return max((one.found for one in allowed), default=0)
+
+
 class Found(NamedTuple):
     """What alerts found of the labelled events of a series."""
 

@@ -12,6 +12,7 @@ from .series import Series
 
 LATE_ROWS, LATE_SHARE = 4, 4  # an incident may be noticed 4 rows late, or a quarter of its length
 AFTER_ROWS = 16  # alerts that soon after an incident are of it
+FEW_OTHERS = 5  # per 10,000 rows
 LASTING = ("late day", "ramp", "leak")  # incidents whose end is a change of its own: a day after them
 
 
@@ -35,6 +36,7 @@ class Labelled(NamedTuple):
     name: str
     auc: Optional[float]
     vus: Optional[float]
+    within_reach: int  # events found at the best threshold with 5 others per 10,000 rows
     found: Found
     chance: float  # events that would be found by alerts as frequent as outside of events
 
@@ -50,7 +52,8 @@ def judge_labelled(series: Series, scored: Scored) -> Labelled:
     scores, alerts, labels = scored.scores[part], scored.alerts[part], series.labels[part]
     auc, vus = measures.area_under_roc(scores, labels), measures.volume_under_pr(scores, labels)
     by_chance = sum(chance(alerts, labels, event.end - event.first) for event in measures.spans(labels))
-    return Labelled(series.family, series.name, auc, vus, measures.find(alerts, labels), by_chance)
+    reached = measures.within_reach(scores, labels, FEW_OTHERS)
+    return Labelled(series.family, series.name, auc, vus, reached, measures.find(alerts, labels), by_chance)
 
 
 # ---- Planted incidents ----

@@ -30,6 +30,7 @@ class Figures(NamedTuple):
 
     auc: Optional[float]
     vus: Optional[float]
+    within_reach: Optional[float]  # the share of events found at the best threshold with few others
     share: Optional[float]  # of events that were found
     chance: Optional[float]  # the share that would be found by chance
     others: float  # per 10,000 rows
@@ -53,6 +54,7 @@ def family_figures(outcomes: Sequence[Labelled]) -> Figures:
     return Figures(
         auc=mean_of([outcome.auc for outcome in outcomes]),
         vus=mean_of([outcome.vus for outcome in outcomes]),
+        within_reach=sum(outcome.within_reach for outcome in outcomes) / events if events else None,
         share=hits / events if events else None,
         chance=sum(outcome.chance for outcome in outcomes) / events if events else None,
         others=1e4 * sum(one.others for one in found) / rows,
@@ -81,6 +83,7 @@ def mean_figures(figures: Sequence[Figures]) -> Figures:
     return Figures(
         auc=mean_of([one.auc for one in figures]),
         vus=mean_of([one.vus for one in figures]),
+        within_reach=mean_of([one.within_reach for one in figures]),
         share=mean_of([one.share for one in figures]),
         chance=mean_of([one.chance for one in figures]),
         others=float(np.mean([one.others for one in figures])),
@@ -93,11 +96,12 @@ def mean_figures(figures: Sequence[Figures]) -> Figures:
 # ---- Labelled series ----
 
 LABELLED_LEGEND = (
+    "r5: the share of events that the best threshold of each series would find with at most 5 others per 10,000 rows. "
     "Events found, and how many would be by chance, by alerts as frequent as outside of events. "
     "Others: alert episodes without a labelled row, per 10,000 rows; largest: of a single series. "
     "Delay: rows from the first row of an event to its first alert, median of those found."
 )
-LABELLED_HEADING = ["AUC", "VUS-PR", "events", "by chance", "others", "largest", "alert rows", "delay"]
+LABELLED_HEADING = ["AUC", "VUS-PR", "r5", "events", "by chance", "others", "largest", "alert rows", "delay"]
 
 
 def number(value: Optional[float], digits: int = 3) -> str:
@@ -112,6 +116,7 @@ def figure_cells(one: Figures) -> list[str]:
     return [
         number(one.auc),
         number(one.vus),
+        number(one.within_reach),
         events,
         by_chance,
         f"{one.others:.1f}",

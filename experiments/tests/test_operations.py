@@ -276,10 +276,10 @@ def test_alerts_at_most_calm_rows_apart_are_one_episode():
 
 
 def test_false_alerts_of_several_seeds_are_counted_together():
-    runs = [Quiet(0.01, 1000, 12, 3, 1), Quiet(0.01, 3000, 36, 5, 1)]
+    runs = [Quiet(0.01, 1000, 30, 13, 1), Quiet(0.01, 3000, 50, 35, 1)]
     both = campaign.together(runs)
-    assert both == Quiet(0.01, 4000, 48, 8, 2)
-    assert both.ratio == pytest.approx(1.2)
+    assert both == Quiet(0.01, 4000, 80, 48, 2)
+    assert both.ratio == pytest.approx(1.2) and both.share == pytest.approx(0.02)
 
 
 # ---- The yardstick ----
@@ -454,9 +454,9 @@ def test_with_fewer_seeds_no_more_may_be_missed():
     assert failures(cell_of(0, seeds=3), Found(5)) == []
 
 
-@pytest.mark.parametrize("alerts, wrong", [(30, False), (150, False), (29, True), (151, True)])
-def test_too_many_and_too_few_false_alerts_are_named(alerts, wrong):
-    results = Results({}, {LOUD: Quiet(0.01, 10_000, alerts, 5, 1)}, {})
+@pytest.mark.parametrize("episodes, wrong", [(30, False), (150, False), (29, True), (151, True)])
+def test_too_many_and_too_few_false_alerts_are_named(episodes, wrong):
+    results = Results({}, {LOUD: Quiet(0.01, 10_000, 900, episodes, 1)}, {})
     verdict = limits.check(results, Limits({}, {LOUD: limits.STEADY}, {}))
     assert bool(verdict.failures) == wrong
     assert all("normal" in failure and "0.01" in failure for failure in verdict.failures)
@@ -565,7 +565,7 @@ def test_the_tables_have_every_kind_and_every_column(measured):
     for printed in (tables.text(plan, results), tables.markdown(plan, results)):
         for row in plan.rows:
             assert row.title in printed
-        for word in ("eager", "never", "chance", "normal noise", "0.00 (0.0)", "0.50 (3 of 6)"):
+        for word in ("eager", "never", "chance", "normal noise", "0.00 (0.00%)", "0.50 (3 of 6)"):
             assert word in printed
     lines = tables.markdown(plan, results).splitlines()
     bars = {line.replace("\\|", "").count("|") for line in lines if line.startswith(("| 1 of", "| anomaly"))}

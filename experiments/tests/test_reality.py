@@ -71,6 +71,15 @@ def test_vus_is_the_mean_of_scikit_learns_average_precision_for_wider_labels(see
     assert measures.volume_under_pr(scores, labels) == pytest.approx(np.mean(areas), abs=1e-12)
 
 
+def test_events_within_reach_are_those_of_the_best_threshold_with_few_others():
+    scores, labels = np.zeros(20_000), np.zeros(20_000, dtype=bool)
+    labels[1000:1010] = labels[5000:5010] = labels[9000:9010] = True
+    scores[1005], scores[5002], scores[9001] = 9, 7, 5
+    scores[[3000, 7000, 11_000]] = 8, 6, 5.5  # others; those that rank before the second and third event
+    reached = [measures.within_reach(scores, labels, others) for others in (0, 0.5, 1, 1.4, 1.5)]
+    assert reached == [1, 2, 2, 2, 3]
+
+
 def test_without_both_kinds_of_rows_there_is_no_ranking():
     scores = np.arange(300.0)
     for labels in (np.zeros(300, dtype=bool), np.ones(300, dtype=bool)):
@@ -465,7 +474,7 @@ def test_a_forest_that_cannot_run_is_named_and_the_others_are_measured(data_ther
 def test_a_family_counts_rows_and_events_together_and_the_mean_counts_families():
     def one(family, auc, found, events, others, rows, delays):
         found_ = Found(events, found, delays, others, 10, others, rows)
-        return outcome.Labelled(family, "n", auc, auc / 2, found_, 0.5)
+        return outcome.Labelled(family, "n", auc, auc / 2, 1, found_, 0.5)
 
     figures = tables.by_family([
         one("A", 0.6, 1, 4, 3, 1000, (9,)),
@@ -479,6 +488,7 @@ def test_a_family_counts_rows_and_events_together_and_the_mean_counts_families()
     assert figures["A"].chance == 1 / 8 and figures["B"].chance == 0.5 and mean.chance == 2.5 / 8
     assert mean.auc == pytest.approx(0.8) and mean.share == 0.25 and mean.others == 15 and mean.largest == 30
     assert mean.delay == 2.5 and mean.found is None
+    assert figures["A"].within_reach == 2 / 8 and mean.within_reach == 5 / 8
 
 
 def test_the_tables_have_every_family_scorer_and_kind(measured):

@@ -114,8 +114,8 @@ class Detector(Copied, _core.Detector):
 
         Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
         persistence, stuck, partner, season_rows and find_season. The first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
-        pickles keep them, snapshots do not: they hold what was learned. For keys, shingles and snapshots with everything use
-        oif.Pipeline.
+        pickles keep them, snapshots do not: they hold what was learned. For keys, shingles, motion and snapshots with everything
+        use oif.Pipeline.
 
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -158,7 +158,8 @@ class Detector(Copied, _core.Detector):
         if unknown:
             raise TypeError(f"process of a detector takes no {min(unknown)!r}; see oif.Pipeline")
         if self._alerts is None:
-            made = Alerting(self.kind, dict(self.params), as_words(options))
+            # A detector has no columns for motion.
+            made = Alerting(self.kind, dict(self.params), {**as_words(options), "motion": "off"})
             self.__dict__.setdefault("_alerts", made)  # another thread may have been first
         alerts: Alerting = self.__dict__["_alerts"]
         changed = [name for name, value in as_words(options).items() if alerts.options[name] != value]

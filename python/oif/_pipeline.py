@@ -13,19 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, seconds_of, warn
+from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import DataError, ParameterError
 from ._parameters import Option
 from ._progress import Progress
 from ._results import (
+    MOVES,
     Alerting,
     Attribution,
     EpisodeInfo,
     Explain,
     Grade,
     KeyInfo,
+    Motion,
     Output,
     Reason,
     Result,
@@ -74,6 +76,9 @@ class Pipeline(Alerting):
         other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
         find_season: whether a season is searched for while rows arrive, which takes a few periods; a season that is given
             switches the search off
+        motion: whether detectors also get how values move: jumps, flutter, shapes; "auto", the default: only of columns that
+            clearly have memory, and not with a shingle, a detector that has learned rows, or one that minds constant columns
+            (IForestASD, HalfSpaceTrees, Loda, and lists with one of them)
         alerts: episodes per day to report, all keys together, instead of alert_rate; 0: none
         cooldown: seconds after an episode in which anomalies continue it instead of beginning another
         silence: seconds without a row that are an alert; 0: more than twice the longest pause of the last weeks; -1:
@@ -131,6 +136,7 @@ class Pipeline(Alerting):
     season_seconds = Option(float)
     other_season_seconds = Option(float)
     find_season = Option(str)
+    motion = Option(str)
     alerts = Option(float)
     cooldown = Option(float)
     silence = Option(float)
@@ -156,6 +162,7 @@ class Pipeline(Alerting):
         season_seconds: float = 0.0,
         other_season_seconds: float = 0.0,
         find_season: Switch = "on",
+        motion: Motion = "auto",
         alerts: float = 0.0,
         cooldown: float = 0.0,
         silence: float = 0.0,
@@ -176,13 +183,15 @@ class Pipeline(Alerting):
         trained = detector if isinstance(detector, Detector) and detector.rows_learned > 0 else None
         if trained is not None and (shingle > 1 or diff or rate or log or category):
             raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate, log or category")
+        if trained is not None:
+            motion = _without_motion(motion)
         self._roles = roles_of(key, time, exclude, category)
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
         options |= dict(memory_limit=memory_limit, evicted=evicted)
         options |= dict(persistence=persistence, stuck=stuck, partner=partner, season_rows=season_rows)
         options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds, find_season=find_season)
-        options |= dict(alerts=alerts, cooldown=cooldown, silence=silence)
+        options |= dict(motion=motion, alerts=alerts, cooldown=cooldown, silence=silence)
         self._derive = tuple(
             (column, kind_of_column, keep_original and kind_of_column != 4)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log), (4, category))  # as oif_derive
@@ -441,27 +450,51 @@ class Pipeline(Alerting):
         self._load_key(snapshot, key if key is None else key_of(key))
 
     def detector(self, key: str | bytes | int | None = None) -> Detector:
-        """A copy of the detector of a key, or of the rows without a key: to score, explain or save."""
+        """A copy of the detector of a key, or of the rows without a key: to score, explain or save.
+
+        With motion it has three columns more, jump(*), flutter(*) and shape(*), which are near 1 for a row that moves as usual.
+        """
         cls = DETECTORS.get(self.kind, Detector)
         copy = cls.__new__(cls)
         if not self._detector_of(key if key is None else key_of(key), copy):
             raise DataError(f"there is no model of the key {key!r}" if key is not None else "no row without a key was processed")
         learned = self._learned() or []
         if self.options["shingle"] == 1 and self.column_names and len(learned) == len(self.column_names):
-            copy.column_names = self._learned_names(self.column_names)
+            names = self._learned_names(self.column_names) or ()
+            copy.column_names = (*names, *MOVES) if self._has_motion(copy) else names
         copy.ignore_unknown = self.ignore_unknown
         return copy
 
     def score(self, x: Rows | Row, key: str | bytes | int | None = None, *, progress: Progress = False) -> Any:
         """Score rows by what is known about a key, and learn nothing: what if such a row came?
 
-        These are scores of the detector: persistence and senses, which look at rows before, have no part in them.
+        These are scores of the detector: persistence and senses, which look at rows before, have no part in them. With motion
+        a row is scored with the number 1 for each move. That is nearly what a pipeline with learn="none" judges, the usual
+        numbers of the key.
         Progress is shown as by process.
         """
         if self.options["shingle"] > 1 or any(kind for _, kind in self._learned() or []):
             raise ParameterError("score without learning needs rows as they are learned; with shingle, diff, rate or log use"
                                  " process of a clone()")  # fmt: skip
-        return self.detector(key).score(x, progress=progress)
+        detector = self.detector(key)
+        return detector.score(self._moving_as_usual(x) if self._has_motion(detector) else x, progress=progress)
+
+    def _has_motion(self, detector: Detector) -> bool:
+        """Whether the detector of a key has the columns of motion; "auto" leaves them out for some kinds."""
+        learned = len(self._learned() or [])
+        return self.options["shingle"] == 1 and detector.columns == learned + len(MOVES)
+
+    def _moving_as_usual(self, x: Any) -> Any:
+        """Rows as a detector gets them: with the columns of motion."""
+        columns: int = self.columns or 0
+        rows, _ = rows_of(x, self.column_names, self.ignore_unknown, columns, False)
+        if isinstance(rows, dict):
+            return {**rows, **dict.fromkeys(MOVES, 1.0)}
+        if rows.ndim == 1 and columns == 1 and len(rows) > 1:  # a series
+            rows = rows.reshape(-1, 1)
+        if rows.ndim == 0 or rows.shape[-1] != columns:
+            raise DataError(f"rows have {columns} numbers here, not {rows.shape[-1] if rows.ndim else 1}")
+        return np.concatenate([rows, np.ones((*rows.shape[:-1], len(MOVES)))], axis=-1)
 
     def silent(self, time: Any) -> list[Silence]:
         """The keys that have become silent by this time, each once per silence; see the option silence."""
@@ -491,6 +524,12 @@ class Pipeline(Alerting):
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
+
+
+def _without_motion(motion: Motion) -> Motion:
+    if motion is True or motion == "on":
+        raise ParameterError("a detector that has learned rows cannot be used with motion='on'; it has no columns for it")
+    return "off" if motion == "auto" else motion
 
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}

@@ -47,6 +47,9 @@ class Reason(IntEnum):
     NEW_VALUE = 5  # a category has a value that is not known
     RARE_VALUE = 6  # a category has a value that is rarer than others
     FIRST_VALUE = 7  # a column that was always missing has a value
+    JUMP = 8  # a column has changed unusually much since the row before
+    FLUTTER = 9  # a column varies unusually much, or little, within a few rows
+    SHAPE = 10  # the last values of a column look unlike all before
 
 
 class Result(NamedTuple):
@@ -232,6 +235,9 @@ RESULT = np.dtype(
 Explain = Union[bool, Literal["anomalies"]]
 Output = Literal["auto", "array", "pandas", "polars", "arrow"]
 Switch = Union[bool, Literal["off", "on"]]
+Motion = Union[bool, Literal["off", "on", "auto"]]
+
+MOVES = ("jump(*)", "flutter(*)", "shape(*)")  # the columns that motion adds to those of a row
 
 
 class AlertOptions(TypedDict, total=False):

@@ -241,6 +241,83 @@ def test_a_stuck_column_has_the_reason_stuck():
     assert not (oif.Pipeline(stuck=False).process(rows)["reason"] == Reason.STUCK).any()
 
 
+# ---- Motion ----
+
+
+def make_wave():
+    """A slow wave beside noise; the last value jumps, but stays within the range of the wave."""
+    random = np.random.default_rng(6)
+    rows = np.column_stack([50 + 40 * np.sin(np.arange(6000) / 50) + random.random(6000), random.normal(size=6000)])
+    rows[-1, 0] += 15 if rows[-1, 0] < 50 else -15
+    return rows
+
+
+@pytest.mark.parametrize("motion", ["auto", "on", True])
+def test_a_jump_within_the_usual_range_is_an_anomaly(motion):
+    pipeline = oif.Pipeline(season="off", motion=motion)
+    last = pipeline.process(make_wave())[-1]
+    assert last["anomaly"] and last["reason"] == Reason.JUMP
+    assert [why.reason for why in pipeline.explain()][0] == Reason.JUMP
+    assert not oif.Pipeline(season="off", motion=False).process(make_wave())["anomaly"][-1]
+
+
+def test_motion_is_a_switch_or_auto_and_stays_as_it_was():
+    assert oif.Pipeline().motion == "auto" and oif.Pipeline(motion=True).motion == "on"
+    assert repr(oif.Pipeline(motion=False)) == "Pipeline(RollingIsolationForest(), motion='off')"
+    with pytest.raises(oif.ParameterError, match="shingle"):
+        oif.Pipeline(motion="on", shingle=4)
+    with pytest.raises(oif.ParameterError):
+        oif.Pipeline(motion="maybe")
+    with pytest.raises(oif.ParameterError, match="motion cannot be changed"):
+        made = oif.Pipeline()
+        made.process_one([1, 2])
+        made.motion = "off"
+
+
+def test_a_detector_that_has_learned_has_no_columns_for_motion(rows):
+    trained = oif.RollingIsolationForest()
+    trained.learn(rows)
+    assert oif.Pipeline(trained).motion == "off"
+    with pytest.raises(oif.ParameterError, match="motion='on'"):
+        oif.Pipeline(trained, motion=True)
+    with pytest.raises(TypeError, match="motion"):
+        trained.process(rows, motion="on")
+
+
+def test_rows_are_scored_as_if_they_moved_as_usual():
+    pandas = pytest.importorskip("pandas")
+    wave = make_wave()
+    frame = pandas.DataFrame(wave, columns=["flow", "load"])
+    pipeline = oif.Pipeline(season="off")
+    pipeline.process(frame)
+    detector = pipeline.detector()
+    assert detector.column_names == ("flow", "load", "jump(*)", "flutter(*)", "shape(*)")
+    scores = pipeline.score(frame)
+    assert np.array_equal(scores, detector.score(np.column_stack([wave, np.ones((len(wave), 3))])))
+    assert np.array_equal(scores, pipeline.score(wave))
+    assert np.array_equal(scores, pipeline.score(frame[["load", "flow"]]))
+    assert scores[7] == pipeline.score(wave[7]) == pipeline.score({"load": wave[7, 1], "flow": wave[7, 0]})
+    with pytest.raises(oif.DataError, match="rows have 2 numbers here, not 3"):
+        pipeline.score(np.ones((4, 3)))
+    with pytest.raises(oif.DataError, match="no column 'heat'"):
+        pipeline.score({"heat": 1.0})
+    series = oif.Pipeline(season="off")
+    series.process(wave[:, :1])
+    assert np.array_equal(series.score(wave[:, 0]), series.score(wave[:, :1]))
+    assert isinstance(series.score([3.0]), float)
+
+
+@pytest.mark.parametrize(
+    "detector", [oif.Loda, oif.HalfSpaceTrees, oif.IForestASD, [oif.RollingIsolationForest, oif.Loda]]
+)
+def test_auto_is_off_for_detectors_that_mind_constant_columns(detector):
+    wave = make_wave()[:1000]
+    auto, off = (oif.Pipeline(detector, season="off", motion=motion) for motion in ("auto", "off"))
+    assert np.array_equal(auto.process(wave)["score"], off.process(wave)["score"], equal_nan=True)
+    assert auto.motion == "auto" and auto.detector().columns == 2
+    assert np.array_equal(auto.score(wave), off.score(wave))
+
+
 def test_the_first_value_of_a_column_that_was_always_missing_is_reported_once():
     rows = np.random.default_rng(5).normal(size=(4000, 3))
     rows[:3900, 2] = np.nan

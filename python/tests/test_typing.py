@@ -77,7 +77,8 @@ one: np.void = oif.Pipeline().process({"a": 1.0})
 axes: npt.NDArray[np.object_] = oif.plot.data(rows, records)
 forest = oif.RollingIsolationForest(threads=2, ignore_unknown=True)
 missing: bool = oif.Pipeline(ignore_unknown=True).process_one([1.0]).has_no_model
-strengths: list[float] = [season.strength for season in oif.Pipeline(season="auto", find_season=True).season("a")]
+strengths: list[float] = [season.strength for season in oif.Pipeline(season="auto", find_season=True, motion=True).season("a")]
+motion: str = oif.Pipeline(motion="auto").motion
 """
 WRONG = """
 import numpy as np

@@ -51,7 +51,7 @@ static double correction_of(double overspent)
 
 static double correction_of_rows(double alert_rows)
 {
-    const double allowed = 48, step = 0.05;
+    const double allowed = 32, step = 0.05;
     return alert_rows > allowed ? step * (alert_rows - allowed) : 0;
 }
 
@@ -81,7 +81,7 @@ void oif_alert_level_begin(oif_alert_level *level)
 
 void oif_alert_level_count_rows(oif_alert_level *level, bool is_alert)
 {
-    const double alert_share = 0.018, counted = level->alert_rows + is_alert - alert_share;
+    const double alert_share = 0.016, counted = level->alert_rows + is_alert - alert_share;
     level->alert_rows = counted < 0 ? 0 : counted < most_alert_rows ? counted : most_alert_rows;
 }
 

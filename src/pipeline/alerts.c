@@ -220,7 +220,7 @@ static bool check_episode(const oif_episode_info *episode, uint64_t rows, size_t
            episode->rows <= rows && last <= rows && episode->anomalies > 0 &&
            episode->anomalies <= episode->rows && episode->peak_row >= episode->first_row &&
            episode->peak_row <= last && (unsigned)episode->peak_grade <= OIF_GRADE_CRITICAL &&
-           (unsigned)episode->reason <= OIF_REASON_FIRST_VALUE && episode->direction >= -1 &&
+           (unsigned)episode->reason <= OIF_REASON_SHAPE && episode->direction >= -1 &&
            episode->direction <= 1 &&
            (episode->column < columns || episode->column == OIF_UNKNOWN_COLUMN);
 }

@@ -1,7 +1,8 @@
 /* The model of one key: its detectors, and what decides whether their scores are anomalies.
  *
  *     row -> last rows -> detectors -> score -> score history -> p, threshold -> anomaly?
- *           (shingle)         ^       (judges.h)                                   | -> episode
+ *       |   (shingle)         ^       (judges.h)                                   | -> episode
+ *       +-> motion -----------+                                                    |
  *                             +--------------- learn, or not (option learn) -------+
  *
  * Before all that, columns may be derived from the input columns (derived_columns.h).
@@ -13,11 +14,13 @@
 #ifndef OIF_PIPELINE_MODEL_H
 #define OIF_PIPELINE_MODEL_H
 
+#include "base/memory.h"
 #include "oif.h"
 #include "pipeline/alert_budget.h"
 #include "pipeline/alerts.h"
 #include "pipeline/derived_columns.h"
 #include "pipeline/judges.h"
+#include "pipeline/motion.h"
 #include "pipeline/score_history.h"
 #include "pipeline/senses/senses.h"
 
@@ -45,6 +48,7 @@ typedef struct oif_model_options {
     double memory;        /* past scores that count */
     oif_senses_options senses;
     oif_alert_options alerts;
+    uint64_t motion; /* oif_motion_mode; off if rows are scored as shingles */
 } oif_model_options;
 
 /* The usual values of a column; older rows count less. Stored halved, so no difference of two
@@ -78,16 +82,18 @@ typedef struct oif_model {
     oif_score_history history;
 
     /* Who decided the score of the last row: a detector, the sense with the number judge -
-     * detector_count, or after these the categories. */
+     * detector_count, or after these the categories, the first value of a column or a move. */
     uint32_t judge;
     uint32_t opened_by; /* whose debt the current episode raised, from 1; 0: none */
     double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; row i is at i % persistence */
-    size_t judges_at;  /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
-    size_t senses_at;  /* oif_senses */
-    size_t recent_at;  /* double [shingle][columns]: the last rows, oldest first */
+    size_t judges_at; /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
+    size_t senses_at; /* oif_senses */
+    /* double [shingle][columns]: the last rows, oldest first. With motion, its numbers follow. */
+    size_t recent_at;
     size_t usual_at;   /* oif_usual [columns] */
-    size_t shares_at;  /* double [columns]: scratch space of explain */
-    size_t scratch_at; /* double [shingle][columns]: the same */
+    size_t shares_at;  /* double [oif_model_numbers()]: scratch space of explain */
+    size_t scratch_at; /* double [oif_model_numbers()]: the same */
+    size_t motion_at;  /* oif_motion; empty without motion */
     size_t derived_at; /* oif_derived_state; empty if no column is derived */
     size_t row_at;     /* double [columns]: the row with its derived columns; empty likewise */
 } oif_model;
@@ -100,6 +106,13 @@ static inline double *oif_model_recent(const oif_model *model)
 static inline oif_usual *oif_model_usual(const oif_model *model)
 {
     return (oif_usual *)((unsigned char *)model + model->usual_at);
+}
+
+/* How many numbers a detector gets for each row. */
+static inline size_t oif_model_numbers(const oif_model_options *options, size_t columns)
+{
+    return oif_size_add(oif_size_multiply(options->shingle, columns),
+                        options->motion ? OIF_MOVES : 0);
 }
 
 /* How many judges have their own history. A single detector needs none, unless categories judge

@@ -39,7 +39,7 @@ struct oif_pipeline {
 /* Columns of the detectors. */
 static inline size_t oif_pipeline_dimension(const oif_pipeline *pipeline)
 {
-    return pipeline->models.options.shingle * pipeline->plan.derived_columns;
+    return oif_model_numbers(&pipeline->models.options, pipeline->plan.derived_columns);
 }
 
 /* The model of an entry, read-only; NULL for OIF_NO_KEY. Valid until the next call. */

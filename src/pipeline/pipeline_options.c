@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "detect/detector.h"
 #include "detect/params.h"
 
 #include <string.h>
@@ -14,6 +15,9 @@ static const char *const learn_words[] = {"all", "normal", "decay", "none", NULL
 static const char *const evicted_words[] = {"forget", "keep", NULL};
 
 static const char *const switch_words[] = {"off", "on", NULL};
+
+/* In the order of oif_motion_mode. */
+static const char *const motion_words[] = {"off", "on", "auto", NULL};
 
 static const double initial_rate = 0.001;
 
@@ -60,6 +64,10 @@ static const oif_param option_list[] = {
      "whether a season is searched for while rows arrive, unless one is given, so a value may be "
      "unusual for its time",
      OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
+    {"motion",
+     "whether detectors see how values move: jumps, flutter, shapes; auto: of columns whose values "
+     "resemble those before, and not with a shingle",
+     OIF_PARAM_CHOICE, 0, 2, OIF_MOTION_AUTO, motion_words},
     {"alerts", "episodes per day to aim for, all keys together, instead of alert_rate; 0: none",
      OIF_PARAM_REAL, 0, 1e6, 0, NULL},
     {"cooldown",
@@ -103,7 +111,7 @@ static oif_senses_options read_senses(const oif_params *options)
     return senses;
 }
 
-oif_model_options oif_pipeline_options_read(const oif_params *options)
+static oif_model_options read_all_but_motion(const oif_params *options)
 {
     oif_model_options o = {
         .shingle = (uint32_t)oif_params_value(options, "shingle"),
@@ -124,6 +132,23 @@ oif_model_options oif_pipeline_options_read(const oif_params *options)
     return o;
 }
 
+/* A shingle shows how values move, so with one there is no motion. Without memory the numbers are
+ * constant, which must not change scores. */
+static oif_motion_mode read_motion(const oif_params *options, const oif_params *detector)
+{
+    const oif_motion_mode mode = (oif_motion_mode)oif_params_value(options, "motion");
+    const bool fits = oif_params_value(options, "shingle") == 1 &&
+                      (mode == OIF_MOTION_ON || !oif_detector_minds_constants(detector));
+    return fits ? mode : OIF_MOTION_OFF;
+}
+
+oif_model_options oif_pipeline_options_read(const oif_params *options, const oif_params *detector)
+{
+    oif_model_options o = read_all_but_motion(options);
+    o.motion = read_motion(options, detector);
+    return o;
+}
+
 oif_status oif_pipeline_options_check(const oif_params *options, oif_error *error)
 {
     if (!options || options->table != &options_table)
@@ -133,11 +158,14 @@ oif_status oif_pipeline_options_check(const oif_params *options, oif_error *erro
     oif_status status = oif_params_check(options, error);
     if (status != OIF_OK)
         return status;
-    oif_model_options o = oif_pipeline_options_read(options);
+    oif_model_options o = read_all_but_motion(options);
     if (oif_params_value(options, "alerts") > 0 &&
         (o.threshold != 0 || o.alert_rate != initial_rate))
         return oif_fail(error, OIF_EPARAM,
                         "alerts contradicts alert_rate and threshold; leave all but one out");
+    if (oif_params_value(options, "motion") == OIF_MOTION_ON && o.shingle > 1)
+        return oif_fail(error, OIF_EPARAM,
+                        "motion=on contradicts shingle, which already shows how values move");
     if (o.alerts.silence < 0 && o.alerts.silence != -1)
         return oif_fail(error, OIF_EPARAM, "silence must be a time, 0 or -1");
     if (o.memory < 1 / o.alert_rate)

@@ -28,6 +28,7 @@
 #include "detect/detector.h"
 #include "detect/together.h"
 #include "pipeline/model_sections.h"
+#include "pipeline/pipeline_options.h"
 #include "snapshot/detector_sections.h"
 #include "snapshot/names_section.h"
 #include "snapshot/state_file.h"
@@ -292,8 +293,8 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, oif_pipeline_head
     oif_pipeline *made = NULL;
     oif_error why;
     bound_state(reader, p);
-    if (oif_size_multiply((size_t)oif_params_value(&p->options, "shingle"),
-                          p->derived.derived_columns) != p->dimension)
+    const oif_model_options options = oif_pipeline_options_read(&p->options, &p->params);
+    if (oif_model_numbers(&options, p->derived.derived_columns) != p->dimension)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     if (reader->status != OIF_OK)
         return NULL;

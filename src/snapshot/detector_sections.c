@@ -44,7 +44,8 @@ static void set_for_older_files(oif_params *params)
                                          {"persistence", "1"},
                                          {"stuck", "off"},
                                          {"partner", "off"},
-                                         {"find_season", "off"}};
+                                         {"find_season", "off"},
+                                         {"motion", "off"}};
     for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
         oif_status status = oif_params_set_text(params, off[i][0], off[i][1], NULL);
         (void)status;

@@ -77,7 +77,7 @@ make_many() {
 }
 
 score_many() {
-    oif score --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 "$@" many.csv
+    oif score --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 --motion off "$@" many.csv
 }
 
 @test "a command that fails is reported once and counted" {
@@ -165,7 +165,7 @@ PYTHON
     make_many
     python3 - "$OIF" <<'PYTHON'
 import os, signal, subprocess, sys, time
-oif = subprocess.Popen([sys.argv[1], "score", "--calm", "5", "--detector", "rolling-iforest", "--window-size", "64", "--threshold", "0.9",
+oif = subprocess.Popen([sys.argv[1], "score", "--calm", "5", "--detector", "rolling-iforest", "--window-size", "64", "--threshold", "0.9", "--motion", "off",
                         "--on-alert", "cat >> records"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 rows = open("many.csv").readlines()
 oif.stdin.write("".join(rows[:1300]).encode())
@@ -199,7 +199,7 @@ PYTHON
     oif score --fail-on-alert bad.csv
     equal "$status" 1
     make_many
-    "$OIF" score --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 --fields grade many.csv | sort | uniq -c > grades
+    "$OIF" score --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 --motion off --fields grade many.csv | sort | uniq -c > grades
     if grep -q critical grades; then want=3; else want=0; fi
     score_many --fail-on-alert --min-grade critical
     equal "$status" "$want"

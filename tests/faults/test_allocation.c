@@ -297,13 +297,19 @@ static void process_block(oif_pipeline *pipeline, oif_result results[BLOCK])
                                         &results[i], NULL));
 }
 
-static void a_pipeline(world *w)
+static void new_pipeline(world *w, const char *motion)
 {
     oif_params options;
-    oif_result results[BLOCK];
     oif_pipeline_options_init(&options);
+    require_ok(oif_params_set_text(&options, "motion", motion, NULL));
     require_ok(
         oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+}
+
+static void a_pipeline(world *w)
+{
+    oif_result results[BLOCK];
+    new_pipeline(w, "auto");
     process_block(w->pipeline, results);
 }
 
@@ -314,29 +320,38 @@ static void a_pipeline_with_threads(world *w)
 }
 
 /* A pipeline without rows that will pack its models. */
-static void a_pipeline_before_it_packs(world *w)
+static void new_packing_pipeline(world *w, const char *motion)
 {
-    oif_params options;
-    oif_pipeline_options_init(&options);
-    require_ok(
-        oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+    new_pipeline(w, motion);
     w->pipeline->models.whole_at_first = w->pipeline->models.whole_at_most = 0;
 }
 
-/* A pipeline that packs its models. The model of "b" is unpacked and has grown: before a row of
- * another key, it is packed into another block of memory. */
-static void a_packing_pipeline(world *w)
+static void a_pipeline_before_it_packs(world *w)
+{
+    new_packing_pipeline(w, "auto");
+}
+
+/* The model of "b" is unpacked and has grown. Before a row of another key, it is packed into
+ * another block of memory. */
+static void pack_and_unpack(world *w)
 {
     oif_result result;
-    a_pipeline_before_it_packs(w);
     for (size_t i = 0; i < 8; i++)
         require_ok(
             oif_pipeline_process(w->pipeline, i < 4 ? "a" : "b", 1, stream_rows, &result, NULL));
 }
 
+static void a_packing_pipeline(world *w)
+{
+    new_packing_pipeline(w, "auto");
+    pack_and_unpack(w);
+}
+
+/* Without motion, because the detector of the caller has no columns for it. */
 static void a_packing_pipeline_and_a_detector(world *w)
 {
-    a_packing_pipeline(w);
+    new_packing_pipeline(w, "off");
+    pack_and_unpack(w);
     a_detector(w);
 }
 
@@ -358,7 +373,9 @@ static void a_saved_deriving_pipeline(world *w)
 
 static void a_pipeline_and_a_detector(world *w)
 {
-    a_pipeline(w);
+    oif_result results[BLOCK];
+    new_pipeline(w, "off");
+    process_block(w->pipeline, results);
     a_detector(w);
 }
 
@@ -1462,13 +1479,17 @@ static void pass_row_piped(oif_pipeline *pipeline, uint64_t number)
     }
 }
 
-static oif_pipeline *new_warm_pipeline(size_t kind)
+/* With a shingle, or with motion: both at once are refused. */
+static oif_pipeline *new_warm_pipeline(size_t kind, bool with_motion)
 {
     oif_pipeline *pipeline = NULL;
     oif_detector *detector = new_of_kind(kind);
     oif_params options;
     oif_pipeline_options_init(&options);
-    require_ok(oif_params_set(&options, "shingle", 2, NULL));
+    if (with_motion)
+        require_ok(oif_params_set_text(&options, "motion", "on", NULL));
+    else
+        require_ok(oif_params_set(&options, "shingle", 2, NULL));
     require_ok(oif_params_set(&options, "alert_rate", 0.01, NULL));
     require_ok(oif_params_set_text(&options, "learn", "decay", NULL));
     require_ok(
@@ -1480,25 +1501,30 @@ static oif_pipeline *new_warm_pipeline(size_t kind)
     return pipeline;
 }
 
+static void require_rows_without_memory(oif_pipeline *pipeline, const char *name, uint64_t rows)
+{
+    refuse(0, UINT64_MAX);
+    for (uint64_t i = WARM_KEYS; i < rows; i++)
+        pass_row_piped(pipeline, i);
+    uint64_t asked = supply.asked;
+    refuse_nothing();
+    if (asked != 0)
+        fail_msg("pipeline of %s: %" PRIu64 " allocations in %" PRIu64 " rows", name, asked, rows);
+    assert_int_equal(oif_pipeline_rows(pipeline), rows);
+}
+
 static void no_row_allocates_in_a_pipeline_that_knows_its_keys(void **state)
 {
     (void)state;
     const oif_detector_info *info;
-    uint64_t rows = rows_wanted(), kinds = 0;
-    for (; (info = kind_at(kinds)) != NULL; kinds++) {
-        oif_pipeline *pipeline = new_warm_pipeline(kinds);
-        refuse(0, UINT64_MAX);
-        for (uint64_t i = WARM_KEYS; i < rows; i++)
-            pass_row_piped(pipeline, i);
-        uint64_t asked = supply.asked;
-        refuse_nothing();
-        if (asked != 0)
-            fail_msg("pipeline of %s: %" PRIu64 " allocations in %" PRIu64 " rows",
-                     info->table.name, asked, rows);
-        assert_int_equal(oif_pipeline_rows(pipeline), rows);
-        oif_pipeline_free(pipeline);
-    }
-    print_message("%" PRIu64 " rows in a pipeline of each of %" PRIu64
+    uint64_t rows = rows_wanted() / 2, kinds = 0;
+    for (; (info = kind_at(kinds)) != NULL; kinds++)
+        for (int with_motion = 0; with_motion < 2; with_motion++) {
+            oif_pipeline *pipeline = new_warm_pipeline(kinds, with_motion);
+            require_rows_without_memory(pipeline, info->table.name, rows);
+            oif_pipeline_free(pipeline);
+        }
+    print_message("%" PRIu64 " rows in two pipelines of each of %" PRIu64
                   " detectors: 0 allocations\n",
                   rows, kinds);
 }

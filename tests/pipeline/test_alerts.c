@@ -928,7 +928,7 @@ static void the_check_of_an_episode_refuses_rows_that_it_cannot_have(void **unus
     EXPECT_REFUSED(episode.peak_row, 89);
     EXPECT_REFUSED(episode.peak_row, 95);
     EXPECT_REFUSED(episode.peak_grade, (oif_grade)(OIF_GRADE_CRITICAL + 1));
-    EXPECT_REFUSED(episode.reason, (oif_reason)(OIF_REASON_FIRST_VALUE + 1));
+    EXPECT_REFUSED(episode.reason, (oif_reason)(OIF_REASON_SHAPE + 1));
     EXPECT_REFUSED(episode.direction, -2);
     EXPECT_REFUSED(episode.direction, 2);
     EXPECT_REFUSED(episode.column, COLUMNS);

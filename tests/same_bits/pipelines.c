@@ -41,7 +41,10 @@ static const pipeline_case cases[] = {
     {.name = "pipeline_as_created", .detector = "rolling-iforest", .options = ""},
     {.name = "pipeline_without_senses",
      .detector = "rolling-iforest",
-     .options = "stuck=off partner=off persistence=1 learn=all"},
+     .options = "stuck=off partner=off persistence=1 learn=all motion=off"},
+    {.name = "pipeline_motion",
+     .detector = "rolling-iforest",
+     .options = "stuck=off partner=off find_season=off persistence=1 motion=on"},
     {.name = "pipeline_persistence",
      .detector = "online-iforest",
      .options = "stuck=off partner=off persistence=7 learn=normal"},
@@ -74,14 +77,25 @@ static const pipeline_case cases[] = {
      .is_wild = true},
 };
 
-static const pipeline_case golden = {
-    .name = "pipeline",
-    .detector = "rolling-iforest+sdo",
-    .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 num_observers=9 "
-                "num_neighbours=3 sdo_window_size=40",
-    .options = "season_rows=48 season_seconds=2880 alerts=20 cooldown=600",
-    .has_times = true,
-    .derives = true};
+static const struct golden_case {
+    int first_format;
+    pipeline_case what;
+} goldens[] = {
+    {2,
+     {.name = "pipeline",
+      .detector = "rolling-iforest+sdo",
+      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 num_observers=9 "
+                  "num_neighbours=3 sdo_window_size=40",
+      .options = "season_rows=48 season_seconds=2880 alerts=20 cooldown=600 motion=off",
+      .has_times = true,
+      .derives = true}},
+    {3,
+     {.name = "pipeline_motion",
+      .detector = "rolling-iforest",
+      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
+      .options = "stuck=off partner=off find_season=off persistence=1 motion=auto"}},
+};
+enum { GOLDENS = sizeof goldens / sizeof *goldens };
 
 /* ---- Rows ---- */
 
@@ -146,7 +160,7 @@ static void make_stream(const pipeline_case *c, timed_row rows[ROWS])
 typedef struct outcome {
     uint64_t hash;
     unsigned silences;
-    unsigned anomalies[OIF_REASON_SILENCE + 1]; /* by reason */
+    unsigned anomalies[OIF_REASON_SHAPE + 1]; /* by reason */
 } outcome;
 
 /* All NaNs count as one. */
@@ -191,11 +205,12 @@ static void add_silence(void *context, const oif_silence *silence)
 static void print_outcome(const char *name, const outcome *out, uint64_t snapshot_hash)
 {
     printf("%s %016llx %016llx values=%u stuck=%u season=%u partner=%u after_silence=%u "
-           "silences=%u\n",
+           "jump=%u flutter=%u shape=%u silences=%u\n",
            name, (unsigned long long)out->hash, (unsigned long long)snapshot_hash,
            out->anomalies[OIF_REASON_VALUES], out->anomalies[OIF_REASON_STUCK],
            out->anomalies[OIF_REASON_SEASON], out->anomalies[OIF_REASON_PARTNER],
-           out->anomalies[OIF_REASON_SILENCE], out->silences);
+           out->anomalies[OIF_REASON_SILENCE], out->anomalies[OIF_REASON_JUMP],
+           out->anomalies[OIF_REASON_FLUTTER], out->anomalies[OIF_REASON_SHAPE], out->silences);
 }
 
 /* ---- Snapshots ---- */
@@ -299,48 +314,55 @@ void run_pipelines(size_t block_size)
         run_pipeline(&cases[i], block_size > 1);
 }
 
-/* ---- The golden snapshot ---- */
+/* ---- Golden snapshots ---- */
 
-void save_golden_pipeline(const char *folder)
+static void save_golden(const pipeline_case *c, const char *folder)
 {
     static timed_row rows[ROWS];
     char path[200];
     outcome out = {.hash = fnv_start};
     oif_error error = {.message = "not written"};
-    golden_path(folder, CURRENT_FORMAT, golden.name, path);
+    golden_path(folder, CURRENT_FORMAT, c->name, path);
     FILE *file = fopen(path, "wbx");
     if (!file)
         return; /* it exists */
-    oif_pipeline *pipeline = make_pipeline(&golden);
-    make_stream(&golden, rows);
+    oif_pipeline *pipeline = make_pipeline(c);
+    make_stream(c, rows);
     for (size_t i = 0; i < GOLDEN_ROWS; i++)
-        process(pipeline, &golden, &rows[i], i, &out);
-    const snapshot *taken = save(pipeline, golden.name);
+        process(pipeline, c, &rows[i], i, &out);
+    const snapshot *taken = save(pipeline, c->name);
     size_t written = fwrite(taken->bytes, 1, taken->count, file);
     require(fclose(file) == 0 && written == taken->count ? OIF_OK : OIF_EWRITE, path, &error);
     oif_pipeline_free(pipeline);
 }
 
-static void run_golden_pipeline(const char *folder, int format)
+void save_golden_pipelines(const char *folder)
+{
+    for (size_t i = 0; i < GOLDENS; i++)
+        save_golden(&goldens[i].what, folder);
+}
+
+static void run_golden(const pipeline_case *c, const char *folder, int format)
 {
     static timed_row rows[ROWS];
     char path[200], name[64];
     outcome out = {.hash = fnv_start};
     oif_pipeline *pipeline = NULL;
     oif_error error;
-    golden_path(folder, format, golden.name, path);
+    golden_path(folder, format, c->name, path);
     require(oif_pipeline_load_file(path, &pipeline, &error), path, &error);
-    uint64_t snapshot_hash = hash_of_snapshot(pipeline, golden.name);
-    make_stream(&golden, rows);
+    uint64_t snapshot_hash = hash_of_snapshot(pipeline, c->name);
+    make_stream(c, rows);
     for (size_t i = GOLDEN_ROWS; i < ROWS; i++)
-        process(pipeline, &golden, &rows[i], i, &out);
-    snprintf(name, sizeof name, "snapshot_of_pipeline_format_%d", format);
+        process(pipeline, c, &rows[i], i, &out);
+    snprintf(name, sizeof name, "snapshot_of_%s_format_%d", c->name, format);
     print_outcome(name, &out, snapshot_hash);
     oif_pipeline_free(pipeline);
 }
 
 void run_golden_pipelines(const char *folder)
 {
-    for (int format = 2; format <= CURRENT_FORMAT; format++)
-        run_golden_pipeline(folder, format);
+    for (size_t i = 0; i < GOLDENS; i++)
+        for (int format = goldens[i].first_format; format <= CURRENT_FORMAT; format++)
+            run_golden(&goldens[i].what, folder, format);
 }

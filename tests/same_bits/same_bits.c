@@ -524,7 +524,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < golden_count; i++)
             if (golden_snapshots[i].format == CURRENT_FORMAT)
                 save_golden(&golden_snapshots[i], argv[2]);
-        save_golden_pipeline(argv[2]);
+        save_golden_pipelines(argv[2]);
         return 0;
     }
     if (block_size < 1) {

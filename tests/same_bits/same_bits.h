@@ -34,8 +34,8 @@ void golden_path(const char *folder, int format, const char *name, char path[200
 /* Block size 1 runs straight through, others restart from a snapshot now and then. */
 void run_pipelines(size_t block_size);
 
-/* The golden snapshots: creates that of the current format if it is missing, and resumes them. */
-void save_golden_pipeline(const char *folder);
+/* The golden snapshots: creates those of the current format that are missing, and resumes all. */
+void save_golden_pipelines(const char *folder);
 void run_golden_pipelines(const char *folder);
 
 #endif

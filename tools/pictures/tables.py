@@ -22,12 +22,12 @@ def tables_of(text):
     return found
 
 
-def table_with(checkout, page, heading):
-    """The table whose first cell is `heading`."""
+def table_with(checkout, page, *headings):
+    """The table whose first cells are `headings`."""
     for table in tables_of((checkout / page).read_text(encoding="utf-8")):
-        if table[0][0] == heading:
+        if tuple(table[0][:len(headings)]) == headings:
             return table
-    raise SystemExit(f"make_pictures.py: {page} has no table that begins with '{heading}'")
+    raise SystemExit(f"make_pictures.py: {page} has no table that begins with {' | '.join(headings)!r}")
 
 
 def mixed(empty, full, share):
@@ -147,7 +147,7 @@ def draw_cost(table, theme):
 def pictures(checkout):
     found = table_with(checkout, FOUND_PAGE, "anomaly")
     auc = table_with(checkout, FOUND_PAGE, "data set")
-    cost = table_with(checkout, FOUND_PAGE, "detector")
+    cost = table_with(checkout, FOUND_PAGE, "detector", "AUC", "instructions", "KB")
     return {
         "found": lambda theme: draw_found(found, theme),
         "auc": lambda theme: draw_auc(auc, theme),

@@ -55,7 +55,10 @@ public record Result(
         SILENCE,
         NEW_VALUE,
         RARE_VALUE,
-        FIRST_VALUE
+        FIRST_VALUE,
+        JUMP,
+        FLUTTER,
+        SHAPE
     }
 
     private static final Episode[] EPISODES = Episode.values();

@@ -3,6 +3,7 @@ package oif;
 import static org.junit.jupiter.api.Assertions.*;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +49,25 @@ class PipelineTest {
             assertEquals(Result.Grade.NOTE, result.grade());
             assertEquals(Result.Reason.FIRST_VALUE, pipeline.explain().get(1).reason());
         }
+    }
+
+    /** A slow wave with a jump that stays within its range. */
+    private static Result jumpOf(Map<String, ?> options) {
+        Random random = new Random(5);
+        try (Pipeline pipeline =
+                new Pipeline(Params.of("rolling-iforest"), 1, Params.options().set("find_season", "off").set(options))) {
+            for (int i = 0; i < 6000; i++) {
+                pipeline.process(10 * Math.sin(i / 50.0) + 0.1 * random.nextGaussian());
+            }
+            return pipeline.process(10 * Math.sin(6000 / 50.0) + 3);
+        }
+    }
+
+    @Test
+    void aJumpIsReportedUnlessMotionIsOff() {
+        assertEquals(Result.Reason.JUMP, jumpOf(Map.of()).reason());
+        assertFalse(jumpOf(Map.of("motion", "off")).anomaly());
+        assertThrows(OifException.class, () -> jumpOf(Map.of("motion", "on", "shingle", 4)));
     }
 
     @Test

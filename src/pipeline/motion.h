@@ -1,0 +1,104 @@
+/* How the values of a stream move. A detector judges a row by its values; motion gives it three
+ * numbers more, which say how unusual the way is that led to them:
+ *
+ *     jump       how much the values have changed since the row before
+ *     flutter    how much they vary within the last 16 rows
+ *     shape      how unlike all earlier stretches the last 32 values are (shapes.h)
+ *
+ * Each is measured per column, in units of what is usual for the column, then over all columns:
+ *
+ *     number = sqrt(mean over the columns of min(move / usual move, 20)^2)
+ *
+ * So rows of any length get three numbers, which are near 1 while all is usual. A value that is
+ * missing, although it seldom was, is a jump.
+ *
+ * A column takes part while it has memory: while its values are nearer to the one before than to
+ * older ones. Otherwise its changes are noise, as in a shuffled table, and it counts as 1. At the
+ * start all numbers are 1.
+ *
+ * The block has no pointers and may be part of another.
+ */
+#ifndef OIF_PIPELINE_MOTION_H
+#define OIF_PIPELINE_MOTION_H
+
+#include "base/state_visitor.h"
+#include "oif.h"
+
+typedef enum oif_motion_mode { OIF_MOTION_OFF, OIF_MOTION_ON, OIF_MOTION_AUTO } oif_motion_mode;
+
+enum { OIF_LAGS = 2 };
+
+typedef enum oif_move { OIF_MOVE_JUMP, OIF_MOVE_FLUTTER, OIF_MOVE_SHAPE, OIF_MOVES } oif_move;
+
+/* What is known about the moves of a column. */
+typedef struct oif_column_moves {
+    double last;                  /* the last value; NaN before the first */
+    double change;                /* since the row before */
+    double flutter;               /* of the last 16 values */
+    double shape_distance;        /* to the nearest shape */
+    double usual[OIF_MOVES];      /* means of the moves */
+    double known[OIF_MOVES];      /* rows that they are averaged over */
+    double level, level_variance; /* of the values; means over the same rows */
+    /* How often the change since the row before was smaller, or larger, than that since older rows.
+     * A count, so neither a burst nor a level shift looks like memory. */
+    double nearer[OIF_LAGS], further[OIF_LAGS];
+    double missing_share; /* of the learned rows */
+    uint32_t is_missing;  /* in the last row */
+    uint32_t nearest_shape;
+} oif_column_moves;
+
+/* The head of the block; arrays follow at the offsets `.._at`. */
+typedef struct oif_motion {
+    uint32_t columns;
+    uint32_t with_memory; /* columns that take part */
+    size_t bytes;
+    size_t takes_all;          /* 1: every column takes part */
+    uint64_t rows, learned;    /* rows observed, and learned */
+    uint64_t counts_from;      /* learned rows after which the numbers count */
+    double numbers[OIF_MOVES]; /* of the last row */
+    double usual[OIF_MOVES];   /* the means of the numbers since they began to vary ... */
+    double known;              /* ... over this number of rows */
+    size_t moves_at;           /* oif_column_moves [columns] */
+    size_t shapes_at;          /* oif_shapes [columns] */
+    size_t recent_at;          /* double [32][columns]: the last values */
+    size_t no_memory_at;       /* uint8_t [columns] */
+} oif_motion;
+
+/* Bytes of the block; SIZE_MAX if no machine could hold it. */
+size_t oif_motion_bytes(size_t columns);
+
+/* Initialises it in a zeroed block of that many bytes. With OIF_MOTION_ON every column takes part,
+ * with or without memory. */
+void oif_motion_init(oif_motion *motion, size_t columns, oif_motion_mode mode);
+
+/* Observes the next row, which has no infinities. */
+void oif_motion_observe(oif_motion *motion, const double *row);
+
+/* Learns the row observed last. Returns whether the numbers begin to vary with the next row. To a
+ * detector that knows only ones that is unusual: it must begin again, or the numbers wait. */
+bool oif_motion_learn(oif_motion *motion);
+
+/* For a while the numbers are learned, but not judged. */
+void oif_motion_wait(oif_motion *motion);
+
+/* Whether rows are judged by the numbers. Otherwise 1 is judged, all that a detector knows yet. */
+bool oif_motion_counts(const oif_motion *motion);
+
+/* The column that moves most; or least, if the number is lower than usual. */
+size_t oif_motion_column(const oif_motion *motion, oif_move move);
+
+/* Whether the number is unusual in a way that has a name: high, or a flutter that is low. */
+bool oif_motion_is_named(const oif_motion *motion, oif_move move);
+
+/* 1: up, or more than usual; -1: down, or less; 0: neither. */
+int oif_motion_direction(const oif_motion *motion, oif_move move, size_t column);
+
+/* Whether the last value of the column is missing. */
+bool oif_motion_is_missing(const oif_motion *motion, size_t column);
+
+void oif_motion_visit_fields(oif_motion *motion, oif_state_visitor *visitor);
+
+/* Validates everything: the fields may come from a damaged snapshot. */
+oif_status oif_motion_check(const oif_motion *motion, oif_error *error);
+
+#endif
