@@ -68,7 +68,7 @@ typedef struct oif_model {
     oif_detector *detectors[OIF_TOGETHER_MAX]; /* the first one leads */
 
     uint64_t rows;             /* processed */
-    uint32_t recent_anomalies; /* anomalies minus other rows, between 0 and patience */
+    uint32_t recent_anomalies; /* minus a quarter of the other rows, 0 to patience */
     uint32_t unseen_columns;   /* that never had a value */
     uint32_t unused;
     uint32_t same_rows; /* rows before the last one equal to it, at most OIF_MODEL_SAME_ROWS */

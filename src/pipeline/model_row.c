@@ -51,12 +51,14 @@ static void observe_motion(oif_model *m, const double *row)
 
 /* ---- Learning ---- */
 
+/* Other rows count a quarter. So a stream with an alert in every second row, as of a season whose
+ * other half was never learned, does not stay so. */
 static void count_anomalies(oif_model *m, bool anomaly)
 {
     if (anomaly)
         m->recent_anomalies += m->recent_anomalies < m->options.patience;
     else
-        m->recent_anomalies -= m->recent_anomalies > 0;
+        m->recent_anomalies -= m->recent_anomalies > 0 && m->rows % 4 == 0;
 }
 
 /* Whether an anomaly is one of the first of its episode. */

@@ -625,8 +625,8 @@ static void a_snapshot_and_a_clone_continue_the_same(void **unused)
     (void)unused;
     static const char *const options[] = {"motion=off", "motion=on", "motion=auto",
                                           "motion=auto learn=all",
-                                          "motion=on stuck=off partner=off persistence=1 "
-                                          "find_season=off"};
+                                          ("motion=on stuck=off partner=off persistence=1 "
+                                           "find_season=off")};
     static const int rows[] = {20, 150, 1501}; /* the first: before any column takes part */
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         for (size_t j = 0; j < sizeof rows / sizeof *rows; j++)
