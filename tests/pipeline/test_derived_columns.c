@@ -296,7 +296,7 @@ static void a_state_that_is_read_back_goes_on_the_same(void **state)
     oif_derived_state *a = state_of(&plan), *b = state_of(&plan);
     double from_a[2 * COLUMNS], from_b[2 * COLUMNS];
     dice from = {.state = 9};
-    recorder writer = {.visitor = {record, NULL}}, reader;
+    recorder writer = {.visitor = {.visit = record}}, reader;
     for (int i = 0; i < 10; i++)
         oif_derived_row(&plan, a, (double[]){1, i * 7.0, 2, i * i}, i < 4 ? (double)NAN : i,
                         from_a);
