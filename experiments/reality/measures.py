@@ -63,7 +63,7 @@ MOST_ALERTS = 0.3  # of the rows: if all were alerts, they would be one episode 
 
 
 def within_reach(scores: np.ndarray, labels: np.ndarray, others: float) -> int:
-    """Events found at the best threshold of those with at most so many other episodes per 10,000 rows."""
+    """Events found at the best threshold that has at most `others` other episodes per 10,000 rows."""
     falling = -np.sort(-scores)
     most = MOST_ALERTS * len(scores)
     counts = np.unique(np.geomspace(1, max(1, most), THRESHOLDS).astype(int))

@@ -122,9 +122,11 @@ static void learn_motion(oif_model *m)
 {
     if (!oif_motion_learn(motion_of(m)))
         return;
-    if (oif_detector_ready(m->detectors[0]))
+    if (oif_detector_ready(m->detectors[0])) {
         oif_motion_wait(motion_of(m));
-    for (size_t i = 0; i < m->detector_count && !oif_detector_ready(m->detectors[0]); i++)
+        return;
+    }
+    for (size_t i = 0; i < m->detector_count; i++)
         oif_detector_reset(m->detectors[i]);
 }
 
@@ -157,17 +159,16 @@ static uint32_t opener_of(const oif_model *m, const oif_row_scores *scores)
     return scores->persists ? persistence_of(m) + 1 : 0;
 }
 
-/* Of an anomaly, at most a score a little beyond the threshold. So an incident does not hide the
+/* Of an anomaly, at most the threshold. So an incident does not hide the
  * next: the history follows a change, but a more extreme row is still more extreme than all of
  * it. */
 static double score_to_learn(const oif_model *m, const oif_row_scores *scores,
                              const oif_result *result)
 {
-    const double beyond_bar = 0; /* so the rarest ordinary scores are known */
     if (!result->anomaly || m->options.threshold != 0)
         return scores->for_history;
-    const double most = oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]),
-                                               oif_model_bar(m) + beyond_bar);
+    const double most =
+        oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), oif_model_bar(m));
     return scores->for_history < most ? scores->for_history : most;
 }
 

@@ -6,7 +6,6 @@
 #include "base/stable_math.h"
 #include "pipeline/shapes.h"
 
-#include <float.h>
 #include <math.h>
 
 enum {
@@ -231,7 +230,8 @@ static void learn_shape(oif_motion *m, size_t column)
                      oif_sqrt(moves->level_variance), m->rows / SHAPE_EVERY);
 }
 
-/* From -1 to 1; 0 if the row before is as far as others. Equal distances do not count. */
+/* Memory is from -1 to 1, and 0 if the row before is as far away as older ones. Equal distances do
+ * not count. */
 static bool has_memory(const oif_column_moves *moves, double least)
 {
     for (int i = 0; i < OIF_LAGS; i++) {

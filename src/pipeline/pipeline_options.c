@@ -132,7 +132,7 @@ static oif_model_options read_all_but_motion(const oif_params *options)
     return o;
 }
 
-/* A shingle shows how values move, so with one there is no motion. Without memory the numbers are
+/* A shingle already shows how values move, so motion is then off. Without memory the numbers are
  * constant, which must not change scores. */
 static oif_motion_mode read_motion(const oif_params *options, const oif_params *detector)
 {

@@ -83,6 +83,9 @@ def updated(expected, printed):
     return [update_line(*pair) for pair in zip(expected, printed)] if elided else printed
 
 
+MOST_SECONDS = 300  # for a command of a page; the longest takes some ten
+
+
 def environment(prefix):
     variables = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80")
     folders = [os.path.join(prefix, "bin"), os.path.dirname(sys.executable), variables["PATH"]]
@@ -93,7 +96,9 @@ def environment(prefix):
 
 
 def run(command, folder, prefix):
-    return subprocess.run(command, shell=True, cwd=folder, env=environment(prefix), text=True,
+    """A command that waits for ever, as for a server that does not start, fails instead."""
+    bounded = ["timeout", "--kill-after=5", str(MOST_SECONDS), "sh", "-c", command]
+    return subprocess.run(bounded, cwd=folder, env=environment(prefix), text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
