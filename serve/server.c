@@ -6,7 +6,7 @@
  *                    the body is complete           handled here, or by another thread if large
  *     end_exchange   the answer is sent, or the client has gone
  *
- * A few threads wait with epoll for all connections, so none of them may work for long. Separate
+ * A few threads (loops.h) wait for all connections, so none of them may work for long. Separate
  * threads (jobs.h) handle large bodies while the connection is suspended. */
 #include "server.h"
 
@@ -17,6 +17,7 @@
 #include "events.h"
 #include "jobs.h"
 #include "log.h"
+#include "loops.h"
 #include "routes.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@
 #include <unistd.h>
 
 enum {
-    POOL_THREADS = 4,
+    LOOPS = 4,
     JOB_THREADS = 2,
     HEADER_BYTES_MAX = 1 << 15, /* of the request line and all headers */
     LARGE_BODY_BYTES = 1 << 17, /* scoring one takes milliseconds */
@@ -40,7 +41,8 @@ enum {
 
 struct server {
     app *served;
-    struct MHD_Daemon *daemon;
+    unsigned connections_max, timeout_seconds;
+    loops *waiting;
     connections *open;
     jobs *workers;
     _Atomic unsigned exchanges;
@@ -390,8 +392,9 @@ static bool read_certificate(server *running, const server_options *options)
     return running->key != NULL;
 }
 
-static bool start_daemon(server *running, const server_options *options)
+static struct MHD_Daemon *start_daemon(void *context)
 {
+    server *running = context;
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, running->cert},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, running->key},
@@ -399,25 +402,30 @@ static bool start_daemon(server *running, const server_options *options)
          (void *)(uintptr_t) "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL},
     };
-    descriptors_raise_limit();
-    unsigned connections_max = descriptors_for_connections(options->max_connections);
-    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
                      (running->is_encrypted ? (unsigned)MHD_USE_TLS : 0);
-    running->daemon = MHD_start_daemon(
+    return MHD_start_daemon(
         flags, 0, NULL, NULL, take_request, running, MHD_OPTION_EXTERNAL_LOGGER, ignore_message,
-        NULL, MHD_OPTION_LISTEN_SOCKET, running->descriptor, MHD_OPTION_THREAD_POOL_SIZE,
-        (unsigned)POOL_THREADS, MHD_OPTION_CONNECTION_LIMIT, connections_max,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)options->timeout_seconds,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT,
-        1, MHD_OPTION_URI_LOG_CALLBACK, take_target, running, MHD_OPTION_UNESCAPE_CALLBACK,
-        keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, notice_connection, running, MHD_OPTION_ARRAY,
+        NULL, MHD_OPTION_LISTEN_SOCKET, running->descriptor, MHD_OPTION_CONNECTION_LIMIT,
+        (running->connections_max + LOOPS - 1) / LOOPS, MHD_OPTION_CONNECTION_TIMEOUT,
+        running->timeout_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES_MAX,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, take_target, running,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
+        NULL, MHD_OPTION_NOTIFY_CONNECTION, notice_connection, running, MHD_OPTION_ARRAY,
         running->is_encrypted ? tls : &tls[sizeof tls / sizeof *tls - 1], MHD_OPTION_END);
-    if (!running->daemon)
+}
+
+static bool start_loops(server *running, const server_options *options)
+{
+    descriptors_raise_limit();
+    running->connections_max = descriptors_for_connections(options->max_connections);
+    running->timeout_seconds = (unsigned)options->timeout_seconds;
+    running->waiting = loops_open(LOOPS, start_daemon, running);
+    if (!running->waiting)
         complain(EXIT_FAILED, running->is_encrypted
                                   ? "cannot start the server; are --tls-cert and --tls-key a pair?"
                                   : "cannot start the server: no threads or no memory");
-    return running->daemon != NULL;
+    return running->waiting != NULL;
 }
 
 server *server_open(const server_options *options, const listening *opened, app *served)
@@ -431,7 +439,7 @@ server *server_open(const server_options *options, const listening *opened, app 
     running->workers = jobs_open(JOB_THREADS);
     if (!running->open || !running->workers)
         complain(EXIT_FAILED, "out of memory");
-    else if (read_certificate(running, options) && start_daemon(running, options))
+    else if (read_certificate(running, options) && start_loops(running, options))
         return running;
     server_close(running);
     return NULL;
@@ -449,13 +457,13 @@ void server_close(server *running)
 {
     if (!running)
         return;
-    if (running->daemon) {
-        MHD_quiesce_daemon(running->daemon);
+    if (running->waiting) {
+        loops_accept_no_more(running->waiting);
         events_end(running->served->watchers);
         wait_for_exchanges(running);
         jobs_close(running->workers);
         running->workers = NULL;
-        MHD_stop_daemon(running->daemon);
+        loops_close(running->waiting);
     }
     close(running->descriptor);
     jobs_close(running->workers);

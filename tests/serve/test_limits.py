@@ -6,6 +6,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -238,6 +239,26 @@ def test_a_thousand_connections_stay_open_and_are_all_answered(serve):
         for connection in connections:
             connection.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_connections_that_become_readable_together_are_all_answered(serve):
+    # The server's four threads get 128 events each, the most that libmicrohttpd asks for at once.
+    server = serve("--max-connections", "512", "--timeout", "10m")
+    connections = [server.socket() for _ in range(512)]
+    try:
+        for connection in connections:
+            connection.settimeout(60)
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        server.process.send_signal(signal.SIGSTOP)
+        for connection in connections:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        server.process.send_signal(signal.SIGCONT)
+        for connection in connections:
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+    finally:
+        for connection in connections:
+            connection.close()
 
 
 def test_more_connections_than_allowed_wait(serve):

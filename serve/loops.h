@@ -1,0 +1,25 @@
+/* Threads that wait for what clients send, each with connections of its own.
+ *
+ * libmicrohttpd has such threads, too (MHD_OPTION_THREAD_POOL_SIZE). But when exactly 128
+ * connections, the most that it asks the kernel for at once, become readable together, it waits for
+ * a 129th before it reads them: clients got no answer until --timeout. Here it is only told to go
+ * on (MHD_run, which never waits), and the waiting is ours. */
+#ifndef OIF_SERVE_LOOPS_H
+#define OIF_SERVE_LOOPS_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+typedef struct loops loops;
+
+/* Starts count threads. make returns a daemon without threads that uses epoll, or NULL, in which
+ * case this returns NULL as well. */
+loops *loops_open(unsigned count, struct MHD_Daemon *(*make)(void *context), void *context);
+
+/* No connection is accepted from now on; open ones are answered. */
+void loops_accept_no_more(loops *all);
+
+/* Ends the threads, then all connections. */
+void loops_close(loops *all);
+
+#endif
