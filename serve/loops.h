@@ -2,8 +2,8 @@
  *
  * libmicrohttpd has such threads, too (MHD_OPTION_THREAD_POOL_SIZE). But when exactly 128
  * connections, the most that it asks the kernel for at once, become readable together, it waits for
- * a 129th before it reads them: clients got no answer until --timeout. Here it is only told to go
- * on (MHD_run, which never waits), and the waiting is ours. */
+ * a 129th before it reads them: clients got no answer until --timeout. Here it only works when
+ * asked to (MHD_run, which never waits), and the waiting is ours. */
 #ifndef OIF_SERVE_LOOPS_H
 #define OIF_SERVE_LOOPS_H
 

@@ -37,9 +37,9 @@ static double more_at_start(double rate, double scores)
     return rate < told_apart ? times * log10_of_2 * oif_log2(1 + start_rows / (scores + 1)) : 0;
 }
 
-static double bar_without_correction(double rate, double scores)
+static double bar_without_correction(double rate, double scores, double lowest)
 {
-    const double first = severity_of_share(episode_rows * rate), lowest = lowest_bar(rate);
+    const double first = severity_of_share(episode_rows * rate);
     return (first > lowest ? first : lowest) + more_at_start(rate, scores);
 }
 
@@ -59,7 +59,7 @@ double oif_alert_level_bar(const oif_alert_level *level, double rate, double sco
                            bool in_episode)
 {
     const double lowest = lowest_bar(rate),
-                 bar = bar_without_correction(rate, scores) +
+                 bar = bar_without_correction(rate, scores, lowest) +
                        correction_of(level->overspent - (in_episode ? 1 : 0)) +
                        correction_of_rows(level->alert_rows);
     return bar < lowest ? lowest : bar < highest_bar ? bar : INFINITY;
@@ -68,8 +68,8 @@ double oif_alert_level_bar(const oif_alert_level *level, double rate, double sco
 void oif_alert_level_pass(oif_alert_level *level, double rate, double scores, double earned)
 {
     /* Once the bar is at its lowest, nothing more is saved up. */
-    const double least = (lowest_bar(rate) - bar_without_correction(rate, scores)) / first_step,
-                 left = level->overspent - earned;
+    const double lowest = lowest_bar(rate), left = level->overspent - earned,
+                 least = (lowest - bar_without_correction(rate, scores, lowest)) / first_step;
     if (level->overspent > least)
         level->overspent = left > least ? left : least;
 }

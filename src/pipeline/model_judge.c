@@ -16,17 +16,17 @@ double oif_model_bar(const oif_model *m)
     return oif_alert_level_bar(&m->level, m->options.alert_rate, m->history.total, in_episode);
 }
 
-static double threshold_of(const oif_model *m)
+static double threshold_of(const oif_model *m, double bar)
 {
     if (m->options.threshold != 0)
         return m->options.threshold;
-    return oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]),
-                                  oif_model_bar(m));
+    return oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), bar);
 }
 
 bool oif_model_ready(const oif_model *model)
 {
-    return oif_detector_ready(model->detectors[0]) && threshold_of(model) < INFINITY;
+    return oif_detector_ready(model->detectors[0]) &&
+           threshold_of(model, oif_model_bar(model)) < INFINITY;
 }
 
 /* ---- Plain reasons ---- */
@@ -51,7 +51,7 @@ void oif_model_judge_first_value(const oif_model *m, oif_row_scores *scores)
 {
     const oif_score_scale scale = oif_detector_scale(m->detectors[0]);
     const double score = oif_severity_threshold(&m->history, scale, first_value_severity);
-    if (first_value_severity > oif_model_bar(m) && score < INFINITY && score > scores->score)
+    if (first_value_severity > scores->bar && score < INFINITY && score > scores->score)
         scores->score = score;
 }
 
@@ -79,13 +79,17 @@ static bool may_be_motion(const oif_model *m, const oif_row_scores *scores)
            scores->decided < m->detector_count;
 }
 
-/* What the score would be if some moves were as usual, by the detector that decided. */
-static double score_as_usual(const oif_model *m, oif_move first, oif_move end)
+enum { NO_MOVES = 0, ALL_MOVES = (1 << OIF_MOVES) - 1 };
+
+/* What the score would be if all other moves were as usual, by the detector that decided. `moves`:
+ * a bit for each. */
+static double score_with(const oif_model *m, int moves)
 {
     double *row = scratch_of(m), score = NAN;
     memcpy(row, oif_model_recent(m), oif_model_numbers(&m->options, m->columns) * sizeof *row);
-    for (oif_move k = first; k < end; k++)
-        row[m->columns + k] = motion_of(m)->usual[k];
+    for (oif_move k = 0; k < OIF_MOVES; k++)
+        if (!(moves & 1 << k))
+            row[m->columns + k] = motion_of(m)->usual[k];
     oif_status status = oif_detector_score(m->detectors[m->judge], row, &score, NULL);
     (void)status; /* only an infinity could fail */
     if (m->judge == 0)
@@ -95,26 +99,37 @@ static double score_as_usual(const oif_model *m, oif_move first, oif_move end)
     return oif_judge_score(&judges_of(m)[0], oif_judge_severity(&judge));
 }
 
-/* If the row would be no anomaly had it moved as usual, its motion is the reason: the move without
- * which the score falls most. A sense that finds the row unusual, too, says more. */
-static void judge_motion(oif_model *m, const oif_row_scores *scores, const oif_result *result)
+/* The move that is the reason: the plainest one that is enough by itself, or else the one without
+ * which the score falls most. OIF_MOVES if it has no name. */
+static oif_move decisive_move(const oif_model *m, double threshold)
 {
-    if (score_as_usual(m, 0, OIF_MOVES) > result->threshold)
-        return;
-    if (scores->sense > 0) {
-        m->judge = scores->sense;
-        return;
-    }
-    const double clearly = 0.01; /* of several, the plainest comes first */
+    const double clearly = 0.01;
     oif_move most = OIF_MOVES;
     double lowest = INFINITY;
+    for (oif_move k = 0; k < OIF_MOVES; k++)
+        if (oif_motion_is_named(motion_of(m), k) && score_with(m, 1 << k) > threshold)
+            return k;
     for (oif_move k = 0; k < OIF_MOVES; k++) {
-        const double without = score_as_usual(m, k, k + 1);
+        const double without = score_with(m, ALL_MOVES & ~(1 << k));
         if (without < lowest - clearly && oif_motion_is_named(motion_of(m), k)) {
             most = k;
             lowest = without;
         }
     }
+    return most;
+}
+
+/* If the row would be no anomaly had it moved as usual, its motion is the reason. A sense that
+ * finds the row unusual, too, says more. */
+static void judge_motion(oif_model *m, const oif_row_scores *scores, const oif_result *result)
+{
+    if (score_with(m, NO_MOVES) > result->threshold)
+        return;
+    if (scores->sense > 0) {
+        m->judge = scores->sense;
+        return;
+    }
+    const oif_move most = decisive_move(m, result->threshold);
     if (most == OIF_MOVES)
         return;
     const size_t column = oif_motion_column(motion_of(m), most);
@@ -148,7 +163,7 @@ void oif_model_judge(oif_model *m, bool was_ready, const oif_row_scores *scores,
         prefer_plain_reason(m, row);
     result->score = score;
     result->p = oif_score_history_share(&m->history, score);
-    result->threshold = threshold_of(m);
+    result->threshold = threshold_of(m, scores->bar);
     /* Consecutive unusual rows lower the threshold. */
     if (scores->persists && score <= result->threshold && scores->for_history > result->threshold)
         result->threshold = score - fabs(score) * DBL_EPSILON - DBL_MIN;

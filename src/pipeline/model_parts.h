@@ -92,6 +92,7 @@ double oif_model_departure(const oif_usual *usual, double number, double share);
 
 /* The verdict of the judges on the last row. */
 typedef struct oif_row_scores {
+    double bar; /* that severities must exceed: oif_model_bar */
     double score;
     double severity;    /* by the detectors */
     bool persists;      /* together with the rows before it, it is an anomaly */

@@ -168,7 +168,7 @@ static double score_to_learn(const oif_model *m, const oif_row_scores *scores,
     if (!result->anomaly || m->options.threshold != 0)
         return scores->for_history;
     const double most =
-        oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), oif_model_bar(m));
+        oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), scores->bar);
     return scores->for_history < most ? scores->for_history : most;
 }
 

@@ -42,24 +42,24 @@ static void judge_values(oif_model *m, oif_row_scores *scores)
 /* The severity found by a sense or the persistence, if it is enough for an alert, else 0. Anything
  * less would only disturb the order of the scores. An episode continues at the debt that it began
  * with. */
-static double alarm_of(const oif_model *m, const oif_judge *judge, uint32_t who)
+static double alarm_of(const oif_model *m, const oif_judge *judge, uint32_t who, double bar)
 {
     double severity = oif_judge_severity(judge);
     if (!(severity > 0) || !oif_curve_is_known(&judges_of(m)[0].curve)) /* usually so */
         return 0;
     const bool is_own = m->alerts.in_episode && m->opened_by == who + 1;
     severity -= m->debts[who] - (is_own ? OIF_MODEL_DEBT_STEP : 0);
-    return severity > oif_model_bar(m) ? severity : 0;
+    return severity > bar ? severity : 0;
 }
 
 /* The same for a sense, less its fatigue. */
-static double finding_severity(oif_model *m, const oif_judge *judge, uint32_t who)
+static double finding_severity(oif_model *m, const oif_judge *judge, uint32_t who, double bar)
 {
     const double per_row = 0.015, recovery = 1.0 / 256;
-    const double severity = alarm_of(m, judge, who);
+    const double severity = alarm_of(m, judge, who, bar);
     double *fatigue = &m->fatigues[who];
     *fatigue += severity > 0 ? per_row : -*fatigue * recovery;
-    return severity - *fatigue > oif_model_bar(m) ? severity - *fatigue : 0;
+    return severity - *fatigue > bar ? severity - *fatigue : 0;
 }
 
 /* The mean severity of the last rows. */
@@ -80,7 +80,7 @@ static void judge_stretch(oif_model *m, oif_row_scores *scores)
     stretch->score = recent_severity(m, scores->severity);
     const double least_unusual = 1.3; /* one row in twenty: the row itself must be unusual too */
     double severity =
-        scores->severity > least_unusual ? alarm_of(m, stretch, persistence_of(m)) : 0;
+        scores->severity > least_unusual ? alarm_of(m, stretch, persistence_of(m), scores->bar) : 0;
     scores->persists = severity > scores->severity;
     if (scores->persists)
         scores->for_history = oif_judge_score(&judges_of(m)[0], severity);
@@ -94,7 +94,7 @@ static void judge_by_senses(oif_model *m, const double *row, double seconds, oif
     oif_senses_observe(senses_of(m), row, seconds, evidence);
     for (uint32_t i = 0; i < senses_of(m)->count; i++) {
         senses[i].score = evidence[i];
-        double found = finding_severity(m, &senses[i], i);
+        double found = finding_severity(m, &senses[i], i, scores->bar);
         if (found > most_found) {
             most_found = found;
             scores->sense = (uint32_t)m->detector_count + i;
@@ -121,7 +121,7 @@ static void judge_by_categories(oif_model *m, oif_row_scores *scores)
         return;
     double chances = oif_log2((double)m->plan->categories), /* it is the maximum of several */
         severity = (derived_of(m)->surprise - chances - margin) * log10_of_2;
-    if (!(severity > scores->severity) || !(severity > oif_model_bar(m)))
+    if (!(severity > scores->severity) || !(severity > scores->bar))
         return;
     double score = oif_judge_alarm_score(&judges_of(m)[0], severity);
     if (score > scores->score) {
@@ -133,7 +133,7 @@ static void judge_by_categories(oif_model *m, oif_row_scores *scores)
 /* A frozen model has neither senses nor persistence, because they follow the stream. */
 oif_row_scores oif_model_score(oif_model *m, const double *row, double seconds)
 {
-    oif_row_scores scores = {0};
+    oif_row_scores scores = {.bar = oif_model_bar(m)};
     m->judge = 0;
     if (oif_model_judges(m) == 0) {
         scores.score = scores.for_history = score_by(m, m->detectors[0]);

@@ -30,22 +30,27 @@ enum { OIF_LAGS = 2 };
 
 typedef enum oif_move { OIF_MOVE_JUMP, OIF_MOVE_FLUTTER, OIF_MOVE_SHAPE, OIF_MOVES } oif_move;
 
-/* What is known about the moves of a column. */
-typedef struct oif_column_moves {
-    double last;                  /* the last value; NaN before the first */
-    double change;                /* since the row before */
-    double flutter;               /* of the last 16 values */
-    double shape_distance;        /* to the nearest shape */
-    double usual[OIF_MOVES];      /* means of the moves */
-    double known[OIF_MOVES];      /* rows that they are averaged over */
-    double level, level_variance; /* of the values; means over the same rows */
+/* What is known about the moves of the columns: an array [columns] each. */
+typedef enum oif_motion_field {
+    OIF_MOTION_LAST,                                 /* the last value; NaN before the first */
+    OIF_MOTION_CHANGE,                               /* since the row before */
+    OIF_MOTION_FLUTTER,                              /* of the last 16 values */
+    OIF_MOTION_SHAPE_DISTANCE,                       /* to the nearest shape */
+    OIF_MOTION_USUAL,                                /* means of the moves ... */
+    OIF_MOTION_KNOWN = OIF_MOTION_USUAL + OIF_MOVES, /* ... over these rows */
+    OIF_MOTION_LEVEL = OIF_MOTION_KNOWN + OIF_MOVES, /* of the values ... */
+    OIF_MOTION_LEVEL_VARIANCE,                       /* ... over the same rows */
     /* How often the change since the row before was smaller, or larger, than that since older rows.
      * A count, so neither a burst nor a level shift looks like memory. */
-    double nearer[OIF_LAGS], further[OIF_LAGS];
-    double missing_share; /* of the learned rows */
-    uint32_t is_missing;  /* in the last row */
-    uint32_t nearest_shape;
-} oif_column_moves;
+    OIF_MOTION_NEARER,
+    OIF_MOTION_FURTHER = OIF_MOTION_NEARER + OIF_LAGS,
+    OIF_MOTION_MISSING_SHARE = OIF_MOTION_FURTHER + OIF_LAGS, /* of the learned rows */
+    OIF_MOTION_IS_MISSING,                                    /* in the last row: 1, or 0 */
+    OIF_MOTION_NEAREST_SHAPE,
+    OIF_MOTION_SHAPES_KNOWN,
+    OIF_MOTION_TAKES_PART, /* 1: has memory, or must; or 0 */
+    OIF_MOTION_FIELDS
+} oif_motion_field;
 
 /* The head of the block; arrays follow at the offsets `.._at`. */
 typedef struct oif_motion {
@@ -58,10 +63,9 @@ typedef struct oif_motion {
     double numbers[OIF_MOVES]; /* of the last row */
     double usual[OIF_MOVES];   /* the means of the numbers since they began to vary ... */
     double known;              /* ... over this number of rows */
-    size_t moves_at;           /* oif_column_moves [columns] */
+    size_t fields_at;          /* double [OIF_MOTION_FIELDS][columns] */
     size_t shapes_at;          /* oif_shapes [columns] */
     size_t recent_at;          /* double [32][columns]: the last values */
-    size_t no_memory_at;       /* uint8_t [columns] */
 } oif_motion;
 
 /* Bytes of the block; SIZE_MAX if no machine could hold it. */

@@ -9,11 +9,13 @@
 #ifndef OIF_PIPELINE_SHAPES_H
 #define OIF_PIPELINE_SHAPES_H
 
+#include "base/four.h"
 #include "base/state_visitor.h"
 
 enum {
     OIF_SHAPES = 32,
-    OIF_SHAPE_POINTS = 16 /* values of a stretch */
+    OIF_SHAPE_POINTS = 16, /* values of a stretch */
+    OIF_SHAPE_GROUPS = OIF_SHAPES / OIF_FOUR
 };
 
 /* Larger values count as this large, so no square overflows. */
@@ -21,11 +23,9 @@ enum {
 
 typedef struct oif_shapes {
     double uses[OIF_SHAPES]; /* stretches nearest to it, older ones count less; 0: empty place */
-    double points[OIF_SHAPES][OIF_SHAPE_POINTS];
+    /* Four shapes lie side by side and are compared together. */
+    double points[OIF_SHAPE_GROUPS][OIF_SHAPE_POINTS][OIF_FOUR];
 } oif_shapes;
-
-/* The number of shapes known. */
-uint32_t oif_shapes_known(const oif_shapes *shapes);
 
 /* The nearest shape: its number, and the root mean square difference of the points. If none is
  * known: 0 and the number OIF_SHAPES. */
@@ -34,14 +34,17 @@ typedef struct oif_nearest_shape {
     uint32_t number;
 } oif_nearest_shape;
 
-oif_nearest_shape oif_shapes_nearest(const oif_shapes *shapes,
+/* `known`: the number of shapes, which is kept elsewhere. */
+oif_nearest_shape oif_shapes_nearest(const oif_shapes *shapes, uint32_t known,
                                      const double stretch[OIF_SHAPE_POINTS]);
 
-/* Learns a stretch, after as many others. `spread`: the standard deviation of the column. */
-void oif_shapes_learn(oif_shapes *shapes, const double stretch[OIF_SHAPE_POINTS],
-                      oif_nearest_shape nearest, double spread, uint64_t others);
+/* Learns a stretch, after as many others. `spread`: the standard deviation of the column. Returns
+ * the number of shapes known from now on. */
+uint32_t oif_shapes_learn(oif_shapes *shapes, uint32_t known,
+                          const double stretch[OIF_SHAPE_POINTS], oif_nearest_shape nearest,
+                          double spread, uint64_t others);
 
 void oif_shapes_visit_fields(oif_shapes *shapes, oif_state_visitor *visitor);
-bool oif_shapes_check(const oif_shapes *shapes);
+bool oif_shapes_check(const oif_shapes *shapes, uint32_t known);
 
 #endif

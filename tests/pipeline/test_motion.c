@@ -672,46 +672,61 @@ static void expect_damage_found(oif_motion *motion, const char *what)
         require_sound(motion);                                                                     \
     } while (0)
 
+/* A field of the second of two columns. */
+static double *of_column(oif_motion *motion, uint32_t field)
+{
+    return (double *)part_of(motion, motion->fields_at) + (size_t)2 * field + 1;
+}
+
 static void the_check_refuses_damaged_columns(void **unused)
 {
     (void)unused;
     oif_motion *motion = taught_motion();
-    oif_column_moves *moves = (oif_column_moves *)part_of(motion, motion->moves_at) + 1;
-    EXPECT_REFUSED(moves->last, INFINITY);
-    EXPECT_REFUSED(moves->last, 3e150);
-    EXPECT_REFUSED(moves->change, NAN);
-    EXPECT_REFUSED(moves->change, -3e150);
-    EXPECT_REFUSED(moves->flutter, -1);
-    EXPECT_REFUSED(moves->flutter, NAN);
-    EXPECT_REFUSED(moves->flutter, 1e302);
-    EXPECT_REFUSED(moves->shape_distance, -1);
-    EXPECT_REFUSED(moves->shape_distance, NAN);
-    EXPECT_REFUSED(moves->shape_distance, 1e151);
+#define FIELD(name) (of_column(motion, OIF_MOTION_##name))
+    EXPECT_REFUSED(*FIELD(LAST), INFINITY);
+    EXPECT_REFUSED(*FIELD(LAST), 3e150);
+    EXPECT_REFUSED(*FIELD(CHANGE), NAN);
+    EXPECT_REFUSED(*FIELD(CHANGE), -3e150);
+    EXPECT_REFUSED(*FIELD(FLUTTER), -1);
+    EXPECT_REFUSED(*FIELD(FLUTTER), NAN);
+    EXPECT_REFUSED(*FIELD(FLUTTER), 1e302);
+    EXPECT_REFUSED(*FIELD(SHAPE_DISTANCE), -1);
+    EXPECT_REFUSED(*FIELD(SHAPE_DISTANCE), NAN);
+    EXPECT_REFUSED(*FIELD(SHAPE_DISTANCE), 1e151);
     for (oif_move k = 0; k < OIF_MOVES; k++) {
-        EXPECT_REFUSED(moves->usual[k], -1);
-        EXPECT_REFUSED(moves->usual[k], NAN);
-        EXPECT_REFUSED(moves->usual[k], 1e151);
-        EXPECT_REFUSED(moves->known[k], -1);
-        EXPECT_REFUSED(moves->known[k], NAN);
-        EXPECT_REFUSED(moves->known[k], 1001);
+        EXPECT_REFUSED(*FIELD(USUAL + k), -1);
+        EXPECT_REFUSED(*FIELD(USUAL + k), NAN);
+        EXPECT_REFUSED(*FIELD(USUAL + k), 1e151);
+        EXPECT_REFUSED(*FIELD(KNOWN + k), -1);
+        EXPECT_REFUSED(*FIELD(KNOWN + k), NAN);
+        EXPECT_REFUSED(*FIELD(KNOWN + k), 1001);
     }
-    EXPECT_REFUSED(moves->level, NAN);
-    EXPECT_REFUSED(moves->level, INFINITY);
-    EXPECT_REFUSED(moves->level_variance, -1);
-    EXPECT_REFUSED(moves->level_variance, INFINITY);
-    for (int i = 0; i < OIF_LAGS; i++) {
-        EXPECT_REFUSED(moves->nearer[i], -0.1);
-        EXPECT_REFUSED(moves->nearer[i], 1.1);
-        EXPECT_REFUSED(moves->nearer[i], NAN);
-        EXPECT_REFUSED(moves->further[i], -0.1);
-        EXPECT_REFUSED(moves->further[i], 1.1);
-        EXPECT_REFUSED(moves->further[i], NAN);
+    EXPECT_REFUSED(*FIELD(LEVEL), NAN);
+    EXPECT_REFUSED(*FIELD(LEVEL), INFINITY);
+    EXPECT_REFUSED(*FIELD(LEVEL_VARIANCE), -1);
+    EXPECT_REFUSED(*FIELD(LEVEL_VARIANCE), INFINITY);
+    for (uint32_t i = 0; i < OIF_LAGS; i++) {
+        EXPECT_REFUSED(*FIELD(NEARER + i), -0.1);
+        EXPECT_REFUSED(*FIELD(NEARER + i), 1.1);
+        EXPECT_REFUSED(*FIELD(NEARER + i), NAN);
+        EXPECT_REFUSED(*FIELD(FURTHER + i), -0.1);
+        EXPECT_REFUSED(*FIELD(FURTHER + i), 1.1);
+        EXPECT_REFUSED(*FIELD(FURTHER + i), NAN);
     }
-    EXPECT_REFUSED(moves->missing_share, -0.1);
-    EXPECT_REFUSED(moves->missing_share, 1.1);
-    EXPECT_REFUSED(moves->missing_share, NAN);
-    EXPECT_REFUSED(moves->is_missing, 2);
-    EXPECT_REFUSED(moves->nearest_shape, OIF_SHAPES + 1);
+    EXPECT_REFUSED(*FIELD(MISSING_SHARE), -0.1);
+    EXPECT_REFUSED(*FIELD(MISSING_SHARE), 1.1);
+    EXPECT_REFUSED(*FIELD(MISSING_SHARE), NAN);
+    EXPECT_REFUSED(*FIELD(IS_MISSING), 2);
+    EXPECT_REFUSED(*FIELD(IS_MISSING), 0.5);
+    EXPECT_REFUSED(*FIELD(NEAREST_SHAPE), OIF_SHAPES + 1);
+    EXPECT_REFUSED(*FIELD(NEAREST_SHAPE), 0.5);
+    EXPECT_REFUSED(*FIELD(TAKES_PART), 2);
+    EXPECT_REFUSED(*FIELD(TAKES_PART), NAN);
+    EXPECT_REFUSED(*FIELD(TAKES_PART), 0); /* fewer columns with memory than counted */
+    EXPECT_REFUSED(*FIELD(SHAPES_KNOWN), 0);
+    EXPECT_REFUSED(*FIELD(SHAPES_KNOWN), OIF_SHAPES + 1);
+    EXPECT_REFUSED(*FIELD(SHAPES_KNOWN), 1.5);
+#undef FIELD
     oif_memory_free(motion);
 }
 
@@ -720,7 +735,7 @@ static void the_check_refuses_damaged_shapes(void **unused)
     (void)unused;
     oif_motion *motion = taught_motion();
     oif_shapes *shapes = (oif_shapes *)part_of(motion, motion->shapes_at) + 1;
-    const uint32_t known = oif_shapes_known(shapes);
+    const uint32_t known = (uint32_t)*of_column(motion, OIF_MOTION_SHAPES_KNOWN);
     assert_in_range(known, 2, OIF_SHAPES - 1);
     EXPECT_REFUSED(shapes->uses[0], 0); /* an empty place before others */
     EXPECT_REFUSED(shapes->uses[0], NAN);
@@ -729,9 +744,9 @@ static void the_check_refuses_damaged_shapes(void **unused)
     EXPECT_REFUSED(shapes->uses[1], 601);
     EXPECT_REFUSED(shapes->uses[known], -1);
     EXPECT_REFUSED(shapes->uses[known], NAN);
-    EXPECT_REFUSED(shapes->points[0][0], NAN);
-    EXPECT_REFUSED(shapes->points[1][15], 3e150);
-    EXPECT_REFUSED(shapes->points[OIF_SHAPES - 1][3], -INFINITY);
+    EXPECT_REFUSED(shapes->points[0][0][0], NAN);
+    EXPECT_REFUSED(shapes->points[1][15][0], 3e150);
+    EXPECT_REFUSED(shapes->points[OIF_SHAPE_GROUPS - 1][3][3], -INFINITY);
     oif_memory_free(motion);
 }
 
@@ -740,12 +755,9 @@ static void the_check_refuses_damaged_counts_and_numbers(void **unused)
     (void)unused;
     oif_motion *motion = taught_motion();
     double *recent = part_of(motion, motion->recent_at);
-    uint8_t *no_memory = part_of(motion, motion->no_memory_at);
     EXPECT_REFUSED(recent[0], NAN);
     EXPECT_REFUSED(recent[0], 2e150);
     EXPECT_REFUSED(recent[32 * 2 - 1], -INFINITY);
-    EXPECT_REFUSED(no_memory[1], 2);
-    EXPECT_REFUSED(no_memory[1], 1); /* fewer columns with memory than counted */
     EXPECT_REFUSED(motion->with_memory, 1);
     EXPECT_REFUSED(motion->with_memory, 3);
     EXPECT_REFUSED(motion->learned, motion->rows + 1);
@@ -765,9 +777,8 @@ static void the_check_refuses_damaged_counts_and_numbers(void **unused)
     EXPECT_REFUSED(motion->known, 1001);
     oif_memory_free(motion);
     motion = new_motion(1, OIF_MOTION_AUTO); /* without columns that take part */
-    no_memory = part_of(motion, motion->no_memory_at);
-    EXPECT_REFUSED(no_memory[0], 2);
-    EXPECT_REFUSED(no_memory[0], 0);
+    double *takes_part = (double *)part_of(motion, motion->fields_at) + OIF_MOTION_TAKES_PART;
+    EXPECT_REFUSED(*takes_part, 1);
     oif_memory_free(motion);
 }
 

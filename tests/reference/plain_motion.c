@@ -50,14 +50,12 @@ static void find_stretch(const plain_moves *c, size_t last, double stretch[PLAIN
         stretch[i] -= sum / PLAIN_POINTS;
 }
 
-/* The points are summed as four partial sums. */
 static double squared_distance(const double *a, const double *b)
 {
-    double sums[4] = {0};
-    for (size_t lane = 0; lane < 4; lane++)
-        for (size_t i = lane; i < PLAIN_POINTS; i += 4)
-            sums[lane] += (a[i] - b[i]) * (a[i] - b[i]);
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    double sum = 0;
+    for (size_t i = 0; i < PLAIN_POINTS; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
 }
 
 static void find_nearest(plain_moves *c, const double *stretch)
@@ -98,10 +96,10 @@ static plain_shape *least_used(plain_moves *c)
 static void learn_shape(plain_moves *c, size_t rows)
 {
     double stretch[PLAIN_POINTS], spread = sqrt(c->level_variance);
-    size_t turn = rows / 4;
+    size_t turn = rows / 8;
     bool is_new = c->shape_count == 0 || c->moves[SHAPE] > 0.05 * spread;
     find_stretch(c, rows - 1, stretch);
-    if (turn % 8 == 0 && c->shape_count < PLAIN_SHAPES && is_new) {
+    if (turn % 4 == 0 && c->shape_count < PLAIN_SHAPES && is_new) {
         set_shape(&c->shapes[c->shape_count++], stretch);
         return;
     }
@@ -109,7 +107,7 @@ static void learn_shape(plain_moves *c, size_t rows)
         return;
     if (c->moves[SHAPE] <= 2 * spread)
         move_shape(&c->shapes[c->nearest], stretch);
-    if (turn % 16 != 0)
+    if (turn % 8 != 0)
         return;
     for (size_t i = 0; i < c->shape_count; i++)
         c->shapes[i].uses = c->shapes[i].uses * 0.97 + 1e-9;
@@ -119,10 +117,10 @@ static void learn_shape(plain_moves *c, size_t rows)
 
 /* ---- Observing ---- */
 
-/* Whether the shape of a column is judged: every fourth row. */
+/* Whether the shape of a column is judged: every eighth row. */
 static bool shape_is_due(const plain_motion *motion, size_t column)
 {
-    return motion->of[column].takes_part && (motion->rows + column) % 4 == 0;
+    return motion->of[column].takes_part && (motion->rows + column) % 8 == 0;
 }
 
 /* The standard deviation of the last 16 values; before the first value, it was always so. */

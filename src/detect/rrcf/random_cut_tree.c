@@ -16,8 +16,8 @@
  */
 #include "detect/rrcf/random_cut_tree.h"
 
+#include "base/four.h"
 #include "base/memory.h"
-#include "base/vector.h"
 
 #include <float.h>
 #include <math.h>
@@ -25,24 +25,15 @@
 
 /* ---- Sums over the columns ---- */
 
-/* Four numbers at a time, in vectors of gcc and clang: vector instructions where the machine has
- * them, the same bits everywhere. Twice as fast as the plain loop at 10 columns. */
-enum { LANES = 4 };
-
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t masks __attribute__((vector_size(LANES * sizeof(double))));
+/* In lanes it is twice as fast as the plain loop at 10 columns. */
+enum { LANES = OIF_FOUR };
 
 /* If the columns do not fill whole vectors, the last vector overlaps the one before. These masks
  * keep only the new lanes, indexed by their number. */
-static const masks NEW_LANES[LANES] = {
+static const oif_four_masks NEW_LANES[LANES] = {
     {-1, -1, -1, -1}, {0, 0, 0, -1}, {0, 0, -1, -1}, {0, -1, -1, -1}};
 
-OIF_INLINE void load_lanes(lanes *into, const double *from)
-{
-    memcpy(into, from, sizeof *into);
-}
-
-OIF_INLINE double sum_of_lanes(const lanes *sums)
+OIF_INLINE double sum_of_lanes(const oif_four *sums)
 {
     return ((*sums)[0] + (*sums)[2]) + ((*sums)[1] + (*sums)[3]);
 }
@@ -74,15 +65,16 @@ OIF_INLINE double outside(double low, double high, double number)
     return low > number ? low - number : positive(number - high);
 }
 
-OIF_INLINE void add_outside(lanes *sums, node_box box, const double *row, uint32_t from,
-                            const masks *counted)
+OIF_INLINE void add_outside(oif_four *sums, node_box box, const double *row, uint32_t from,
+                            const oif_four_masks *counted)
 {
-    lanes low, high, number;
-    load_lanes(&low, box.low + from);
-    load_lanes(&high, box.high + from);
-    load_lanes(&number, row + from);
-    lanes below = low - number, above = number - high; /* at most one of them is positive */
-    *sums += (lanes)(*counted & (((masks)below & (below > 0)) | ((masks)above & (above > 0))));
+    oif_four low, high, number;
+    oif_four_load(&low, box.low + from);
+    oif_four_load(&high, box.high + from);
+    oif_four_load(&number, row + from);
+    oif_four below = low - number, above = number - high; /* at most one of them is positive */
+    *sums += (oif_four)(*counted & (((oif_four_masks)below & (below > 0)) |
+                                    ((oif_four_masks)above & (above > 0))));
 }
 
 /* What a row adds to the sides of a box, summed over all columns. */
@@ -94,7 +86,7 @@ OIF_INLINE double extension(node_box box, const double *row, uint32_t dimension)
             sum += outside(box.low[i], box.high[i], row[i]);
         return sum;
     }
-    lanes sums = {0};
+    oif_four sums = {0};
     for (uint32_t i = 0; i + LANES <= dimension; i += LANES)
         add_outside(&sums, box, row, i, &NEW_LANES[0]);
     if (dimension % LANES)
@@ -102,13 +94,14 @@ OIF_INLINE double extension(node_box box, const double *row, uint32_t dimension)
     return sum_of_lanes(&sums);
 }
 
-OIF_INLINE void add_sides(lanes *sums, node_box box, uint32_t from, const masks *counted)
+OIF_INLINE void add_sides(oif_four *sums, node_box box, uint32_t from,
+                          const oif_four_masks *counted)
 {
-    lanes low, high;
-    load_lanes(&low, box.low + from);
-    load_lanes(&high, box.high + from);
-    lanes side = high - low;
-    *sums += (lanes)(*counted & (masks)side & (side > 0));
+    oif_four low, high;
+    oif_four_load(&low, box.low + from);
+    oif_four_load(&high, box.high + from);
+    oif_four side = high - low;
+    *sums += (oif_four)(*counted & (oif_four_masks)side & (side > 0));
 }
 
 /* The sum of the sides of a box; a side without values counts 0. */
@@ -120,7 +113,7 @@ OIF_INLINE double range_of(node_box box, uint32_t dimension)
             sum += positive(box.high[i] - box.low[i]);
         return sum;
     }
-    lanes sums = {0};
+    oif_four sums = {0};
     for (uint32_t i = 0; i + LANES <= dimension; i += LANES)
         add_sides(&sums, box, i, &NEW_LANES[0]);
     if (dimension % LANES)

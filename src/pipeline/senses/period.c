@@ -1,5 +1,6 @@
 #include "pipeline/senses/period.h"
 
+#include "base/four.h"
 #include "base/stable_math.h"
 
 #include <float.h>
@@ -73,24 +74,41 @@ static bool find_changes(const oif_period_search *search, uint32_t column, perio
     return true;
 }
 
-static double product_at(const period_signal *signal, uint32_t lag)
+OIF_INLINE double product_at(const period_signal *signal, uint32_t lag)
 {
-    double sums[4] = {0};
+    oif_four sums = {0}, later, earlier;
     uint32_t i = lag;
-    for (; i + 4 <= CHANGES; i += 4)
-        for (uint32_t k = 0; k < 4; k++)
-            sums[k] += signal->changes[i + k] * signal->changes[i + k - lag];
+    for (; i + OIF_FOUR <= CHANGES; i += OIF_FOUR) {
+        oif_four_load(&later, &signal->changes[i]);
+        oif_four_load(&earlier, &signal->changes[i - lag]);
+        sums += later * earlier;
+    }
     for (; i < CHANGES; i++)
         sums[0] += signal->changes[i] * signal->changes[i - lag];
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (CHANGES - lag);
 }
 
-static void correlate(period_signal *signal)
+OIF_INLINE void correlate_all(period_signal *signal)
 {
     const double variance = product_at(signal, 0);
     signal->correlations[0] = 1;
     for (uint32_t lag = 1; lag <= LAGS; lag++)
         signal->correlations[lag] = product_at(signal, lag) / variance;
+}
+
+OIF_AVX2 static void correlate_avx2(period_signal *signal)
+{
+    correlate_all(signal);
+}
+
+static void correlate_portable(period_signal *signal)
+{
+    correlate_all(signal);
+}
+
+static void correlate(period_signal *signal)
+{
+    (oif_machine_has_avx2() ? correlate_avx2 : correlate_portable)(signal);
 }
 
 static uint32_t highest(const double *numbers, uint32_t first, uint32_t last)
