@@ -20,6 +20,7 @@ struct events_client {
     events *all;
     events_client *before, *after; /* while it waits */
     struct MHD_Connection *connection;
+    loops *loops; /* which wait for it */
     feed_filter filter;
     char *stream, *key;
     uint64_t cursor;
@@ -66,7 +67,7 @@ static void resume_clients(events *all, double sent_before)
         if (client->sent_at > sent_before)
             continue;
         remove_waiting(all, client);
-        MHD_resume_connection(client->connection);
+        loops_resume(client->loops, client->connection);
     }
 }
 
@@ -255,9 +256,11 @@ static ssize_t read_events(void *context, uint64_t position, char *room, size_t 
     return send_some(client, room, room_bytes);
 }
 
-struct MHD_Response *events_respond(events_client *client, struct MHD_Connection *connection)
+struct MHD_Response *events_respond(events_client *client, struct MHD_Connection *connection,
+                                    loops *all)
 {
     client->connection = connection;
+    client->loops = all;
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_events, client,
                                              free_client);
 }

@@ -6,13 +6,12 @@
 #define OIF_SERVE_EVENTS_H
 
 #include "feed.h"
+#include "loops.h"
 
 #include <stdint.h>
 
 typedef struct events events;
 typedef struct events_client events_client;
-struct MHD_Connection;
-struct MHD_Response;
 
 /* NULL: out of memory. */
 events *events_open(feed *source);
@@ -26,6 +25,7 @@ void events_client_free(events_client *client); /* accepts NULL */
 
 /* The response that sends the events; it takes ownership of the client. NULL: out of memory; the
  * caller then still owns the client. */
-struct MHD_Response *events_respond(events_client *client, struct MHD_Connection *connection);
+struct MHD_Response *events_respond(events_client *client, struct MHD_Connection *connection,
+                                    loops *all);
 
 #endif

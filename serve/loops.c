@@ -2,20 +2,22 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 typedef struct loop {
     struct MHD_Daemon *daemon;
     pthread_t thread;
     bool is_running;
-    int ready; /* readable when the daemon has something to do */
-    int end;   /* readable when the thread must end */
+    atomic_bool is_ending;
+    int ready; /* readable when a client has sent something, or can be sent more */
+    int woken; /* readable when another thread has something for this one */
 } loop;
 
 struct loops {
     unsigned count;
-    int end[2]; /* a pipe: closing [1] ends the threads */
     loop each[];
 };
 
@@ -33,20 +35,39 @@ static void *go_round(void *context)
 {
     loop *one = context;
     struct pollfd watched[] = {{.fd = one->ready, .events = POLLIN},
-                               {.fd = one->end, .events = POLLIN}};
-    while (watched[1].revents == 0) {
-        poll(watched, 2, patience(one->daemon));
+                               {.fd = one->woken, .events = POLLIN}};
+    while (!atomic_load(&one->is_ending)) {
+        eventfd_t times;
+        if (poll(watched, 2, patience(one->daemon)) > 0 && watched[1].revents != 0)
+            eventfd_read(one->woken, &times);
         MHD_run(one->daemon);
     }
     return NULL;
 }
 
-static bool start_loop(loop *one, struct MHD_Daemon *daemon, int end)
+static void wake(loop *one)
 {
-    one->daemon = daemon;
-    one->end = end;
+    eventfd_write(one->woken, 1); /* fails only if it has been woken 2^64 times */
+}
+
+loops *loops_new(unsigned count)
+{
+    loops *all = calloc(1, sizeof *all + count * sizeof *all->each);
+    for (unsigned i = 0; all && i < count; i++) {
+        all->each[i].woken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (all->each[i].woken < 0) {
+            loops_close(all);
+            return NULL;
+        }
+        all->count++;
+    }
+    return all;
+}
+
+static bool start_loop(loop *one)
+{
     const union MHD_DaemonInfo *info =
-        daemon ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+        one->daemon ? MHD_get_daemon_info(one->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
     if (!info)
         return false;
     one->ready = info->epoll_fd;
@@ -54,22 +75,26 @@ static bool start_loop(loop *one, struct MHD_Daemon *daemon, int end)
     return one->is_running;
 }
 
-loops *loops_open(unsigned count, struct MHD_Daemon *(*make)(void *context), void *context)
+/* All daemons exist before the first thread runs: loops_resume looks through them. */
+bool loops_start(loops *all, struct MHD_Daemon *(*make)(void *context), void *context)
 {
-    loops *all = calloc(1, sizeof *all + count * sizeof *all->each);
-    if (!all)
-        return NULL;
-    if (pipe(all->end) != 0) {
-        free(all);
-        return NULL;
-    }
-    while (all->count < count) {
-        if (!start_loop(&all->each[all->count++], make(context), all->end[0])) {
-            loops_close(all);
-            return NULL;
-        }
-    }
-    return all;
+    for (unsigned i = 0; i < all->count; i++)
+        all->each[i].daemon = make(context);
+    for (unsigned i = 0; i < all->count; i++)
+        if (!start_loop(&all->each[i]))
+            return false;
+    return true;
+}
+
+/* The connection may be gone as soon as it is resumed, so its owner is looked for before. */
+void loops_resume(loops *all, struct MHD_Connection *wire)
+{
+    const struct MHD_Daemon *owner =
+        MHD_get_connection_info(wire, MHD_CONNECTION_INFO_DAEMON)->daemon;
+    MHD_resume_connection(wire);
+    for (unsigned i = 0; i < all->count; i++)
+        if (all->each[i].daemon == owner)
+            wake(&all->each[i]);
 }
 
 void loops_accept_no_more(loops *all)
@@ -80,16 +105,15 @@ void loops_accept_no_more(loops *all)
 
 void loops_close(loops *all)
 {
-    if (!all)
-        return;
-    close(all->end[1]);
-    for (unsigned i = 0; i < all->count; i++) {
+    for (unsigned i = 0; all && i < all->count; i++) {
         loop *one = &all->each[i];
+        atomic_store(&one->is_ending, true);
+        wake(one);
         if (one->is_running)
             pthread_join(one->thread, NULL);
         if (one->daemon)
             MHD_stop_daemon(one->daemon);
+        close(one->woken);
     }
-    close(all->end[0]);
     free(all);
 }

@@ -12,14 +12,20 @@
 
 typedef struct loops loops;
 
-/* Starts count threads. make returns a daemon without threads that uses epoll, or NULL, in which
- * case this returns NULL as well. */
-loops *loops_open(unsigned count, struct MHD_Daemon *(*make)(void *context), void *context);
+/* Room for `count` threads; none runs yet. NULL: out of memory or descriptors. */
+loops *loops_new(unsigned count);
+
+/* Starts them. make returns a daemon without threads that uses epoll, or NULL, in which case this
+ * returns false. */
+bool loops_start(loops *all, struct MHD_Daemon *(*make)(void *context), void *context);
+
+/* Resumes a suspended connection, from any thread. */
+void loops_resume(loops *all, struct MHD_Connection *wire);
 
 /* No connection is accepted from now on; open ones are answered. */
 void loops_accept_no_more(loops *all);
 
-/* Ends the threads, then all connections. */
+/* Ends the threads, then all connections. Accepts NULL. */
 void loops_close(loops *all);
 
 #endif

@@ -102,7 +102,8 @@ static struct MHD_Response *make_response(exchange *one)
     reply *answer = &one->answer;
     if (answer->events) {
         connection_enter(one->peer, PHASE_EVENTS, 0);
-        struct MHD_Response *made = events_respond(answer->events, one->wire);
+        struct MHD_Response *made =
+            events_respond(answer->events, one->wire, one->running->waiting);
         if (made)
             answer->events = NULL; /* now owned by the response */
         return made;
@@ -241,7 +242,7 @@ static void work(void *context)
 {
     exchange *one = context;
     handle(one);
-    MHD_resume_connection(one->wire);
+    loops_resume(one->running->waiting, one->wire);
 }
 
 static enum MHD_Result take_end(exchange *one)
@@ -256,7 +257,7 @@ static enum MHD_Result take_end(exchange *one)
             MHD_suspend_connection(one->wire);
             if (jobs_add(one->running->workers, work, one))
                 return MHD_YES;
-            MHD_resume_connection(one->wire);
+            loops_resume(one->running->waiting, one->wire);
         }
         handle(one);
         if (is_slow)
@@ -420,12 +421,15 @@ static bool start_loops(server *running, const server_options *options)
     descriptors_raise_limit();
     running->connections_max = descriptors_for_connections(options->max_connections);
     running->timeout_seconds = (unsigned)options->timeout_seconds;
-    running->waiting = loops_open(LOOPS, start_daemon, running);
-    if (!running->waiting)
-        complain(EXIT_FAILED, running->is_encrypted
-                                  ? "cannot start the server; are --tls-cert and --tls-key a pair?"
-                                  : "cannot start the server: no threads or no memory");
-    return running->waiting != NULL;
+    running->waiting = loops_new(LOOPS);
+    if (running->waiting && loops_start(running->waiting, start_daemon, running))
+        return true;
+    complain(EXIT_FAILED, running->is_encrypted
+                              ? "cannot start the server; are --tls-cert and --tls-key a pair?"
+                              : "cannot start the server: no threads or no memory");
+    loops_close(running->waiting);
+    running->waiting = NULL;
+    return false;
 }
 
 server *server_open(const server_options *options, const listening *opened, app *served)

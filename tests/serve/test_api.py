@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import threading
+import time
 import urllib.parse
 
 import pytest
@@ -303,6 +304,22 @@ def test_durable_rows_are_saved_whatever_the_saver_does_meanwhile(serve, tmp_pat
     for _ in range(300):
         answer = server.post(STREAM + "/rows?durable=true&answer=count", body, headers=NDJSON, connection=connection)
         assert answer.json["saved"] == answer.json["rows"], answer.text
+
+
+def test_a_large_body_is_answered_as_soon_as_it_is_scored(server):
+    # A separate thread scores it. The one that waits for clients must hear of it at once.
+    server.put(STREAM, {})
+    connection = server.connect()
+    third = to_ndjson(make_rows(1500))
+    assert len(third) < 1 << 17 < len(third) * 3
+
+    def seconds_of(*bodies):
+        began = time.monotonic()
+        for body in bodies * 10:
+            server.post(STREAM + "/rows?answer=count", body, headers=NDJSON, connection=connection)
+        return time.monotonic() - began
+
+    assert seconds_of(third * 3) < 10 * seconds_of(third, third, third)
 
 
 def test_a_durable_batch_that_is_sent_again_is_saved_too(serve, tmp_path):
