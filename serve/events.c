@@ -5,6 +5,7 @@
 #include "background.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -117,6 +118,15 @@ void events_end(events *all)
         return;
     atomic_store(&all->is_ending, true);
     notice_news(all);
+}
+
+void events_resume_all(events *all)
+{
+    if (!all)
+        return;
+    pthread_mutex_lock(&all->lock);
+    resume_clients(all, INFINITY);
+    pthread_mutex_unlock(&all->lock);
 }
 
 void events_close(events *all)

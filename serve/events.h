@@ -15,8 +15,9 @@ typedef struct events_client events_client;
 
 /* NULL: out of memory. */
 events *events_open(feed *source);
-void events_end(events *all);   /* ends the answers of all clients, present and future */
-void events_close(events *all); /* once there are no clients */
+void events_end(events *all);        /* ends the answers of all clients, present and future */
+void events_resume_all(events *all); /* after events_end: from now on no client is suspended */
+void events_close(events *all);      /* once there are no clients */
 
 /* Copies the strings of the filter. `after` is the number of the last event that the client has
  * seen; UINT64_MAX: only new ones. */

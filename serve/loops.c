@@ -31,6 +31,11 @@ static int patience(struct MHD_Daemon *daemon)
     return (int)milliseconds;
 }
 
+static unsigned connections_of(struct MHD_Daemon *daemon)
+{
+    return MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+}
+
 static void *go_round(void *context)
 {
     loop *one = context;
@@ -40,7 +45,10 @@ static void *go_round(void *context)
         eventfd_t times;
         if (poll(watched, 2, patience(one->daemon)) > 0 && watched[1].revents != 0)
             eventfd_read(one->woken, &times);
+        const unsigned before = connections_of(one->daemon);
         MHD_run(one->daemon);
+        if (connections_of(one->daemon) < before) /* there may be room for others again */
+            MHD_run(one->daemon);
     }
     return NULL;
 }
@@ -66,8 +74,7 @@ loops *loops_new(unsigned count)
 
 static bool start_loop(loop *one)
 {
-    const union MHD_DaemonInfo *info =
-        one->daemon ? MHD_get_daemon_info(one->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(one->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (!info)
         return false;
     one->ready = info->epoll_fd;
@@ -79,7 +86,8 @@ static bool start_loop(loop *one)
 bool loops_start(loops *all, struct MHD_Daemon *(*make)(void *context), void *context)
 {
     for (unsigned i = 0; i < all->count; i++)
-        all->each[i].daemon = make(context);
+        if (!(all->each[i].daemon = make(context)))
+            return false;
     for (unsigned i = 0; i < all->count; i++)
         if (!start_loop(&all->each[i]))
             return false;
@@ -99,21 +107,35 @@ void loops_resume(loops *all, struct MHD_Connection *wire)
 
 void loops_accept_no_more(loops *all)
 {
-    for (unsigned i = 0; i < all->count; i++)
-        MHD_quiesce_daemon(all->each[i].daemon);
+    for (unsigned i = 0; i < all->count; i++) {
+        MHD_socket listening = MHD_quiesce_daemon(all->each[i].daemon);
+        if (listening != MHD_INVALID_SOCKET) /* it is no longer the daemon's */
+            close(listening);
+    }
+}
+
+void loops_end(loops *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        atomic_store(&all->each[i].is_ending, true);
+        wake(&all->each[i]);
+    }
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->each[i].is_running)
+            pthread_join(all->each[i].thread, NULL);
+        all->each[i].is_running = false;
+    }
 }
 
 void loops_close(loops *all)
 {
-    for (unsigned i = 0; all && i < all->count; i++) {
-        loop *one = &all->each[i];
-        atomic_store(&one->is_ending, true);
-        wake(one);
-        if (one->is_running)
-            pthread_join(one->thread, NULL);
-        if (one->daemon)
-            MHD_stop_daemon(one->daemon);
-        close(one->woken);
+    if (!all)
+        return;
+    loops_end(all);
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->each[i].daemon)
+            MHD_stop_daemon(all->each[i].daemon);
+        close(all->each[i].woken);
     }
     free(all);
 }

@@ -15,8 +15,8 @@ typedef struct loops loops;
 /* Room for `count` threads; none runs yet. NULL: out of memory or descriptors. */
 loops *loops_new(unsigned count);
 
-/* Starts them. make returns a daemon without threads that uses epoll, or NULL, in which case this
- * returns false. */
+/* Starts them. make returns a daemon without threads that uses epoll and has a listening socket of
+ * its own; or NULL, in which case this returns false. */
 bool loops_start(loops *all, struct MHD_Daemon *(*make)(void *context), void *context);
 
 /* Resumes a suspended connection, from any thread. */
@@ -24,6 +24,9 @@ void loops_resume(loops *all, struct MHD_Connection *wire);
 
 /* No connection is accepted from now on; open ones are answered. */
 void loops_accept_no_more(loops *all);
+
+/* Ends the threads. Connections stay: those that other threads hold can still be resumed. */
+void loops_end(loops *all);
 
 /* Ends the threads, then all connections. Accepts NULL. */
 void loops_close(loops *all);

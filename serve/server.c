@@ -42,6 +42,7 @@ enum {
 struct server {
     app *served;
     unsigned connections_max, timeout_seconds;
+    unsigned daemons; /* started so far */
     loops *waiting;
     connections *open;
     jobs *workers;
@@ -396,6 +397,12 @@ static bool read_certificate(server *running, const server_options *options)
 static struct MHD_Daemon *start_daemon(void *context)
 {
     server *running = context;
+    const unsigned number = running->daemons++, share = running->connections_max / LOOPS +
+                                                        (number < running->connections_max % LOOPS);
+    /* A daemon closes its socket, sometimes even if it fails to start. */
+    const int own_descriptor = dup(running->descriptor);
+    if (own_descriptor < 0)
+        return NULL;
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, running->cert},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, running->key},
@@ -407,12 +414,12 @@ static struct MHD_Daemon *start_daemon(void *context)
                      (running->is_encrypted ? (unsigned)MHD_USE_TLS : 0);
     return MHD_start_daemon(
         flags, 0, NULL, NULL, take_request, running, MHD_OPTION_EXTERNAL_LOGGER, ignore_message,
-        NULL, MHD_OPTION_LISTEN_SOCKET, running->descriptor, MHD_OPTION_CONNECTION_LIMIT,
-        (running->connections_max + LOOPS - 1) / LOOPS, MHD_OPTION_CONNECTION_TIMEOUT,
-        running->timeout_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES_MAX,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, take_target, running,
-        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
-        NULL, MHD_OPTION_NOTIFY_CONNECTION, notice_connection, running, MHD_OPTION_ARRAY,
+        NULL, MHD_OPTION_LISTEN_SOCKET, own_descriptor, MHD_OPTION_CONNECTION_LIMIT, share,
+        MHD_OPTION_CONNECTION_TIMEOUT, running->timeout_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK,
+        take_target, running, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        notice_connection, running, MHD_OPTION_ARRAY,
         running->is_encrypted ? tls : &tls[sizeof tls / sizeof *tls - 1], MHD_OPTION_END);
 }
 
@@ -465,8 +472,10 @@ void server_close(server *running)
         loops_accept_no_more(running->waiting);
         events_end(running->served->watchers);
         wait_for_exchanges(running);
+        loops_end(running->waiting); /* from now on no job or client is added */
         jobs_close(running->workers);
         running->workers = NULL;
+        events_resume_all(running->served->watchers);
         loops_close(running->waiting);
     }
     close(running->descriptor);

@@ -55,9 +55,6 @@ build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
     cmake --build --preset "$1" -j "$jobs" -- --quiet && ctest --preset "$1" -j "$jobs" "${@:2}"
 }
 
-# Fewer rows in the longest test than release-clang and `ctest --preset release-gcc` take.
-quick_ctest() { OIF_FAULTS_ROWS=100000 build_and_ctest release-gcc; }
-
 thread_tests() { # the others have no threads, and compiling them takes minutes
     cmake --preset tsan >"$logs/tsan.configure.log" &&
         cmake --build --preset tsan -j "$jobs" --target test_detect.threads test_base.number_text \
@@ -86,7 +83,8 @@ fetch_flink() {
 
 # What fails most often comes first.
 [ "${1:-}" = --all ] && { fetch_flink >"$logs/fetch_flink.log" 2>&1 & fetching=$!; }
-stage release-gcc quick_ctest
+export OIF_FAULTS_ROWS=100000 # fewer in faults.allocation than `ctest` takes; make faults: all
+stage release-gcc build_and_ctest release-gcc
 stage python-package tools/test_python.sh
 stage docs docs_examples
 if [ "${1:-}" = --all ]; then

@@ -76,7 +76,7 @@ static void prefer_plain_reason(oif_model *m, const double *row)
 static bool may_be_motion(const oif_model *m, const oif_row_scores *scores)
 {
     return m->options.motion && m->options.learn != OIF_LEARN_NONE &&
-           scores->decided < m->detector_count;
+           scores->decided < m->detector_count && oif_motion_counts(motion_of(m));
 }
 
 enum { NO_MOVES = 0, ALL_MOVES = (1 << OIF_MOVES) - 1 };

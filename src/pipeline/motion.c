@@ -608,6 +608,9 @@ static bool are_possible_moves(const oif_motion *m, size_t column)
                 !(fields[i].first == OIF_MOTION_LAST && x != x))
                 return false;
         }
+    for (oif_move k = 0; k < OIF_MOVES; k++)
+        if (!is_whole(field_of(m, OIF_MOTION_KNOWN + k)[column]))
+            return false;
     return is_whole(field_of(m, OIF_MOTION_IS_MISSING)[column]) &&
            is_whole(field_of(m, OIF_MOTION_NEAREST_SHAPE)[column]) &&
            is_whole(field_of(m, OIF_MOTION_SHAPES_KNOWN)[column]) &&
@@ -630,7 +633,7 @@ oif_status oif_motion_check(const oif_motion *motion, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "a recent value is out of range");
     if (!are_within(motion->numbers, OIF_MOVES, 0, most_move) ||
         !are_within(motion->usual, OIF_MOVES, 0, most_move) ||
-        !are_within(&motion->known, 1, 0, usual_memory))
+        !are_within(&motion->known, 1, 0, usual_memory) || !is_whole(motion->known))
         return oif_fail(error, OIF_EINVARIANT, "the motion of the last row is not possible");
     if (with_memory != motion->with_memory || motion->learned > motion->rows ||
         motion->counts_from > motion->learned + WAIT_ROWS)

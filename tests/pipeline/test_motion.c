@@ -700,6 +700,7 @@ static void the_check_refuses_damaged_columns(void **unused)
         EXPECT_REFUSED(*FIELD(KNOWN + k), -1);
         EXPECT_REFUSED(*FIELD(KNOWN + k), NAN);
         EXPECT_REFUSED(*FIELD(KNOWN + k), 1001);
+        EXPECT_REFUSED(*FIELD(KNOWN + k), 0.5);
     }
     EXPECT_REFUSED(*FIELD(LEVEL), NAN);
     EXPECT_REFUSED(*FIELD(LEVEL), INFINITY);
@@ -725,7 +726,8 @@ static void the_check_refuses_damaged_columns(void **unused)
     EXPECT_REFUSED(*FIELD(TAKES_PART), 0); /* fewer columns with memory than counted */
     EXPECT_REFUSED(*FIELD(SHAPES_KNOWN), 0);
     EXPECT_REFUSED(*FIELD(SHAPES_KNOWN), OIF_SHAPES + 1);
-    EXPECT_REFUSED(*FIELD(SHAPES_KNOWN), 1.5);
+    EXPECT_REFUSED(*FIELD(SHAPES_KNOWN), *FIELD(SHAPES_KNOWN) + 0.5);
+    EXPECT_REFUSED(*FIELD(TAKES_PART), 0.5);
 #undef FIELD
     oif_memory_free(motion);
 }
@@ -775,6 +777,7 @@ static void the_check_refuses_damaged_counts_and_numbers(void **unused)
     EXPECT_REFUSED(motion->known, -1);
     EXPECT_REFUSED(motion->known, NAN);
     EXPECT_REFUSED(motion->known, 1001);
+    EXPECT_REFUSED(motion->known, 0.5);
     oif_memory_free(motion);
     motion = new_motion(1, OIF_MOTION_AUTO); /* without columns that take part */
     double *takes_part = (double *)part_of(motion, motion->fields_at) + OIF_MOTION_TAKES_PART;

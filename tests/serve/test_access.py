@@ -115,13 +115,19 @@ def test_login_gives_a_cookie_that_scripts_cannot_read(serve, tokens):
     assert "Max-Age=0" in server.post("/logout").headers["Set-Cookie"]
 
 
-def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
-    cert, key = str(tmp_path / "c.pem"), str(tmp_path / "k.pem")
+def make_certificate(folder, name):
+    cert, key = str(folder / f"{name}.pem"), str(folder / f"{name}-key.pem")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
          "-days", "1", "-keyout", key, "-out", cert],
         check=True, capture_output=True, timeout=SECONDS,
     )  # fmt: skip
+    return cert, key
+
+
+def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
+    cert, key = make_certificate(tmp_path, "c")
+    _, other_key = make_certificate(tmp_path, "d")
     server = serve("--tls-cert", cert, "--tls-key", key, *tokens)
     assert server.scheme == "https" and server.get("/healthz").status == 200
     assert "Secure" in server.post("/login", {"token": WRITE}).headers["Set-Cookie"]
@@ -130,7 +136,9 @@ def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
     assert server.put("/api/v1/streams/a", {}, headers=headers).status == 201
     assert server.put("/api/v1/streams/a", {}, headers={**headers, "Origin": origin.replace("https", "http")}).status == 403
     assert "go together" in refused("--tls-cert", cert)[1]
-    assert refused("--tls-cert", cert, "--tls-key", cert)[0] != 0
+    for wrong_key in (cert, other_key):
+        code, message = refused("--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", wrong_key)
+        assert code == 1 and "a pair" in message
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil", "1270.0.1", "[::2]", ""])

@@ -105,7 +105,8 @@ static void an_event_without_memory_is_sent_later(void **state)
     feed *source = streams_feed(all);
     events *watchers = events_open(source);
     events_client *client = events_client_new(watchers, &filter, 0);
-    assert_null(events_respond(client, NULL, NULL)); /* but now the callback of the server is known */
+    /* now the callback of the server is known */
+    assert_null(events_respond(client, NULL, NULL));
     assert_ptr_equal(reader, client);
     ssize_t bytes = read_some(reader, 0, room, sizeof room);
     assert_memory_equal(room, ": events follow", 15);

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -259,6 +260,33 @@ def test_connections_that_become_readable_together_are_all_answered(serve):
     finally:
         for connection in connections:
             connection.close()
+
+
+@pytest.mark.parametrize("most", [8, 11])
+def test_no_more_connections_are_answered_than_allowed(serve, most):
+    server = serve("--max-connections", str(most), "--timeout", "10m")
+    held = [server.socket() for _ in range(most + 3)]
+    for connection in held:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+    def answered(count):
+        for _ in range(SECONDS * 20):
+            found = select.select(held, [], [], 0.05)[0]
+            if len(found) >= count:
+                return found
+            time.sleep(0.05)
+        raise TimeoutError(f"{len(found)} of {count}")
+
+    answered(most)
+    time.sleep(0.3)
+    assert len(answered(most)) == most
+    for _ in range(3):  # each that ends makes room for another
+        gone = answered(most)[0]
+        held.remove(gone)
+        gone.close()
+    assert len(answered(most)) == most == len(held)
+    for connection in held:
+        connection.close()
 
 
 def test_more_connections_than_allowed_wait(serve):
