@@ -11,7 +11,8 @@ typedef struct loop {
     struct MHD_Daemon *daemon;
     pthread_t thread;
     bool is_running;
-    atomic_bool is_ending;
+    bool accepts; /* new connections */
+    atomic_bool must_not_accept, is_ending;
     int ready; /* readable when a client has sent something, or can be sent more */
     int woken; /* readable when another thread has something for this one */
 } loop;
@@ -36,6 +37,15 @@ static unsigned connections_of(struct MHD_Daemon *daemon)
     return MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
 }
 
+/* By the loop's own thread: the daemon is not made for two at a time. */
+static void stop_accepting(loop *one)
+{
+    const MHD_socket descriptor = MHD_quiesce_daemon(one->daemon);
+    if (descriptor != MHD_INVALID_SOCKET) /* it is no longer the daemon's */
+        close(descriptor);
+    one->accepts = false;
+}
+
 static void *go_round(void *context)
 {
     loop *one = context;
@@ -45,6 +55,8 @@ static void *go_round(void *context)
         eventfd_t times;
         if (poll(watched, 2, patience(one->daemon)) > 0 && watched[1].revents != 0)
             eventfd_read(one->woken, &times);
+        if (one->accepts && atomic_load(&one->must_not_accept))
+            stop_accepting(one);
         const unsigned before = connections_of(one->daemon);
         MHD_run(one->daemon);
         if (connections_of(one->daemon) < before) /* there may be room for others again */
@@ -78,6 +90,7 @@ static bool start_loop(loop *one)
     if (!info)
         return false;
     one->ready = info->epoll_fd;
+    one->accepts = true;
     one->is_running = pthread_create(&one->thread, NULL, go_round, one) == 0;
     return one->is_running;
 }
@@ -108,9 +121,8 @@ void loops_resume(loops *all, struct MHD_Connection *wire)
 void loops_accept_no_more(loops *all)
 {
     for (unsigned i = 0; i < all->count; i++) {
-        MHD_socket listening = MHD_quiesce_daemon(all->each[i].daemon);
-        if (listening != MHD_INVALID_SOCKET) /* it is no longer the daemon's */
-            close(listening);
+        atomic_store(&all->each[i].must_not_accept, true);
+        wake(&all->each[i]);
     }
 }
 

@@ -22,7 +22,7 @@ bool loops_start(loops *all, struct MHD_Daemon *(*make)(void *context), void *co
 /* Resumes a suspended connection, from any thread. */
 void loops_resume(loops *all, struct MHD_Connection *wire);
 
-/* No connection is accepted from now on; open ones are answered. */
+/* Soon no connection is accepted any more; open ones are answered. */
 void loops_accept_no_more(loops *all);
 
 /* Ends the threads. Connections stay: those that other threads hold can still be resumed. */

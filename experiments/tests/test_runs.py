@@ -62,7 +62,7 @@ def test_row_by_row_is_what_the_tool_does(column, tmp_path):
         subprocess.run([OIF, "generate", "toy", "--rows", "3000"], capture_output=True, text=True, check=True).stdout
     )
     options = [f"--{name.replace('_', '-')}={value}" for name, value in column.params.items()]
-    options += ["--learn=all", "--persistence=1", "--stuck=off", "--partner=off"]  # the detector alone
+    options += ["--learn=all", "--persistence=1", "--stuck=off", "--partner=off", "--season=off", "--motion=off"]  # the detector alone
     command = [OIF, "eval", "--label", "label", "--json", "--detector", column.detector, *options, "--seed=5", str(csv)]
     tool = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     table = np.loadtxt(csv, delimiter=",", skiprows=1)
