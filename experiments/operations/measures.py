@@ -164,7 +164,7 @@ MEASURES = (
             explained("season-single-season-rows-96", "season", ("c0",))),
     Measure("silence", "streams in which the silent key is reported, and no other", 1, 1,
             silence_found),
-    Measure("silence-none", "silences per stream in which all keys go on, with jitter", 0, 0,
+    Measure("silence-none", "silences per stream in which all keys continue, with jitter", 0, 0,
             silence_invented),
     Measure("reset", "streams with an alert at a counter's reset, --rate", 0, 0, counter_reset),
     Measure("drift", "episodes in a drift of 5 sd in 5,000 rows, 1 of 5 columns, by the rate",
