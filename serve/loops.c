@@ -41,7 +41,7 @@ static unsigned connections_of(struct MHD_Daemon *daemon)
 static void stop_accepting(loop *one)
 {
     const MHD_socket descriptor = MHD_quiesce_daemon(one->daemon);
-    if (descriptor != MHD_INVALID_SOCKET) /* it is no longer the daemon's */
+    if (descriptor != MHD_INVALID_SOCKET) /* the daemon leaves it to the caller */
         close(descriptor);
     one->accepts = false;
 }

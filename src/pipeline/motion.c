@@ -299,18 +299,21 @@ static void follow_shapes(oif_motion *m)
     }
 }
 
-OIF_AVX2 static void observe_avx2(oif_motion *m, const double *row)
+OIF_INLINE void observe(oif_motion *m, const double *row)
 {
     follow_row(m, row);
     follow_shapes(m);
     add_up_moves(m);
 }
 
+OIF_AVX2 static void observe_avx2(oif_motion *m, const double *row)
+{
+    observe(m, row);
+}
+
 static void observe_portable(oif_motion *m, const double *row)
 {
-    follow_row(m, row);
-    follow_shapes(m);
-    add_up_moves(m);
+    observe(m, row);
 }
 
 void oif_motion_observe(oif_motion *motion, const double *row)
