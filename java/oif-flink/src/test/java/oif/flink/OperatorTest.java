@@ -20,6 +20,7 @@ import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
 import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
 import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -32,6 +33,7 @@ class OperatorTest {
     private static final int MAX_PARALLELISM = 16;
     private static final int ROWS = 12_000;
     private static final int KEYS = 40;
+    private static final int CHECKPOINT_BYTES = 64 << 20; // Flink's default, 5 MB, is less than 40 whole models
 
     private static final class Harness extends KeyedOneInputStreamOperatorTestHarness<String, Reading, Scored<Reading>> {
         private static final long serialVersionUID = 1;
@@ -39,6 +41,7 @@ class OperatorTest {
         Harness(OneInputStreamOperator<Reading, Scored<Reading>> operator, int parallelism, int subtask, String offHeap)
                 throws Exception {
             super(operator, reading -> reading.key, Types.STRING, environment(parallelism, subtask, offHeap));
+            setCheckpointStorage(new JobManagerCheckpointStorage(CHECKPOINT_BYTES));
         }
 
         private static MockEnvironment environment(int parallelism, int subtask, String offHeap) {
