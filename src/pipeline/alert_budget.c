@@ -55,12 +55,17 @@ static double correction_of_rows(double alert_rows)
     return alert_rows > allowed ? step * (alert_rows - allowed) : 0;
 }
 
-double oif_alert_level_bar(const oif_alert_level *level, double rate, double scores,
-                           bool in_episode)
+/* Chosen together: the total stays what was wanted (docs/choosing.md). */
+double oif_alert_cost(bool is_by_sense)
+{
+    return is_by_sense ? 0.4 : 1.2;
+}
+
+double oif_alert_level_bar(const oif_alert_level *level, double rate, double scores, double paid)
 {
     const double lowest = lowest_bar(rate),
                  bar = bar_without_correction(rate, scores, lowest) +
-                       correction_of(level->overspent - (in_episode ? 1 : 0)) +
+                       correction_of(level->overspent - paid) +
                        correction_of_rows(level->alert_rows);
     return bar < lowest ? lowest : bar < highest_bar ? bar : INFINITY;
 }
@@ -74,9 +79,9 @@ void oif_alert_level_pass(oif_alert_level *level, double rate, double scores, do
         level->overspent = left > least ? left : least;
 }
 
-void oif_alert_level_begin(oif_alert_level *level)
+void oif_alert_level_begin(oif_alert_level *level, double cost)
 {
-    level->overspent += level->overspent < most_overspent - 1 ? 1 : 0;
+    level->overspent += level->overspent < most_overspent - cost ? cost : 0;
 }
 
 void oif_alert_level_count_rows(oif_alert_level *level, bool is_alert)

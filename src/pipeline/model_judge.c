@@ -13,7 +13,8 @@ static const double first_value_severity = 3.5; /* a note */
 double oif_model_bar(const oif_model *m)
 {
     const bool in_episode = m->alerts.in_episode && m->options.learn != OIF_LEARN_NONE;
-    return oif_alert_level_bar(&m->level, m->options.alert_rate, m->history.total, in_episode);
+    const double paid = in_episode ? oif_alert_cost(m->opened_by > 0) : 0;
+    return oif_alert_level_bar(&m->level, m->options.alert_rate, m->history.total, paid);
 }
 
 static double threshold_of(const oif_model *m, double bar)

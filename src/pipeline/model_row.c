@@ -14,7 +14,7 @@ enum {
 static const double usual_memory = 1000; /* rows that the usual values are averaged over */
 
 /* Of the budget, what a sense may spend for long. */
-static const double sense_share = 0.7;
+static const double sense_share = 0.6;
 
 /* ---- Observing ---- */
 
@@ -184,7 +184,7 @@ static void earn(oif_model *m)
 /* What the begin of an episode costs. */
 static void spend(oif_model *m)
 {
-    oif_alert_level_begin(&m->level);
+    oif_alert_level_begin(&m->level, oif_alert_cost(m->opened_by > 0));
     if (m->opened_by > 0 && m->debts[m->opened_by - 1] < OIF_MODEL_MOST_DEBT)
         m->debts[m->opened_by - 1] += OIF_MODEL_DEBT_STEP;
 }

@@ -783,46 +783,65 @@ static void the_check_of_a_budget_accepts_every_pace(void **unused)
 /* ---- The level of alerts ---- */
 
 /* The severity that must be exceeded at 10 episodes per 10,000 rows, after many scores. */
-static double bar_of(const oif_alert_level *level, bool in_episode)
+static double bar_of(const oif_alert_level *level, double paid)
 {
-    return oif_alert_level_bar(level, 0.001, 1e6, in_episode);
+    return oif_alert_level_bar(level, 0.001, 1e6, paid);
 }
 
 static void the_bar_rises_with_each_episode_and_falls_with_each_row(void **unused)
 {
     (void)unused;
     oif_alert_level level = {0};
-    const double first = bar_of(&level, false);
+    const double first = bar_of(&level, 0);
     assert_true(first > 2.5 && first < 2.6); /* three rows in 1,000 */
-    oif_alert_level_begin(&level);
-    const double after_one = bar_of(&level, false);
+    oif_alert_level_begin(&level, 1);
+    const double after_one = bar_of(&level, 0);
     assert_true(after_one > first + 0.1 && after_one < first + 0.11);
-    assert_true(bar_of(&level, true) == first); /* the episode itself continues as it began */
+    assert_true(bar_of(&level, 1) == first); /* the episode itself continues as it began */
     for (int i = 0; i < 1000; i++)
         oif_alert_level_pass(&level, 0.001, 1e6, 0.001);
-    assert_true(fabs(bar_of(&level, false) - first) < 1e-9);
+    assert_true(fabs(bar_of(&level, 0) - first) < 1e-9);
+}
+
+/* A sense has a debt of its own, so it takes less from the others' budget. */
+static void an_episode_by_a_sense_costs_less(void **unused)
+{
+    (void)unused;
+    oif_alert_level by_sense = {0}, by_detector = {0};
+    oif_alert_level_begin(&by_sense, oif_alert_cost(true));
+    oif_alert_level_begin(&by_detector, oif_alert_cost(false));
+    const double none = bar_of(&(oif_alert_level){0}, 0);
+    assert_true(bar_of(&by_sense, 0) > none);
+    assert_true(bar_of(&by_detector, 0) - none > 2 * (bar_of(&by_sense, 0) - none));
+    assert_true(bar_of(&by_sense, oif_alert_cost(true)) == none);
 }
 
 /* Any stream: every row is as severe as can be, so an episode begins whenever one may. */
-static void no_stream_spends_more_than_its_budget_and_29_episodes(void **unused)
+static void expect_bounded_spending(double rate, bool is_by_sense)
+{
+    const double cost = oif_alert_cost(is_by_sense);
+    oif_alert_level level = {0};
+    int episodes = 0;
+    for (int row = 0; row < 200000; row++) {
+        if (oif_alert_level_bar(&level, rate, 1e6, 0) < INFINITY) {
+            oif_alert_level_begin(&level, cost);
+            episodes++;
+        }
+        oif_alert_level_pass(&level, rate, 1e6, rate);
+        assert_true(oif_alert_level_check(&level));
+        if (episodes > 2.5 * (rate * (row + 1) + 29))
+            fail_msg("rate %g: %d episodes in %d rows", rate, episodes, row + 1);
+    }
+    assert_true(episodes > rate * 200000 / cost); /* it is also spent */
+}
+
+static void no_stream_spends_more_than_its_bound(void **unused)
 {
     (void)unused;
     const double rates[] = {0.0001, 0.001, 0.01};
-    for (size_t i = 0; i < 3; i++) {
-        oif_alert_level level = {0};
-        int episodes = 0;
-        for (int row = 0; row < 200000; row++) {
-            if (oif_alert_level_bar(&level, rates[i], 1e6, false) < INFINITY) {
-                oif_alert_level_begin(&level);
-                episodes++;
-            }
-            oif_alert_level_pass(&level, rates[i], 1e6, rates[i]);
-            assert_true(oif_alert_level_check(&level));
-            if (episodes > rates[i] * (row + 1) + 29)
-                fail_msg("rate %g: %d episodes in %d rows", rates[i], episodes, row + 1);
-        }
-        assert_true(episodes > rates[i] * 200000); /* it is also spent */
-    }
+    for (size_t i = 0; i < 3; i++)
+        for (int is_by_sense = 0; is_by_sense < 2; is_by_sense++)
+            expect_bounded_spending(rates[i], is_by_sense);
 }
 
 static void the_bar_falls_no_further_than_what_can_be_told_apart(void **unused)
@@ -831,11 +850,11 @@ static void the_bar_falls_no_further_than_what_can_be_told_apart(void **unused)
     oif_alert_level level = {0};
     for (int i = 0; i < 1000000; i++)
         oif_alert_level_pass(&level, 0.001, 1e6, 0.001);
-    assert_true(fabs(bar_of(&level, false) - 2) < 1e-9); /* one row in 100 */
-    oif_alert_level_begin(&level);                       /* what was not spent is not saved up */
-    assert_true(bar_of(&level, false) > 2.05);
+    assert_true(fabs(bar_of(&level, 0) - 2) < 1e-9); /* one row in 100 */
+    oif_alert_level_begin(&level, 1);                /* what was not spent is not saved up */
+    assert_true(bar_of(&level, 0) > 2.05);
     level.overspent = 0;
-    assert_true(oif_alert_level_bar(&level, 0.2, 1e6, false) < 0.71); /* one row in 5 is wanted */
+    assert_true(oif_alert_level_bar(&level, 0.2, 1e6, 0) < 0.71); /* one row in 5 is wanted */
 }
 
 static void the_bar_is_higher_while_few_scores_are_known(void **unused)
@@ -844,7 +863,7 @@ static void the_bar_is_higher_while_few_scores_are_known(void **unused)
     const oif_alert_level level = {0};
     double before = INFINITY;
     for (double scores = 256; scores < 1e6; scores *= 2) {
-        double bar = oif_alert_level_bar(&level, 0.001, scores, false);
+        double bar = oif_alert_level_bar(&level, 0.001, scores, 0);
         assert_true(bar < before);
         before = bar;
     }
@@ -962,7 +981,8 @@ int main(void)
         cmocka_unit_test(the_check_of_a_budget_refuses_what_no_stream_gives),
         cmocka_unit_test(the_check_of_a_budget_accepts_every_pace),
         cmocka_unit_test(the_bar_rises_with_each_episode_and_falls_with_each_row),
-        cmocka_unit_test(no_stream_spends_more_than_its_budget_and_29_episodes),
+        cmocka_unit_test(an_episode_by_a_sense_costs_less),
+        cmocka_unit_test(no_stream_spends_more_than_its_bound),
         cmocka_unit_test(the_bar_falls_no_further_than_what_can_be_told_apart),
         cmocka_unit_test(the_bar_is_higher_while_few_scores_are_known),
         cmocka_unit_test(counted_rows_stay_within_their_share),

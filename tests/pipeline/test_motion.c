@@ -524,7 +524,7 @@ static void extreme_values_are_the_reason_whichever_detector_decides(void **unus
             alerts += is_planted && result.anomaly;
             values += is_planted && result.anomaly && result.reason == OIF_REASON_VALUES;
         }
-        if (alerts < 20 || values < 0.6 * alerts)
+        if (alerts < 12 || values < 0.6 * alerts)
             fail_msg("%s: values are the reason of %d of %d alerts", detectors[d], values, alerts);
         oif_pipeline_free(pipeline);
     }
