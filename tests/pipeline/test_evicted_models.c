@@ -449,7 +449,7 @@ static void a_pipeline_that_forgets_has_no_evicted_models_file(void **unused)
 /* ---- Damage ---- */
 
 enum {
-    STRIDE = 13 * STEP_IF_SANITIZED(5)
+    STRIDE = 37 * STEP_IF_SANITIZED(5)
 }; /* of the damaged bytes; the tests of the files cover all */
 
 typedef struct bytes {
