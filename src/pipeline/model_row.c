@@ -182,8 +182,9 @@ static void earn(oif_model *m)
 }
 
 /* What the begin of an episode costs. */
-static void spend(oif_model *m)
+static void spend(oif_model *m, uint32_t opener)
 {
+    m->opened_by = opener;
     oif_alert_level_begin(&m->level, oif_alert_cost(m->opened_by > 0));
     if (m->opened_by > 0 && m->debts[m->opened_by - 1] < OIF_MODEL_MOST_DEBT)
         m->debts[m->opened_by - 1] += OIF_MODEL_DEBT_STEP;
@@ -191,8 +192,9 @@ static void spend(oif_model *m)
 
 /* ---- A row ---- */
 
-/* Scores, judges and learns the shingle, which has no infinities. */
-static void score_recent(oif_model *m, const double *row, double seconds, oif_result *result)
+/* Scores, judges and learns the shingle, which has no infinities. Returns who found an anomaly, as
+ * in opened_by. */
+static uint32_t score_recent(oif_model *m, const double *row, double seconds, oif_result *result)
 {
     bool was_ready = oif_detector_ready(m->detectors[0]), is_learned = oif_model_learns_first(m);
     if (m->options.motion)
@@ -214,8 +216,7 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
         oif_senses_learn(senses_of(m), row, is_change_accepted(m));
     }
     if (!was_ready || m->options.learn == OIF_LEARN_NONE)
-        return;
-    m->opened_by = result->anomaly && !m->alerts.in_episode ? opener_of(m, &scores) : m->opened_by;
+        return 0;
     /* Which scores enter the history. Those of a detector that is not ready say nothing about later
      * ones. Those of a whole incident would raise the threshold until nothing exceeds it. What the
      * senses find is left out: a loud sense must not hide what the detectors find. */
@@ -227,6 +228,7 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
     earn(m);
     if (m->options.limits_rows)
         oif_alert_level_count_rows(&m->level, result->anomaly);
+    return opener_of(m, &scores);
 }
 
 /* Returns the row to learn. */
@@ -254,12 +256,11 @@ void oif_model_process(oif_model *model, const double *row, double seconds, oif_
 {
     row = derive_row(model, row, seconds);
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
-    if (join_recent(model, row))
-        score_recent(model, row, seconds, result);
+    const uint32_t opener = join_recent(model, row) ? score_recent(model, row, seconds, result) : 0;
     if (model->plan->categories > 0 && counts_categories(model, result))
         oif_derived_learn(model->plan, derived_of(model));
     oif_alerts_arrive(&model->alerts, seconds, model->options.learn != OIF_LEARN_NONE, result);
     oif_alerts_follow(&model->alerts, model->rows, seconds, result);
     if (result->episode == OIF_EPISODE_BEGINS && model->options.learn != OIF_LEARN_NONE)
-        spend(model);
+        spend(model, opener);
 }

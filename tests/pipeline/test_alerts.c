@@ -780,6 +780,36 @@ static void the_check_of_a_budget_accepts_every_pace(void **unused)
     }
 }
 
+/* Within the cooldown an episode continues, whoever finds the next anomaly. It was paid for by the
+ * one that began it. */
+static void an_episode_that_continues_keeps_its_opener(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline =
+        new_pipeline("rolling-iforest", "", 3, "cooldown=7200 alert_rate=0.002");
+    dice from = {7};
+    uint32_t opener = 0;
+    int resumed_by_sense = 0;
+    for (int i = 0; i < 20000; i++) {
+        const double a = dice_normal(&from), b = 2 * a + 0.1 * dice_normal(&from);
+        const int at = i > 4000 ? i % 1500 : 0;
+        const bool is_far = (at >= 700 && at < 703) || (at >= 1240 && at < 1243),
+                   is_apart = (at >= 740 && at < 746) || (at >= 1200 && at < 1206);
+        const double row[] = {a, is_apart ? -b - 3 : b, dice_normal(&from) + (is_far ? 9 : 0)};
+        oif_result result;
+        require_ok(oif_pipeline_process_at(pipeline, NULL, 0, i * 60.0, row, &result, NULL));
+        const oif_model *model = oif_pipeline_model(pipeline, 0);
+        if (result.episode == OIF_EPISODE_BEGINS)
+            opener = model->opened_by;
+        else if (model->alerts.in_episode)
+            assert_int_equal(model->opened_by, opener);
+        resumed_by_sense += result.episode == OIF_EPISODE_LASTS && opener == 0 &&
+                            result.reason == OIF_REASON_PARTNER;
+    }
+    assert_true(resumed_by_sense > 0);
+    oif_pipeline_free(pipeline);
+}
+
 /* ---- The level of alerts ---- */
 
 /* The severity that must be exceeded at 10 episodes per 10,000 rows, after many scores. */
@@ -960,6 +990,7 @@ int main(void)
         cmocka_unit_test(a_key_without_an_episode_has_none),
         cmocka_unit_test(the_reason_of_an_episode_is_that_of_its_worst_row),
         cmocka_unit_test(within_the_cooldown_an_episode_continues),
+        cmocka_unit_test(an_episode_that_continues_keeps_its_opener),
         cmocka_unit_test(an_episode_that_continues_ends_again),
         cmocka_unit_test(a_pause_longer_than_any_before_is_reported_once),
         cmocka_unit_test(silence_needs_times_and_rows),
