@@ -1,5 +1,6 @@
 /* oif completions: what a shell needs to complete a command line, made from the tables that the
  * command line is read with. It runs when oif is built, and its output is installed. */
+#include "commands.h"
 #include "flag_list.h"
 
 #include <string.h>
@@ -212,7 +213,7 @@ static void print_fish(flag_list *list)
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static void (*const printers[])(flag_list *) = {print_bash, print_zsh, print_fish};
 
-static exit_code run(const cli_settings *settings)
+exit_code completions_run(const cli_settings *settings)
 {
     static flag_list list; /* tens of kilobytes */
     for (size_t i = 0; settings->file && shells[i]; i++) {
@@ -233,5 +234,4 @@ const cli_command completions_command = {
     .takes_file = true,
     .words = shells,
     .is_hidden = true,
-    .run = run,
 };

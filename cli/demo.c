@@ -2,7 +2,7 @@
  * arrives. */
 #include "chart.h"
 #include "clock.h"
-#include "options.h"
+#include "commands.h"
 #include "progress.h"
 #include "pump.h"
 #include "roc.h"
@@ -121,7 +121,7 @@ static exit_code report(const pump_stream *stream, double seconds)
     return code;
 }
 
-static exit_code run(const cli_settings *settings)
+exit_code demo_run(const cli_settings *settings)
 {
     pump_stream *stream = calloc(1, sizeof *stream);
     oif_detector *detector = NULL;
@@ -146,5 +146,4 @@ const cli_command demo_command = {
     .examples = "  oif demo                    two weeks of a pump, with planted faults\n"
                 "  oif demo --num-trees 100    the same with a larger forest\n",
     .takes_params = true,
-    .run = run,
 };

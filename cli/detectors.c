@@ -1,5 +1,5 @@
 /* oif detectors: which detectors there are, what they cost, and when to choose which. */
-#include "options.h"
+#include "commands.h"
 
 static void print_memory(const oif_params *params, size_t dimension)
 {
@@ -25,7 +25,7 @@ static void print_params(const oif_detector_info *info)
     output_print("\n");
 }
 
-static exit_code run(const cli_settings *settings)
+exit_code detectors_run(const cli_settings *settings)
 {
     const oif_detector_info *info;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
@@ -57,5 +57,4 @@ const cli_command detectors_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = false,
-    .run = run,
 };

@@ -7,6 +7,7 @@
 
 #include "alert_options.h"
 #include "derive.h"
+#include "eval_command.h"
 #include "key_room.h"
 #include "row_options.h"
 
@@ -275,7 +276,7 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
     return code;
 }
 
-static exit_code run(const cli_settings *asked)
+exit_code eval_command_run(const cli_settings *asked)
 {
     cli_settings settings = *asked;
     cli_input input;
@@ -393,5 +394,4 @@ const cli_command eval_command = {
     .takes_params = true,
     .takes_pipeline = true,
     .takes_detectors = true,
-    .run = run,
 };

@@ -4,8 +4,8 @@
  * gives the same bytes on every machine: random numbers are our own, all else is + - * / and
  * sqrt, which IEEE 754 defines to the last bit, and numbers are printed with a fixed number of
  * decimals. */
+#include "commands.h"
 #include "durations.h"
-#include "options.h"
 #include "pump.h"
 #include "stream_random.h"
 
@@ -361,7 +361,7 @@ static exit_code generate(const stream_kind *kind, const generate_settings *aske
     return code;
 }
 
-static exit_code run(const cli_settings *settings)
+exit_code generate_run(const cli_settings *settings)
 {
     if (!settings->file)
         return complain(EXIT_USAGE,
@@ -426,5 +426,4 @@ const cli_command generate_command = {
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,
     .words = kind_names,
-    .run = run,
 };

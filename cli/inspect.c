@@ -4,6 +4,7 @@
 #include "derive.h"
 #include "quoting.h"
 #include "state.h"
+#include "state_commands.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -360,7 +361,7 @@ static void print_held(const loaded_state *held, bool json)
         (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
 }
 
-static exit_code run(const cli_settings *settings)
+exit_code inspect_run(const cli_settings *settings)
 {
     loaded_state held = {.pipeline = NULL};
     bool is_stdin = settings->file && strcmp(settings->file, "-") == 0;
@@ -396,5 +397,4 @@ const cli_command inspect_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,
-    .run = run,
 };

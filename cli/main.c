@@ -1,14 +1,31 @@
 /* The `oif` program: finds the command in a table and runs it. */
-#include "options.h"
+#include "commands.h"
+#include "eval_command.h"
+#include "score.h"
+#include "server_program.h"
 #include "signals.h"
+#include "state_commands.h"
 #include "suggest.h"
 
 #include <string.h>
 
+typedef struct known_command {
+    const cli_command *accepts;
+    exit_code (*run)(const cli_settings *settings);
+} known_command;
+
 /* Hidden commands come last. */
-static const cli_command *const commands[] = {
-    &score_command, &eval_command,      &serve_command,    &state_command,       &inspect_command,
-    &demo_command,  &detectors_command, &generate_command, &completions_command, &manual_command,
+static const known_command commands[] = {
+    {&score_command, score_run},
+    {&eval_command, eval_command_run},
+    {&serve_command, server_program_run},
+    {&state_command, state_run},
+    {&inspect_command, inspect_run},
+    {&demo_command, demo_run},
+    {&detectors_command, detectors_run},
+    {&generate_command, generate_run},
+    {&completions_command, completions_run},
+    {&manual_command, manual_run},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -25,7 +42,9 @@ const char program_examples[] =
 
 const cli_command *command_at(size_t index)
 {
-    return index < COMMAND_COUNT && !commands[index]->is_hidden ? commands[index] : NULL;
+    if (index >= COMMAND_COUNT || commands[index].accepts->is_hidden)
+        return NULL;
+    return commands[index].accepts;
 }
 
 static exit_code print_version(void)
@@ -55,7 +74,7 @@ static exit_code complain_unknown_command(const char *name)
 {
     word_suggestion suggestion = suggestion_for(name, strlen(name));
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        suggestion_consider(&suggestion, commands[i]->name);
+        suggestion_consider(&suggestion, commands[i].accepts->name);
     suggestion_consider(&suggestion, "help");
     suggestion_consider(&suggestion, "--help");
     suggestion_consider(&suggestion, "--version");
@@ -64,11 +83,11 @@ static exit_code complain_unknown_command(const char *name)
                     suggestion_hint(&suggestion, "", hint));
 }
 
-static const cli_command *find_command(const char *name)
+static const known_command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(name, commands[i]->name) == 0)
-            return commands[i];
+        if (strcmp(name, commands[i].accepts->name) == 0)
+            return &commands[i];
     return NULL;
 }
 
@@ -78,13 +97,13 @@ static exit_code run_help(char **arguments)
     char *help[] = {"--help", NULL};
     if (!*arguments)
         return print_help();
-    const cli_command *command = find_command(*arguments);
+    const known_command *command = find_command(*arguments);
     if (!command)
         return complain_unknown_command(*arguments);
     if (arguments[1])
         return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif help [COMMAND])",
                         arguments[1]);
-    return command_run(command, help);
+    return command_run(command->accepts, command->run, help);
 }
 
 static exit_code run(char **arguments)
@@ -98,8 +117,9 @@ static exit_code run(char **arguments)
         return print_help();
     if (strcmp(*arguments, "help") == 0)
         return run_help(arguments + 1);
-    const cli_command *command = find_command(*arguments);
-    return command ? command_run(command, arguments + 1) : complain_unknown_command(*arguments);
+    const known_command *command = find_command(*arguments);
+    return command ? command_run(command->accepts, command->run, arguments + 1)
+                   : complain_unknown_command(*arguments);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* oif manual: the manual pages in mdoc, made from the tables that the command line is read
  * with, so they cannot be out of date. It runs when oif is built, and its output is installed. */
+#include "commands.h"
 #include "flag_list.h"
 
 #include <ctype.h>
@@ -242,7 +243,7 @@ static void print_command_page(const cli_command *command)
     print_end(command->examples, command);
 }
 
-static exit_code run(const cli_settings *settings)
+exit_code manual_run(const cli_settings *settings)
 {
     if (!settings->file) {
         print_program_page();
@@ -265,5 +266,4 @@ const cli_command manual_command = {
     .examples = "  oif manual score | man -l -   where the pages are not installed\n",
     .takes_file = true,
     .is_hidden = true,
-    .run = run,
 };

@@ -558,13 +558,14 @@ void settings_close(cli_settings *settings)
     settings->files = NULL;
 }
 
-exit_code command_run(const cli_command *command, char **arguments)
+exit_code command_run(const cli_command *command, exit_code (*run)(const cli_settings *settings),
+                      char **arguments)
 {
     cli_settings settings;
     bool is_help;
     exit_code code = command_parse(command, arguments, &settings, &is_help);
     if (code == EXIT_OK && !is_help)
-        code = command->run(&settings);
+        code = run(&settings);
     settings_close(&settings);
     return code;
 }

@@ -175,24 +175,11 @@ typedef struct cli_command {
     bool takes_pipeline;      /* the flags of the pipeline's options */
     bool takes_detectors;     /* several, "a,b,c" */
     bool is_hidden;           /* for those who install oif, not for those who use it */
-    exit_code (*run)(const cli_settings *settings);
 } cli_command;
 
+/* Those whose options the program and the service both read. */
 extern const cli_command score_command;
-extern const cli_command eval_command;
-extern const cli_command demo_command;
-extern const cli_command generate_command;
-extern const cli_command inspect_command;
 extern const cli_command serve_command;
-extern const cli_command state_command;
-extern const cli_command detectors_command;
-extern const cli_command completions_command;
-extern const cli_command manual_command;
-
-/* The commands that users see, from 0 on; NULL past the last. And examples of how to use them,
- * whole lines. */
-const cli_command *command_at(size_t index);
-extern const char program_examples[];
 
 /* The options of a command from 0 on, in the order of --help: its own, those of the input and
  * --detector; NULL past the last. */
@@ -206,8 +193,9 @@ const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 /* "N", "WORD", "TIME": what --help calls its value. */
 const char *param_argument(const oif_param *param);
 
-/* Runs a command with the arguments after its name; the array ends with NULL. */
-exit_code command_run(const cli_command *command, char **arguments);
+/* Calls `run` with what the arguments after the command's name mean; the array ends with NULL. */
+exit_code command_run(const cli_command *command, exit_code (*run)(const cli_settings *settings),
+                      char **arguments);
 
 /* The same without running it: what the arguments mean. The settings point into them, and are to be
  * closed in any case. `*is_help`: help was asked for and printed. */

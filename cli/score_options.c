@@ -1,7 +1,6 @@
 /* The options of oif score, and its help. */
 #include "durations.h"
 #include "row_options.h"
-#include "score.h"
 #include "season_option.h"
 
 #include <string.h>
@@ -245,5 +244,4 @@ const cli_command score_command = {
     .reads_rows = true,
     .takes_params = true,
     .takes_pipeline = true,
-    .run = score_run,
 };

@@ -5,6 +5,7 @@
 #include "input_file.h"
 #include "quoting.h"
 #include "state.h"
+#include "state_commands.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -402,7 +403,7 @@ static exit_code import_key(const cli_settings *settings, oif_pipeline *pipeline
 
 /* ---- The command ---- */
 
-static exit_code run(const cli_settings *settings)
+exit_code state_run(const cli_settings *settings)
 {
     const key_settings *keys = &settings->keys;
     bool is_shown = keys->list || settings->json;
@@ -461,5 +462,4 @@ const cli_command state_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,
-    .run = run,
 };

@@ -21,7 +21,6 @@ if(OIF_SERVE AND NOT SKBUILD AND MICROHTTPD_LIBRARY AND JANSSON_LIBRARY AND CURL
   unset(CMAKE_REQUIRED_LIBRARIES)
 endif()
 
-set(front_sources serve/serve.c serve/server_program.c) # what oif itself has: the options, and how to start the server
 add_library(serving INTERFACE)
 set(OIF_HAS_SERVE OFF)
 if(OIF_SERVE AND NOT SKBUILD AND OIF_CAN_LINK_SERVE)
@@ -32,7 +31,6 @@ if(OIF_SERVE AND NOT SKBUILD AND OIF_CAN_LINK_SERVE)
   list(APPEND embedded /api/v1/openapi.json=${PROJECT_SOURCE_DIR}/serve/openapi.json)
   embed_files(${PROJECT_BINARY_DIR}/serve/embedded.c ${embedded})
   list(APPEND serve_sources ${PROJECT_BINARY_DIR}/serve/embedded.c)
-  target_compile_definitions(serving INTERFACE OIF_HAS_SERVE)
   target_include_directories(serving INTERFACE ${PROJECT_SOURCE_DIR}/serve) # for what is written into the build folder
   target_include_directories(serving SYSTEM INTERFACE ${MICROHTTPD_INCLUDE_DIR} ${JANSSON_INCLUDE_DIR} ${CURL_INCLUDE_DIRS})
   target_link_libraries(serving INTERFACE ${MICROHTTPD_LIBRARY} ${JANSSON_LIBRARY} ${CURL_LIBRARIES} Threads::Threads)

@@ -3,7 +3,9 @@
  * range, and the same every time.
  *
  * The program's own sources are linked, except main.c and output.c, whose functions are here. */
-#include "../cli/options.h"
+#include "../cli/commands.h"
+#include "../cli/eval_command.h"
+#include "../cli/state_commands.h"
 #include "fuzz_input.h"
 
 #include <stdarg.h>
@@ -144,10 +146,8 @@ static exit_code look(const cli_settings *settings)
 
 static exit_code run_command(const cli_command *command, char **words)
 {
-    cli_command looking = *command;
     said.complaints = said.printed_bytes = said.runs = 0;
-    looking.run = look;
-    exit_code code = command_run(&looking, words);
+    exit_code code = command_run(command, look, words);
     if (code == EXIT_OK)
         require(said.complaints == 0 && (said.runs == 1) == (said.printed_bytes == 0));
     else

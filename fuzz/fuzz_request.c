@@ -3,7 +3,7 @@
  * so, valid JSON; none is a failure of the server. */
 #include "fuzz_input.h"
 
-#include "../cli/options.h"
+#include "../cli/commands.h"
 #include "../serve/events.h"
 #include "../serve/routes.h"
 #include "../serve/stream.h"

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../cli/options.h"
 #include "../../cli/row_block.h"
+#include "../../cli/score.h"
 
 enum { KEYS = 10, ROWS = 3000, SECONDS_TO_END = 60 };
 
@@ -108,7 +108,7 @@ static int run_score(const char *name, int input, char **arguments, counted *cou
         snprintf(path, sizeof path, "%s/%s.err", folder, name);
         dup2(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
         output_start();
-        exit_code code = output_finish(command_run(&score_command, arguments));
+        exit_code code = output_finish(command_run(&score_command, score_run, arguments));
         (void)!write(results[1], &blocks, sizeof blocks);
         _exit((int)code);
     }

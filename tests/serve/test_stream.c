@@ -2,7 +2,7 @@
  * bodies and whenever the server is stopped. */
 #include "stream_fixture.h"
 
-#include "../../cli/options.h"
+#include "../../cli/score.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -229,7 +229,7 @@ static char *score(const stream_case *one, const text *input)
     arguments[count] = path;
     output_divert();
     messages_capture();
-    exit_code code = command_run(&score_command, arguments);
+    exit_code code = command_run(&score_command, score_run, arguments);
     free(messages_captured(complaint));
     if (code != EXIT_OK)
         fail_msg("%s: %s", one->name, complaint);

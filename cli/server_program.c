@@ -35,14 +35,14 @@ static exit_code start(const char *path, char *const *arguments)
     return complain(EXIT_FAILED, "cannot start %s: %s", path, strerror(errno));
 }
 
-exit_code server_program_run(char *const *arguments)
+exit_code server_program_run(const cli_settings *settings)
 {
     char folder[PATH_BYTES], path[PATH_BYTES + 64];
     find_folder(folder);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s%s", folder, places[i]);
         if (access(path, X_OK) == 0)
-            return start(path, arguments);
+            return start(path, settings->arguments);
     }
     return complain(EXIT_FAILED,
                     "oif was built without the server, which needs libmicrohttpd, jansson and "

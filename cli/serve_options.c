@@ -1,10 +1,7 @@
-/* oif serve: the command. The work is in service.c, which only the server's own program
- * contains. */
-#include "server_program.h"
-#include "service.h"
-
-#include "../cli/byte_sizes.h"
-#include "../cli/durations.h"
+/* The options of oif serve, and its help. */
+#include "byte_sizes.h"
+#include "durations.h"
+#include "options.h"
 
 #include <string.h>
 
@@ -106,15 +103,6 @@ static const cli_option options[] = {
      .argument = "N", .apply = set_metrics_keys},
 };
 
-static exit_code run(const cli_settings *settings)
-{
-#ifdef OIF_HAS_SERVE
-    return service_run(settings);
-#else
-    return server_program_run(settings->arguments);
-#endif
-}
-
 const cli_command serve_command = {
     .name = "serve",
     .summary = "score rows that arrive over HTTP, with a live page, metrics and durable streams",
@@ -129,5 +117,4 @@ const cli_command serve_command = {
         "                                             for other machines\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
 };
