@@ -4,8 +4,8 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] serve/*.[ch] fuzz/*.[ch] fuzz/replay/*.c \
-	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.[ch] examples/*.c)
+sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] front/*/*.[ch] cli/*/*.[ch] serve/*/*.[ch] fuzz/*.[ch] \
+	fuzz/replay/*.c 	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.[ch] examples/*.c)
 scripts := .ci/run java/mvn $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
@@ -83,7 +83,7 @@ lint: ## include rules, style, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy,
 	shellcheck $(scripts)
 	tools/analyze.sh
 	cmake --preset release-clang > /dev/null
-	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c cli/%.c serve/%.c,$(sources))
+	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c front/%.c cli/%.c serve/%.c,$(sources))
 	clang-format --dry-run --Werror $(sources)
 
 python-test: ## build the wheel and test it in build/test-venv (ARGS="--long": a million calls each, and so on)
@@ -134,7 +134,7 @@ mutation: ## break src/detect in 200 small ways: does a test notice each? (ARGS=
 	@tools/install_dependencies.sh develop
 	@tools/mutate.py $(ARGS)
 
-coverage: ## lines and branches of src/, cli/ and python/src/ that the tests run, or it fails below the bars of src; pages in build/coverage/html
+coverage: ## lines and branches of src/, front/, cli/ and python/src/ that the tests run, or it fails below the bars of src; pages in build/coverage/html
 	@tools/install_dependencies.sh develop
 	@tools/coverage.sh $(ARGS)
 

@@ -368,7 +368,7 @@ static timing print_with_snprintf(const double *values, size_t count, text *into
 }
 
 /* Like oif score: the original line, a comma, the score; collected in pieces of 64 KiB, as in
- * cli/output.c. */
+ * front/text/output.c. */
 static timing print_scored(FILE *to, const text *from, const table *rows, const double *scores)
 {
     enum { PIECE_BYTES = 1 << 16 };

@@ -1,4 +1,4 @@
-# Files become arrays of a C source, so the program serves them without a folder: serve/embedded.h.
+# Files become arrays of a C source, so the program serves them without a folder: serve/api/embedded.h.
 #
 #   embed_files(OUTPUT PATH=FILE...)    writes OUTPUT again whenever one of the files changes
 #
@@ -57,7 +57,7 @@ foreach(pair ${FILES})
 endforeach()
 
 file(WRITE "${OUTPUT}" "/* Written by cmake/embed.cmake. */
-#include \"embedded.h\"
+#include \"serve/api/embedded.h\"
 
 #include <string.h>
 

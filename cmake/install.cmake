@@ -12,7 +12,7 @@ if(OIF_HAS_SERVE)
   install(TARGETS oif_server DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/oif)
 endif()
 if(OIF_HAS_SERVE AND CMAKE_SYSTEM_NAME STREQUAL Linux)
-  install(FILES serve/oif-serve.service DESTINATION lib/systemd/system)
+  install(FILES serve/program/oif-serve.service DESTINATION lib/systemd/system)
 endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
 

@@ -1,6 +1,6 @@
 /* Any bytes as a compressed file. The first byte chooses gzip or zstd. A complete file is
  * decompressed to the same text, whatever the sizes of the pieces. */
-#include "../cli/decompress.h"
+#include "front/input/decompress.h"
 #include "fuzz_input.h"
 
 enum { MOST_TEXT = 1 << 18, LARGEST_PIECE = 4096 };

@@ -3,9 +3,9 @@
  * range, and the same every time.
  *
  * The program's own sources are linked, except main.c and output.c, whose functions are here. */
-#include "../cli/commands.h"
-#include "../cli/eval_command.h"
-#include "../cli/state_commands.h"
+#include "cli/commands/commands.h"
+#include "cli/eval/eval_command.h"
+#include "cli/state/state_commands.h"
 #include "fuzz_input.h"
 
 #include <stdarg.h>
@@ -111,13 +111,6 @@ static const cli_command *const commands[] = {&score_command,     &eval_command,
                                               &detectors_command, &demo_command};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
-
-const char program_examples[] = "";
-
-const cli_command *command_at(size_t index)
-{
-    return index < COMMANDS ? commands[index] : NULL;
-}
 
 /* Every value is allowed. */
 static void require_in_range(const oif_params *params)

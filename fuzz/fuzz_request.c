@@ -3,11 +3,10 @@
  * so, valid JSON; none is a failure of the server. */
 #include "fuzz_input.h"
 
-#include "../cli/commands.h"
-#include "../serve/events.h"
-#include "../serve/routes.h"
-#include "../serve/stream.h"
-#include "../serve/streams.h"
+#include "serve/api/events.h"
+#include "serve/api/routes.h"
+#include "serve/stream/stream.h"
+#include "serve/stream/streams.h"
 
 #include <jansson.h>
 #include <strings.h>
@@ -15,15 +14,6 @@
 enum { REQUESTS_MAX = 16, BODY_BYTES_MAX = 1 << 16 };
 
 static const char write_token[] = "a-token-for-writing";
-
-/* Defined in main.c, for commands that are linked but not run. */
-const char program_examples[] = "";
-
-const cli_command *command_at(size_t index)
-{
-    (void)index;
-    return NULL;
-}
 
 static app *served(void)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints which lines and branches of src/, cli/ and python/src/ the tests ran, and fails when src/ is below the bar.
+"""Prints which lines and branches of src/, front/, cli/ and python/src/ the tests ran, and fails when src/ is below the bar.
 
     tools/check_coverage.py TRACEFILE [--uncovered]
 
@@ -56,7 +56,7 @@ def main():
     if "--uncovered" in sys.argv:
         print_uncovered(files)
     totals = {}
-    for folder in ["cli", "python/src", "src"]:
+    for folder in ["front", "cli", "python/src", "src"]:
         all_lines, all_branches = [], []
         for name, (lines, branches) in sorted(files.items()):
             if name.startswith(folder + "/"):

@@ -8,6 +8,22 @@ import re
 import sys
 from pathlib import Path
 
+# The folders of what is built on the library, each after those that it may include. Programs see front, never each other.
+FOLDERS = {
+    "front": ["text", "input", "options", "columns", "results", "session"],
+    "cli": ["draw", "watch", "state", "eval", "score", "commands"],
+    "serve": ["base", "http", "stream", "outside", "api", "program"],
+}
+FILES_MAX = 40  # of such a folder
+
+
+def in_order(part, below):
+    """{folder: what it may include}, for folders that each see those before them."""
+    folders = [f"{part}/{folder}" for folder in FOLDERS[part]]
+    return {folder: {"api", *below, *folders[:i]} for i, folder in enumerate(folders)}
+
+
+FRONT = in_order("front", [])
 # Besides its own files, a directory may include these. "api" is include/oif.h.
 ALLOWED = {
     "api": set(),
@@ -16,8 +32,9 @@ ALLOWED = {
     "src/rows": {"api", "src/base"},
     "src/snapshot": {"api", "src/base", "src/detect", "src/rows"},
     "src/pipeline": {"api", "src/base", "src/detect", "src/rows", "src/snapshot"},
-    "cli": {"api"},
-    "serve": {"api", "cli"},
+    **FRONT,
+    **in_order("cli", FRONT),
+    **in_order("serve", FRONT),
     "python": {"api"},
     "java": {"api"},
     "examples": {"api"},
@@ -30,11 +47,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
 def part_of(path):
-    """The directory whose rules hold for a path (relative to the checkout): src/base, cli, ..."""
+    """The directory whose rules hold for a path (relative to the checkout): src/base, cli/score, python, ..."""
     parts = path.parts
     if parts[0] == "include":
         return "api"
-    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("src", *FOLDERS) else parts[0]
 
 
 def detector_of(path):
@@ -45,7 +62,7 @@ def detector_of(path):
 
 def find_included(checkout, source, quote, name):
     """The file of ours that an include means, or None when it is not ours."""
-    folders = [checkout / "include", checkout / "src", checkout / "tests"]
+    folders = [checkout, checkout / "include", checkout / "src", checkout / "tests"]
     if quote == '"':
         folders.insert(0, (checkout / source).parent)
     for folder in folders:
@@ -79,9 +96,15 @@ def check_file(checkout, source):
             yield f"{place}: {part} must not include {included}"
 
 
+def check_size(checkout, folder):
+    count = sum(path.is_file() for path in folder.iterdir())
+    if count > FILES_MAX:
+        yield f"{folder.relative_to(checkout)}: {count} files; divide a folder of more than {FILES_MAX}"
+
+
 def main():
     checkout = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
-    folders = ["include", "src", "cli", "serve", "python", "java", "benchmarks", "tests", "fuzz"]
+    folders = ["include", "src", "front", "cli", "serve", "python", "java", "benchmarks", "tests", "fuzz"]
     sources = sorted(
         path.relative_to(checkout)
         for folder in folders
@@ -89,6 +112,9 @@ def main():
         if path.suffix in {".c", ".h"}
     )
     complaints = [complaint for source in sources for complaint in check_file(checkout, source)]
+    for folder in FOLDERS:
+        for each in (path for path in sorted((checkout / folder).glob("**")) if path.name != "__pycache__"):
+            complaints += check_size(checkout, each)
     print("\n".join(complaints) or f"{len(sources)} files include only what they may")
     sys.exit(bool(complaints) or not sources)
 

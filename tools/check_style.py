@@ -15,8 +15,8 @@ from pathlib import Path
 from check_includes import INCLUDE, find_included
 
 WIDTH = 100
-FOLDERS = ("include", "src", "cli", "serve", "python/src", "java", "fuzz", "benchmarks", "tests")
-CIRCLE_FOLDERS = ("src", "cli", "serve", "python/src", "java")
+FOLDERS = ("include", "src", "front", "cli", "serve", "python/src", "java", "fuzz", "benchmarks", "tests")
+CIRCLE_FOLDERS = ("src", "front", "cli", "serve", "python/src", "java")
 
 # ---- Lines, declarations, strings ----
 

@@ -117,21 +117,21 @@ def files(*patterns):
 
 
 def parts():
-    code = ("src/base/**/*.[ch]", "src/rows/**/*.[ch]", "src/snapshot/**/*.[ch]", "src/pipeline/**/*.[ch]", "cli/*.[ch]",
-            "python/src/*.[ch]")
+    code = ("src/base/**/*.[ch]", "src/rows/**/*.[ch]", "src/snapshot/**/*.[ch]", "src/pipeline/**/*.[ch]", "front/*/*.[ch]",
+            "cli/*/*.[ch]", "python/src/*.[ch]")
     # Only measured: comments that are still to be rewritten.
     later = [path for path in files("src/detect/**/*.[ch]") if path.parent.name in ("online_iforest", "iforest_asd")]
-    sources = files("src/**/*.[ch]", "serve/*.[ch]", "python/src/*.[ch]", "tests/**/*.[ch]", "fuzz/**/*.[ch]",
+    sources = files("src/**/*.[ch]", "serve/*/*.[ch]", "python/src/*.[ch]", "tests/**/*.[ch]", "fuzz/**/*.[ch]",
                     "benchmarks/*.[ch]")
     done = sorted(set(sources) - set(later))
     return [
         Part("documents", files("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/**/*.md"), prose, True),
         Part("public headers", files("include/*"), comments, True),
         Part("messages and help", files(*code, "src/detect/**/*.[ch]"), messages, True),
-        Part("comments", done + files("cli/*.[ch]"), comments, True),
-        Part("comments except those of cli", done, comments, True, AVOID_IN_COMMENTS),
+        Part("comments", done + files("front/*/*.[ch]", "cli/*/*.[ch]"), comments, True),
+        Part("comments except those of front and cli", done, comments, True, AVOID_IN_COMMENTS),
         Part("Python", files("python/oif/*.py"), docstrings, True),
-        Part("messages of serve", files("serve/*.[ch]"), messages, False),
+        Part("messages of serve", files("serve/*/*.[ch]"), messages, False),
         Part("comments of two detectors", later, comments, False, AVOID + AVOID_IN_COMMENTS),
     ]
 
@@ -190,7 +190,8 @@ def measure():
         print(f"{part.name}: {count:,} words, per 10,000 of them: "
               + (", ".join(f"{name} {rate:.1f}" for name, rate in rates if rate) or "none"))
     for name, patterns in (("include", ("include/*.h",)),
-                           ("product code", ("include/*", "src/**/*.[ch]", "cli/*.[ch]", "serve/*.[ch]", "python/src/*.[ch]"))):
+                           ("product code", ("include/*", "src/**/*.[ch]", "front/*/*.[ch]", "cli/*/*.[ch]", "serve/*/*.[ch]",
+                                             "python/src/*.[ch]"))):
         density, wide = words_per_line(files(*patterns))
         print(f"{name}: {density:.1f} words per comment line, {wide} lines over {WIDTH} columns")
 

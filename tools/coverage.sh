@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures which lines and branches of src/, cli/ and python/src/ the tests run. Three runs are merged:
+# Measures which lines and branches of src/, front/, cli/ and python/src/ the tests run. Three runs are merged:
 #
 #   all tests of C and of the program, on this machine, so with AVX2 if it has that;
 #   the quick tests of C with the portable code in place of AVX2 (OIF_PORTABLE, see src/base/vector.h);
@@ -22,7 +22,8 @@ configure_and_build() { # configure_and_build FOLDER OPTION...
 
 capture() { # capture FOLDER: FOLDER/lines.info
     lcov "${lcov_options[@]}" --capture --no-external --directory "$1" --base-directory . \
-        --include "$PWD/src/*" --include "$PWD/cli/*" --include "$PWD/python/src/*" --output-file "$1/lines.info"
+        --include "$PWD/src/*" --include "$PWD/front/*" --include "$PWD/cli/*" --include "$PWD/python/src/*" \
+        --output-file "$1/lines.info"
 }
 
 # Left out: types, the wheel, and adapters, which are Python alone.

@@ -50,7 +50,7 @@ install_requirements() { # install_requirements NAME
 hash_of_sources() {
     {
         python3 --version
-        find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src cli python -type f \
+        find CMakeLists.txt pyproject.toml README.md LICENSE cmake include src front cli python -type f \
             ! -path 'python/tests/*' ! -name '*.pyc' ! -name '*.so' -print0 | sort -z | xargs -0 sha256sum
     } | sha256sum
 }

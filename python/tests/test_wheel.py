@@ -62,7 +62,7 @@ def test_the_sdist_builds_without_a_network(tmp_path):
     assert done.returncode == 0, done.stderr
     (sdist,) = tmp_path.glob("online_iforest-*.tar.gz")
     folders = {name.split("/")[1] for name in tarfile.open(sdist).getnames() if "/" in name}
-    assert {"include", "src", "python", "cli", "LICENSE"} <= folders and not {"tests", "benchmarks", "build"} & folders
+    assert {"include", "src", "python", "front", "cli", "LICENSE"} <= folders and not {"tests", "benchmarks", "build"} & folders
     no_network = {
         **os.environ,
         "PIP_NO_INDEX": "1",

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../cli/row_block.h"
-#include "../../cli/score.h"
+#include "cli/score/row_block.h"
+#include "cli/score/score.h"
 
 enum { KEYS = 10, ROWS = 3000, SECONDS_TO_END = 60 };
 

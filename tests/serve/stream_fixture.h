@@ -2,8 +2,8 @@
 #ifndef OIF_TESTS_SERVE_STREAM_FIXTURE_H
 #define OIF_TESTS_SERVE_STREAM_FIXTURE_H
 
-#include "../../cli/output.h"
-#include "../../serve/streams.h"
+#include "front/text/output.h"
+#include "serve/stream/streams.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* serve/alert_queue.c: which episodes are sent when, and how. */
-#include "../../serve/alert_queue.h"
+/* serve/outside/alert_queue.c: which episodes are sent when, and how. */
+#include "serve/outside/alert_queue.h"
 
-#include "../../cli/output.h"
+#include "front/text/output.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* serve/config.c: what --config FILE may contain, and the messages about everything else. */
-#include "../../serve/config.h"
+/* serve/outside/config.c: what --config FILE may contain, and the messages about everything
+ * else. */
+#include "serve/outside/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

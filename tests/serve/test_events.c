@@ -1,9 +1,9 @@
-/* serve/events.c without memory: a client whose answer cannot be created is released completely,
- * and an event that does not fit in memory is sent later. */
+/* serve/api/events.c without memory: a client whose answer cannot be created is released
+ * completely, and an event that does not fit in memory is sent later. */
 #include "stream_fixture.h"
 
-#include "../../serve/events.h"
-#include "../../serve/server.h"
+#include "serve/api/events.h"
+#include "serve/api/server.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>

@@ -1,6 +1,6 @@
-/* serve/history.c and serve/feed.c: they keep the latest, in bounded memory. */
-#include "../../serve/feed.h"
-#include "../../serve/history.h"
+/* serve/stream/history.c and serve/stream/feed.c: they keep the latest, in bounded memory. */
+#include "serve/stream/feed.h"
+#include "serve/stream/history.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@ from pathlib import Path
 from conftest import CHECKOUT, make_rows, to_ndjson
 from openapi_spec_validator import validate
 
-DOCUMENT = CHECKOUT / "serve" / "openapi.json"
+DOCUMENT = CHECKOUT / "serve" / "api" / "openapi.json"
 FOLDER = Path(__file__).parent
 ROUTE = re.compile(r'^\s*\{"([A-Z]+)", (STREAM)?\s*(?:"([^"]*)")?,', re.MULTILINE)
 
@@ -21,7 +21,7 @@ def test_the_document_is_valid_and_served(server):
 
 
 def test_every_route_is_described():
-    source = (CHECKOUT / "serve" / "routes.c").read_text()
+    source = (CHECKOUT / "serve" / "api" / "routes.c").read_text()
     routes = {(method, ("/api/v1/streams/{name}" if stream else "") + (rest or "")) for method, stream, rest in ROUTE.findall(source)}
     assert len(routes) > 20
     described = {(method.upper(), path) for path, item in json.loads(DOCUMENT.read_text())["paths"].items() for method in item if method != "parameters"}
@@ -29,7 +29,7 @@ def test_every_route_is_described():
 
 
 def test_parameters_are_those_of_the_routes():
-    source = (CHECKOUT / "serve" / "routes.c").read_text()
+    source = (CHECKOUT / "serve" / "api" / "routes.c").read_text()
     document = json.loads(DOCUMENT.read_text())
     for method, stream, rest, parameters in re.findall(
         r'\{"([A-Z]+)", (STREAM)?\s*(?:"([^"]*)")?,\s*ACCESS_\w+, \w+,\s*"([^"]*)"', source

@@ -1,5 +1,5 @@
 /* Problems as answers have them: messages of any length end with a whole character. */
-#include "../../serve/problem.h"
+#include "serve/base/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

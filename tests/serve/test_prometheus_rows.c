@@ -1,7 +1,7 @@
-/* serve/prometheus_rows.c: answers of Prometheus joined to rows. */
-#include "../../serve/prometheus_rows.h"
+/* serve/outside/prometheus_rows.c: answers of Prometheus joined to rows. */
+#include "serve/outside/prometheus_rows.h"
 
-#include "../../cli/output.h"
+#include "front/text/output.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * bodies and whenever the server is stopped. */
 #include "stream_fixture.h"
 
-#include "../../cli/score.h"
+#include "cli/score/score.h"
 
 #include <signal.h>
 #include <sys/resource.h>

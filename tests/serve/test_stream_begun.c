@@ -1,8 +1,8 @@
 /* What is stored of a stream before its first row, and of the names in the first body. */
 #include "stream_fixture.h"
 
-#include "../../serve/background.h"
-#include "../../serve/stream_parts.h"
+#include "serve/base/background.h"
+#include "serve/stream/stream_parts.h"
 
 static bool send(stream *one, const char *body, rows_answer *answer, problem *why)
 {

@@ -4,7 +4,7 @@
  *     OIF_SEED=7 test_serve.stream_bodies */
 #include "stream_fixture.h"
 
-#include "../../serve/stream_parts.h"
+#include "serve/stream/stream_parts.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* What is stored of a stream: damaged or lost files, a full disk, a clock that is set. */
-#include "../../serve/stream_parts.h"
+#include "serve/stream/stream_parts.h"
 #include "stream_fixture.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Streams used by many threads: rows go into several streams and into a shared one, while others
  * look at them, create and remove some, and follow the events. ThreadSanitizer finds the rest. */
-#include "../../cli/output.h"
-#include "../../serve/stream_parts.h"
-#include "../../serve/streams.h"
+#include "front/text/output.h"
+#include "serve/stream/stream_parts.h"
+#include "serve/stream/streams.h"
 
 #include <inttypes.h>
 #include <pthread.h>

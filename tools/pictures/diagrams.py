@@ -156,25 +156,26 @@ def draw_state(theme):
 
 
 def draw_architecture(theme):
-    drawing = Drawing(960, 400, "The directories of oif, and which may include which", theme)
+    drawing = Drawing(960, 470, "The directories of oif, and which may include which", theme)
     drawing.text(18, 30, "Who includes what: arrows point to what is included", size=16, weight=700)
-    fronts = [("cli", "the tool oif"), ("serve", "HTTP, live page"), ("python", "the package"), ("java", "JNI, Flink")]
-    for i, (name, note) in enumerate(fronts):
-        x = 118 + 190 * i
+    programs = [("cli", "the tool oif"), ("serve", "HTTP, live page"), ("python", "the package"), ("java", "JNI, Flink")]
+    for i, (name, note) in enumerate(programs):
+        x, is_in_front = 118 + 190 * i, name in ("cli", "serve")
         box(drawing, x, 54, 150, 54, name, (note,))
-        drawing.line(x + 75, 109, x + 75, 137, theme.quiet, 1.5, arrow=True)
-    drawing.line(308, 81, 271, 81, theme.quiet, 1.5, arrow=True)
-    drawing.rectangle(100, 140, 760, 46, theme.calm_soft, theme.calm, 6)
-    drawing.text(480, 160, "include/oif.h, oif_rows.h", anchor="middle", weight=700)
-    drawing.text(480, 177, "all that programs may use", theme.quiet, 11, "middle")
-    box(drawing, 380, 212, 200, 48, "src/pipeline", ("models per key, alerts, episodes",))
-    box(drawing, 380, 282, 200, 48, "src/snapshot", ("only it reads and writes files",))
-    box(drawing, 118, 282, 210, 48, "src/detect", ("seven detectors, a folder each",))
-    box(drawing, 632, 282, 210, 48, "src/rows", ("CSV, NDJSON, raw rows",))
-    box(drawing, 300, 346, 360, 44, "src/base", ("errors, memory, random numbers, numbers as text",))
-    for start, end in (((480, 187), (480, 209)), ((480, 261), (480, 279)), ((380, 240), (300, 280)), ((580, 240), (660, 280)),
-                       ((380, 306), (331, 306)), ((580, 306), (629, 306)), ((480, 331), (480, 343)),
-                       ((223, 331), (300, 358)), ((737, 331), (660, 358))):
+        drawing.line(x + 75, 109, x + 75, 127 if is_in_front else 207, theme.quiet, 1.5, arrow=True)
+    box(drawing, 118, 130, 340, 48, "front", ("options, input, columns, results as text",))
+    drawing.line(288, 179, 288, 207, theme.quiet, 1.5, arrow=True)
+    drawing.rectangle(100, 210, 760, 46, theme.calm_soft, theme.calm, 6)
+    drawing.text(480, 230, "include/oif.h, oif_rows.h", anchor="middle", weight=700)
+    drawing.text(480, 247, "all that programs may use", theme.quiet, 11, "middle")
+    box(drawing, 380, 282, 200, 48, "src/pipeline", ("models per key, alerts, episodes",))
+    box(drawing, 380, 352, 200, 48, "src/snapshot", ("only it reads and writes files",))
+    box(drawing, 118, 352, 210, 48, "src/detect", ("seven detectors, a folder each",))
+    box(drawing, 632, 352, 210, 48, "src/rows", ("CSV, NDJSON, raw rows",))
+    box(drawing, 300, 416, 360, 44, "src/base", ("errors, memory, random numbers, numbers as text",))
+    for start, end in (((480, 257), (480, 279)), ((480, 331), (480, 349)), ((380, 310), (300, 350)), ((580, 310), (660, 350)),
+                       ((380, 376), (331, 376)), ((580, 376), (629, 376)), ((480, 401), (480, 413)),
+                       ((223, 401), (300, 428)), ((737, 401), (660, 428))):
         drawing.line(*start, *end, theme.quiet, 1.5, arrow=True)
     return drawing.finish()
 

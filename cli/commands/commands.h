@@ -1,0 +1,22 @@
+/* The table of commands, which main.c holds, and the commands that belong to no family. */
+#ifndef OIF_CLI_COMMANDS_H
+#define OIF_CLI_COMMANDS_H
+
+#include "front/options/options.h"
+
+/* The commands that users see, from 0 on; NULL past the last. And examples of how to use them,
+ * whole lines. */
+const cli_command *command_at(size_t index);
+extern const char program_examples[];
+
+extern const cli_command demo_command, generate_command, detectors_command;
+exit_code demo_run(const cli_settings *settings);
+exit_code generate_run(const cli_settings *settings);
+exit_code detectors_run(const cli_settings *settings);
+
+/* For those who install oif. */
+extern const cli_command completions_command, manual_command;
+exit_code completions_run(const cli_settings *settings);
+exit_code manual_run(const cli_settings *settings);
+
+#endif

@@ -1,0 +1,429 @@
+/* oif generate: streams whose anomalies are known, to try detectors on.
+ *
+ * Rows are made one at a time from the seed, so there may be any number of them. The same seed
+ * gives the same bytes on every machine: random numbers are our own, all else is + - * / and
+ * sqrt, which IEEE 754 defines to the last bit, and numbers are printed with a fixed number of
+ * decimals. */
+#include "commands.h"
+#include "front/text/durations.h"
+#include "pump.h"
+#include "stream_random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_PER_DAY = 48, FAULT_ROWS = 12, PUMP_FAULT_ROWS = 10 };
+
+typedef struct stream_kind stream_kind;
+
+typedef struct synthetic_stream {
+    const stream_kind *kind;
+    uint64_t rows;
+    size_t columns;
+    double share; /* of anomalies */
+    uint64_t random;
+    uint64_t groups_left, anomalous_groups_left;
+    bool is_anomalous; /* the group at hand */
+    double *values;    /* the row at hand */
+    char *line;        /* and its text */
+
+    /* mulcross: of the clusters from the middle, of a row within its cluster */
+    double distance, spread;
+    int fault; /* seasonal: which kind; pump: how many so far */
+    size_t faulty_column;
+    double stuck_at;
+    bool is_running; /* pump */
+    double faulty_reading[PUMP_COLUMNS];
+} synthetic_stream;
+
+struct stream_kind {
+    const char *name;
+    uint64_t rows; /* unless the command line says so, like the columns and the share */
+    size_t columns;
+    double share;
+    uint64_t group_rows; /* anomalies come in groups of this many rows */
+    int decimals;
+    /* NULL: x0, x1, ... With names the columns are fixed, and a row begins with its time. */
+    const char *const *names;
+    void (*start)(synthetic_stream *stream);
+    void (*make_row)(synthetic_stream *stream, uint64_t row);
+};
+
+static double uniform_between(synthetic_stream *stream, double low, double high)
+{
+    return low + (high - low) * stream_random_uniform(&stream->random);
+}
+
+static void scatter(synthetic_stream *stream, double low, double high)
+{
+    for (size_t i = 0; i < stream->columns; i++)
+        stream->values[i] = uniform_between(stream, low, high);
+}
+
+/* ---- toy: figure 1 of the Online Isolation Forest paper ---- */
+
+/* Normal rows crowd around the middle, anomalies are scattered over a far larger square. */
+static void make_toy_row(synthetic_stream *stream, uint64_t row)
+{
+    (void)row;
+    if (stream->is_anomalous) {
+        scatter(stream, -10, 10);
+        return;
+    }
+    for (size_t i = 0; i < stream->columns; i++)
+        stream->values[i] = stream_random_noise(&stream->random);
+}
+
+/* ---- mulcross: Rocke and Woodruff 1996 ---- */
+
+/* Normal rows are N(0, I). Anomalies form two dense clusters at `distance` in every column, on
+ * the same side in the first half of the columns and on opposite sides in the second. Rocke and
+ * Woodruff standardise the finished set by its own mean and covariance; a stream is never
+ * finished, so here the expected ones are used. */
+static void start_mulcross(synthetic_stream *stream)
+{
+    double d = (double)stream->columns, share = stream->share;
+    /* Wilson and Hilferty's quantile of chi-square, 0.999: within 2% from two columns on. */
+    double root = 1 - 2 / (9 * d) + 3.0902 * sqrt(2 / (9 * d));
+    double variance =
+        share > 0 ? (1 - share) * (share * d - (1 - share)) / (share * ((1 - share) * d - share))
+                  : 0;
+    stream->distance = 2 * sqrt(root * root * root);
+    stream->spread = sqrt(fmax(variance, 0.01));
+}
+
+/* Takes the mean of columns that are alike off and makes their covariance the identity. Before
+ * it is `own` on the diagonal plus `shared` everywhere, so only the columns' average is
+ * stretched differently. */
+static void standardise(double *values, size_t count, double mean, double own, double shared)
+{
+    double average = 0;
+    for (size_t i = 0; i < count; i++)
+        average += (values[i] - mean) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        values[i] =
+            (values[i] - mean - average) / sqrt(own) + average / sqrt(own + shared * (double)count);
+}
+
+static void make_mulcross_row(synthetic_stream *stream, uint64_t row)
+{
+    size_t half = (stream->columns + 1) / 2;
+    double share = stream->share, distance = stream->distance;
+    double own = 1 - share + share * stream->spread * stream->spread;
+    double shared = share * distance * distance;
+    bool opposite = stream_random_bits(&stream->random) >> 63;
+    (void)row;
+    for (size_t i = 0; i < stream->columns; i++) {
+        double noise = stream_random_noise(&stream->random);
+        double centre = opposite && i >= half ? -distance : distance;
+        stream->values[i] = stream->is_anomalous ? centre + stream->spread * noise : noise;
+    }
+    standardise(stream->values, half, share * distance, own, shared * (1 - share));
+    standardise(stream->values + half, stream->columns - half, 0, own, shared);
+}
+
+/* ---- drift: what is normal changes ---- */
+
+/* Three concepts differ in where the normal rows are:
+ *
+ *     rows    0      1/4       1/2     5/8      3/4      7/8     1
+ *             first | second  | ever more third | first | second |
+ *                sudden    gradual            recurring
+ */
+static int concept_at(synthetic_stream *stream, uint64_t row)
+{
+    double place = (double)row / (double)stream->rows;
+    /* drawn for every row, so all rows draw alike */
+    double chance = stream_random_uniform(&stream->random);
+    if (place < 0.25)
+        return 0;
+    if (place < 0.5)
+        return 1;
+    if (place < 0.75)
+        return chance < (place - 0.5) * 8 ? 2 : 1;
+    return place < 0.875 ? 0 : 1;
+}
+
+static void make_drift_row(synthetic_stream *stream, uint64_t row)
+{
+    int concept = concept_at(stream, row);
+    if (stream->is_anomalous) {
+        scatter(stream, -12, 12);
+        return;
+    }
+    for (size_t i = 0; i < stream->columns; i++) {
+        double centre = concept == 0 ? 0 : concept == 1 || i % 2 == 1 ? 4 : -4;
+        stream->values[i] = centre + stream_random_noise(&stream->random);
+    }
+}
+
+/* ---- seasonal: a day like the others, or not ---- */
+
+enum { STUCK, LATE, SURGE, FAULT_KINDS };
+
+/* From -1 to 1 and back: parabolas, as the last bit of a sine differs between machines. */
+static double wave(double phase)
+{
+    return phase < 0.5 ? -16 * phase * (0.5 - phase) : 16 * (phase - 0.5) * (1 - phase);
+}
+
+/* Lowest at the end of the night, a step at noon, highest in the evening; each column a little
+ * earlier. */
+static double usual_reading(uint64_t row, size_t column)
+{
+    double phase = (double)((row + column * 4) % ROWS_PER_DAY) / ROWS_PER_DAY;
+    double twice = phase < 0.5 ? 2 * phase : 2 * phase - 1;
+    return 100 + 10 * (double)(column % 10) + 30 * wave(phase) + 12 * wave(twice);
+}
+
+static double faulty_reading(const synthetic_stream *stream, uint64_t row)
+{
+    switch (stream->fault) {
+    case STUCK: return stream->stuck_at;
+    case LATE: /* by half a day: each number is usual, but not at this hour */
+        return usual_reading(row + ROWS_PER_DAY / 2, stream->faulty_column);
+    default: return 1.5 * usual_reading(row, stream->faulty_column);
+    }
+}
+
+static void choose_fault(synthetic_stream *stream, uint64_t row)
+{
+    uint64_t bits = stream_random_bits(&stream->random);
+    stream->fault = (int)(bits % FAULT_KINDS);
+    stream->faulty_column = (size_t)(bits / FAULT_KINDS % stream->columns);
+    stream->stuck_at = usual_reading(row, stream->faulty_column);
+}
+
+static void make_seasonal_row(synthetic_stream *stream, uint64_t row)
+{
+    if (stream->is_anomalous && row % FAULT_ROWS == 0)
+        choose_fault(stream, row);
+    for (size_t i = 0; i < stream->columns; i++) {
+        double noise = 3 * stream_random_noise(&stream->random);
+        bool is_faulty = stream->is_anomalous && i == stream->faulty_column;
+        stream->values[i] = is_faulty ? faulty_reading(stream, row) : usual_reading(row, i);
+        if (!is_faulty || stream->fault != STUCK)
+            stream->values[i] += noise;
+    }
+}
+
+/* ---- pump: two weeks of readings, with faults of ten minutes ---- */
+
+static void start_pump(synthetic_stream *stream)
+{
+    stream->is_running = true;
+}
+
+static void make_pump_row(synthetic_stream *stream, uint64_t row)
+{
+    if (stream->is_anomalous && row % PUMP_FAULT_ROWS == 0)
+        pump_read_fault(stream->faulty_reading, pump_fault_at(stream->fault++), &stream->random);
+    pump_switch(&stream->is_running, &stream->random);
+    if (stream->is_anomalous) {
+        memcpy(stream->values, stream->faulty_reading, sizeof stream->faulty_reading);
+        pump_add_noise(stream->values, &stream->random);
+        return;
+    }
+    double wear = (double)row / (double)stream->rows;
+    pump_read(stream->values, row, wear, stream->is_running, &stream->random);
+}
+
+/* ---- The stream ---- */
+
+static const stream_kind kinds[] = {
+    {"pump", PUMP_ROWS, PUMP_COLUMNS, 0.004, PUMP_FAULT_ROWS, 2, pump_column_names, start_pump,
+     make_pump_row},
+    {"toy", 10000, 2, 0.05, 1, 4, NULL, NULL, make_toy_row},
+    {"mulcross", 262144, 4, 0.1, 1, 4, NULL, start_mulcross, make_mulcross_row},
+    {"drift", 40000, 2, 0.02, 1, 4, NULL, NULL, make_drift_row},
+    {"seasonal", 10080, 1, 0.02, FAULT_ROWS, 4, NULL, NULL, make_seasonal_row},
+};
+
+static const char *const kind_names[] = {"pump", "toy", "mulcross", "drift", "seasonal", NULL};
+
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+/* Draws which of the remaining groups are anomalous: the share is exact, and needs no memory. */
+static void begin_group(synthetic_stream *stream)
+{
+    double draw = stream_random_uniform(&stream->random) * (double)stream->groups_left;
+    stream->is_anomalous = draw < (double)stream->anomalous_groups_left;
+    if (stream->is_anomalous)
+        stream->anomalous_groups_left--;
+    if (stream->groups_left > 0)
+        stream->groups_left--;
+}
+
+enum { NUMBER_BYTES = 24 };
+
+/* "-12.3456,": rounded to a whole number of units in the last place, so differences between
+ * machines in the last bit of `value` do not show. */
+static char *put_number(char *to, double value, int decimals)
+{
+    double scale = 1;
+    for (int i = 0; i < decimals; i++)
+        scale *= 10;
+    int64_t whole = (int64_t)(value * scale + (value < 0 ? -0.5 : 0.5));
+    uint64_t left = whole < 0 ? (uint64_t)-whole : (uint64_t)whole;
+    int count = 0;
+    if (whole < 0)
+        *to++ = '-';
+    char digits[NUMBER_BYTES];
+    do {
+        digits[count++] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0 || count <= decimals);
+    while (count > 0) {
+        if (count == decimals)
+            *to++ = '.';
+        *to++ = digits[--count];
+    }
+    *to++ = ',';
+    return to;
+}
+
+/* A row per minute from the start of 2026 on. */
+static bool write_time(uint64_t row)
+{
+    const double start = 1767225600;
+    char text[MOMENT_TEXT_BYTES];
+    return output_print("%s,", moment_text(start + 60 * (double)row, text));
+}
+
+static bool write_row(synthetic_stream *stream, uint64_t row)
+{
+    char *end = stream->line;
+    for (size_t i = 0; i < stream->columns; i++)
+        end = put_number(end, stream->values[i], stream->kind->decimals);
+    *end++ = stream->is_anomalous ? '1' : '0';
+    *end++ = '\n';
+    return (!stream->kind->names || write_time(row)) &&
+           output_write(stream->line, (size_t)(end - stream->line));
+}
+
+static bool write_header(const synthetic_stream *stream)
+{
+    const char *const *names = stream->kind->names;
+    if (names)
+        output_print("time,");
+    for (size_t i = 0; i < stream->columns; i++)
+        names ? output_print("%s,", names[i]) : output_print("x%zu,", i);
+    return output_print("label\n");
+}
+
+static bool write_stream(synthetic_stream *stream)
+{
+    if (!write_header(stream))
+        return false;
+    for (uint64_t row = 0; row < stream->rows; row++) {
+        if (row % stream->kind->group_rows == 0)
+            begin_group(stream);
+        stream->kind->make_row(stream, row);
+        if (!write_row(stream, row))
+            return false;
+    }
+    return true;
+}
+
+static synthetic_stream describe_stream(const stream_kind *kind, const generate_settings *asked)
+{
+    synthetic_stream stream = {.kind = kind};
+    stream.rows = asked->rows ? asked->rows : kind->rows;
+    stream.columns = asked->columns ? (size_t)asked->columns : kind->columns;
+    stream.share = asked->is_share_given ? asked->share : kind->share;
+    stream.random = asked->seed;
+    stream.groups_left = stream.rows / kind->group_rows;
+    stream.anomalous_groups_left =
+        (uint64_t)(stream.share * (double)stream.rows / (double)kind->group_rows + 0.5);
+    if (stream.anomalous_groups_left > stream.groups_left)
+        stream.anomalous_groups_left = stream.groups_left;
+    return stream;
+}
+
+static exit_code generate(const stream_kind *kind, const generate_settings *asked)
+{
+    if (kind->names && asked->columns && asked->columns != kind->columns)
+        return complain(EXIT_USAGE, "--columns: %s always has %zu columns; leave --columns out",
+                        kind->name, kind->columns);
+    synthetic_stream stream = describe_stream(kind, asked);
+    exit_code code = EXIT_OK;
+    stream.values = calloc(stream.columns, sizeof *stream.values);
+    stream.line = malloc(stream.columns * NUMBER_BYTES + 2);
+    if (kind->start)
+        kind->start(&stream);
+    if (stream.values && stream.line)
+        write_stream(&stream); /* output_finish reports what goes wrong */
+    else
+        code = complain(EXIT_FAILED, "out of memory");
+    free(stream.values);
+    free(stream.line);
+    return code;
+}
+
+exit_code generate_run(const cli_settings *settings)
+{
+    if (!settings->file)
+        return complain(EXIT_USAGE,
+                        "generate needs a KIND: pump, toy, mulcross, drift or seasonal");
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (strcmp(settings->file, kinds[i].name) == 0)
+            return generate(&kinds[i], &settings->generate);
+    return complain(EXIT_USAGE,
+                    "there is no stream '%s'; KIND is pump, toy, mulcross, drift or seasonal",
+                    settings->file);
+}
+
+/* ---- The command line ---- */
+
+static const char *set_share(cli_settings *settings, const char *value)
+{
+    const char *end = value + strlen(value);
+    double *share = &settings->generate.share;
+    settings->generate.is_share_given = true;
+    return oif_number_parse(value, end, share) == end && *share >= 0 && *share <= 0.5
+               ? NULL
+               : "a share from 0 to 0.5";
+}
+
+static const cli_option options[] = {
+    {"rows", OPTION_COUNT, SETTING(generate.rows),
+     .help =
+         "how many rows (default 10000, pump 20160, mulcross 262144, drift 40000, seasonal 10080)",
+     .argument = "N", .from = 1, .to = 0x1p53, .range = "1 to 2^53"},
+    {"seed", OPTION_COUNT, SETTING(generate.seed),
+     .help = "each seed gives another stream of the same kind (default 0)", .argument = "S",
+     .from = 0, .to = 0x1p53, .range = "0 to 2^53"},
+    {"columns", OPTION_COUNT, SETTING(generate.columns),
+     .help = "number of columns (default 2, pump 3, mulcross 4, seasonal 1)", .argument = "D",
+     .from = 1, .to = 10000, .range = "1 to 10000"},
+    {"anomalies", OPTION_APPLY, SETTING(generate.share),
+     .help = "of the rows (default 0.05, pump 0.004, mulcross 0.1, drift and seasonal 0.02)",
+     .argument = "SHARE", .apply = set_share},
+};
+
+const cli_command generate_command = {
+    .name = "generate",
+    .summary = "make a synthetic stream with known anomalies: the column label is 1 for anomalies, "
+               "0 otherwise",
+    .usage = "generate KIND [OPTION...]",
+    .examples = "  oif generate pump > pump.csv           two weeks of a pump, one row per minute, "
+                "eight faults of ten minutes\n"
+                "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly "
+                "around it\n"
+                "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense clusters "
+                "of anomalies\n"
+                "  oif generate drift --seed 7            what is normal changes: suddenly after "
+                "1/4 of the rows,\n"
+                "                                         gradually from 1/2 to 5/8, back at 3/4 "
+                "and again at 7/8\n"
+                "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows "
+                "per day; now and then\n"
+                "                                         one is stuck, half a day late or too "
+                "high for 12 rows\n"
+                "  oif generate toy --rows 1e6 | oif eval --label label\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .takes_file = true,
+    .words = kind_names,
+};

@@ -1,0 +1,131 @@
+/* The `oif` program: finds the command in a table and runs it. */
+#include "cli/eval/eval_command.h"
+#include "cli/score/score.h"
+#include "cli/state/state_commands.h"
+#include "commands.h"
+#include "front/text/signals.h"
+#include "front/text/suggest.h"
+#include "server_program.h"
+
+#include <string.h>
+
+typedef struct known_command {
+    const cli_command *accepts;
+    exit_code (*run)(const cli_settings *settings);
+} known_command;
+
+/* Hidden commands come last. */
+static const known_command commands[] = {
+    {&score_command, score_run},
+    {&eval_command, eval_command_run},
+    {&serve_command, server_program_run},
+    {&state_command, state_run},
+    {&inspect_command, inspect_run},
+    {&demo_command, demo_run},
+    {&detectors_command, detectors_run},
+    {&generate_command, generate_run},
+    {&completions_command, completions_run},
+    {&manual_command, manual_run},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+const char program_examples[] =
+    "  oif demo                            a demonstration on an embedded stream\n"
+    "  oif score readings.csv              add score, p and anomaly to every row\n"
+    "  oif score --only-alerts --explain readings.csv\n"
+    "                                      only anomalous rows, and why they are\n"
+    "  tail -f readings.csv | oif score    score rows as they arrive\n"
+    "  oif score --state s.oif new.csv     resume where the last run ended\n"
+    "  oif eval --label fault pump.csv     how many known anomalies are found?\n"
+    "  oif serve --data /var/lib/oif       rows over HTTP, a live page, metrics\n";
+
+const cli_command *command_at(size_t index)
+{
+    if (index >= COMMAND_COUNT || commands[index].accepts->is_hidden)
+        return NULL;
+    return commands[index].accepts;
+}
+
+static exit_code print_version(void)
+{
+    output_print("oif %s\n", oif_version());
+    return EXIT_OK;
+}
+
+static exit_code print_help(void)
+{
+    output_print("oif: score anomalies on a stream\n\nExamples:\n%s\n"
+                 "Usage: oif COMMAND [OPTION...] [FILE|-]...\n\nCommands:\n",
+                 program_examples);
+    const cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        output_print("  %-10s %s\n", command->name, command->summary);
+    output_print("\n"
+                 "  oif COMMAND --help   the options of a command and the detector's parameters\n"
+                 "  oif --version        the version of the library in use\n"
+                 "\n"
+                 "Exit status: 0 success, 1 failure, 2 wrong command line, 3 there was an alert\n"
+                 "(only with oif score --fail-on-alert).\n");
+    return EXIT_OK;
+}
+
+static exit_code complain_unknown_command(const char *name)
+{
+    word_suggestion suggestion = suggestion_for(name, strlen(name));
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        suggestion_consider(&suggestion, commands[i].accepts->name);
+    suggestion_consider(&suggestion, "help");
+    suggestion_consider(&suggestion, "--help");
+    suggestion_consider(&suggestion, "--version");
+    char hint[HINT_BYTES];
+    return complain(EXIT_USAGE, "unknown command '%s'%s ('oif --help' lists all)", name,
+                    suggestion_hint(&suggestion, "", hint));
+}
+
+static const known_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(name, commands[i].accepts->name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+/* oif help [COMMAND] */
+static exit_code run_help(char **arguments)
+{
+    char *help[] = {"--help", NULL};
+    if (!*arguments)
+        return print_help();
+    const known_command *command = find_command(*arguments);
+    if (!command)
+        return complain_unknown_command(*arguments);
+    if (arguments[1])
+        return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif help [COMMAND])",
+                        arguments[1]);
+    return command_run(command->accepts, command->run, help);
+}
+
+static exit_code run(char **arguments)
+{
+    if (!*arguments)
+        return complain(EXIT_USAGE,
+                        "no command given; 'oif --help' lists them, 'oif demo' is a demonstration");
+    if (strcmp(*arguments, "--version") == 0)
+        return print_version();
+    if (strcmp(*arguments, "--help") == 0 || strcmp(*arguments, "-h") == 0)
+        return print_help();
+    if (strcmp(*arguments, "help") == 0)
+        return run_help(arguments + 1);
+    const known_command *command = find_command(*arguments);
+    return command ? command_run(command->accepts, command->run, arguments + 1)
+                   : complain_unknown_command(*arguments);
+}
+
+int main(int argc, char **argv)
+{
+    output_start();
+    exit_code code = output_finish(run(argc > 0 ? argv + 1 : argv));
+    signals_pass_on();
+    return (int)code;
+}

@@ -1,0 +1,203 @@
+/* The rows of `oif eval`: each goes through a pipeline for each detector and seed, as `oif score`
+ * has it.
+ *
+ * Rows are taken in blocks, which lets the clock be read once per block: time spent reading the
+ * file and time spent in each detector are measured separately. All detectors take each block in
+ * turn, so the file is read once and may be a pipe. Of a row only scores, labels, keys and times
+ * are kept: 9 bytes for each detector and seed, up to 13 more for all. */
+#include "eval.h"
+#include "front/columns/row_source.h"
+#include "front/text/clock.h"
+#include "front/text/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_ROWS = 256 };
+
+typedef struct row_block {
+    double *rows;
+    size_t stride, row_count;
+    double seconds[BLOCK_ROWS];
+
+    /* The keys of the rows, one after the other. */
+    char *keys;
+    size_t key_ends[BLOCK_ROWS], keys_capacity;
+} row_block;
+
+static exit_code complain_out_of_memory(void)
+{
+    return complain(EXIT_FAILED, "out of memory");
+}
+
+/* ---- Room ---- */
+
+/* For one more block. */
+static bool make_room(eval_run *evaluation)
+{
+    const cli_columns *columns = &evaluation->input->columns;
+    eval_rows *rows = &evaluation->rows;
+    size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 16 * (size_t)BLOCK_ROWS;
+    if (rows->count + BLOCK_ROWS <= rows->capacity)
+        return true;
+    bool has_memory = eval_rows_reserve(rows, capacity, columns->has_key, columns->has_time);
+    for (size_t i = 0; i < evaluation->contestant_count; i++)
+        for (size_t run = 0; run < evaluation->run_count && has_memory; run++)
+            has_memory = eval_try_reserve(&evaluation->contestants[i].tries[run], capacity);
+    rows->capacity = has_memory ? capacity : rows->capacity;
+    return has_memory;
+}
+
+/* ---- Scoring ---- */
+
+static uint8_t marks_of(const oif_result *result)
+{
+    return (uint8_t)((result->anomaly ? ROW_IS_ALERT : 0) | (result->ready ? ROW_IS_READY : 0) |
+                     (result->episode == OIF_EPISODE_BEGINS ? ROW_BEGINS_EPISODE : 0));
+}
+
+/* For --report. The first detector's pipeline has the rows as all of them learn them. */
+static exit_code trace_row(eval_run *evaluation, eval_try *try, size_t row,
+                           const oif_result *result)
+{
+    uint32_t key = evaluation->rows.keys ? evaluation->rows.keys[row] : 0;
+    if (!eval_trace_row(&try->trace, try->pipeline, row, key, result))
+        return complain_out_of_memory();
+    return try == evaluation->contestants[0].tries
+               ? row_spool_add(&evaluation->spool, oif_pipeline_learned_row(try->pipeline))
+               : EXIT_OK;
+}
+
+static exit_code score_block(eval_run *evaluation, eval_try *try, const row_block *block)
+{
+    double started = clock_seconds();
+    exit_code code = EXIT_OK;
+    oif_result result = {.score = NAN};
+    oif_error error;
+    size_t start = 0, row = evaluation->rows.count;
+    for (size_t i = 0; i < block->row_count && code == EXIT_OK; i++, row++) {
+        size_t end = block->keys ? block->key_ends[i] : 0;
+        if (oif_pipeline_process_at(try->pipeline, block->keys ? block->keys + start : NULL,
+                                    end - start, block->seconds[i], block->rows + i * block->stride,
+                                    &result, &error) != OIF_OK)
+            return complain(EXIT_FAILED, "%s", error.message);
+        try->scores[row] = isnan(result.score) ? -INFINITY : result.score;
+        try->marks[row] = marks_of(&result);
+        if (try->is_traced)
+            code = trace_row(evaluation, try, row, &result);
+        start = end;
+    }
+    try->seconds += clock_seconds() - started;
+    return code;
+}
+
+/* The labels, keys and times of the block are in the rows already. */
+static exit_code score_by_all(eval_run *evaluation, row_block *block)
+{
+    exit_code code = EXIT_OK;
+    for (size_t i = 0; i < evaluation->contestant_count; i++)
+        for (size_t run = 0; run < evaluation->run_count && code == EXIT_OK; run++)
+            code = score_block(evaluation, &evaluation->contestants[i].tries[run], block);
+    evaluation->rows.count += block->row_count;
+    block->row_count = 0;
+    return code == EXIT_OK && !make_room(evaluation) ? complain_out_of_memory() : code;
+}
+
+/* ---- Reading ---- */
+
+static bool add_key(row_block *block, oif_text key)
+{
+    size_t start = block->row_count > 0 ? block->key_ends[block->row_count - 1] : 0,
+           end = start + key.bytes;
+    if (end > block->keys_capacity || !block->keys) {
+        size_t capacity = 2 * end + BLOCK_ROWS;
+        char *keys = realloc(block->keys, capacity);
+        if (!keys)
+            return false;
+        block->keys = keys;
+        block->keys_capacity = capacity;
+    }
+    if (key.bytes > 0)
+        memcpy(block->keys + start, key.text, key.bytes);
+    block->key_ends[block->row_count] = end;
+    return true;
+}
+
+/* Raw rows have no texts, so their labels are numbers. */
+static exit_code read_label(eval_run *evaluation, const oif_record *record, uint8_t *code)
+{
+    const cli_input *input = evaluation->input;
+    const cli_columns *columns = &input->columns;
+    char number[OIF_NUMBER_TEXT_BYTES];
+    oif_text text = {number, 0};
+    if (input->format != OIF_FORMAT_RAW)
+        text = record->texts[columns->label_text];
+    else if (!isnan(record->values[columns->count]))
+        text.bytes = oif_number_format(record->values[columns->count], number);
+    return eval_labels_read(&evaluation->labels, input->reader, record, columns->label, text, code);
+}
+
+static exit_code add_row(eval_run *evaluation, row_block *block, const oif_record *record)
+{
+    cli_columns *columns = &evaluation->input->columns;
+    eval_rows *rows = &evaluation->rows;
+    size_t row = rows->count + block->row_count;
+    exit_code code = read_label(evaluation, record, &rows->labels[row]);
+    if (code != EXIT_OK)
+        return code;
+    if (columns->has_key) {
+        oif_text key = key_columns_text(&columns->key, record);
+        if (!add_key(block, key) || !eval_keys_number(&evaluation->keys, key, &rows->keys[row]))
+            return complain_out_of_memory();
+        stream_clock_set_key(&evaluation->times, key);
+    }
+    double seconds = NAN;
+    if (columns->has_time)
+        rows->seconds[row] = seconds =
+            stream_clock_read(&evaluation->times, record->texts[columns->time_text], record->line);
+    block->seconds[block->row_count] = seconds;
+    memcpy(block->rows + block->row_count * block->stride,
+           categories_row(&columns->categories, record), block->stride * sizeof *block->rows);
+    block->row_count++;
+    return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;
+}
+
+static exit_code read_rows(eval_run *evaluation, row_block *block, progress_line *progress)
+{
+    cli_input *input = evaluation->input;
+    exit_code code = EXIT_OK;
+    oif_status status;
+    oif_record record;
+    oif_error error;
+    while ((status = row_source_next(input, evaluation->settings->score.on_bad_row,
+                                     &evaluation->bad, &record, &error)) == OIF_OK) {
+        code = add_row(evaluation, block, &record);
+        if (code != EXIT_OK)
+            return code;
+        progress_row(progress, input->source.bytes_read);
+    }
+    progress_end(progress);
+    if (status != OIF_END)
+        return input_complain(input, &error);
+    code = score_by_all(evaluation, block);
+    if (code == EXIT_OK && evaluation->rows.count == 0)
+        return complain(EXIT_FAILED, "%s: there is a header but no rows", input->source.name);
+    return code;
+}
+
+exit_code eval_stream(eval_run *evaluation)
+{
+    row_block block = {.stride = evaluation->column_count};
+    double started = clock_seconds();
+    progress_line progress = progress_start(evaluation->input->source.files.total_bytes);
+    exit_code code;
+    block.rows = calloc(BLOCK_ROWS * block.stride, sizeof *block.rows);
+    code = block.rows && make_room(evaluation) ? read_rows(evaluation, &block, &progress)
+                                               : complain_out_of_memory();
+    free(block.rows);
+    free(block.keys);
+    progress_end(&progress);
+    evaluation->total_seconds = clock_seconds() - started;
+    return code;
+}

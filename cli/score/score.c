@@ -1,0 +1,362 @@
+/* oif score: copies every row and appends its score and other fields: a thin front end of
+ * oif_pipeline. Added fields come last, even where the input has columns of the same names.
+ * scored_row.c has what happens to one row, scoring_threads.c to many at a time. */
+#include "score.h"
+#include "front/columns/known_roles.h"
+#include "front/columns/row_source.h"
+#include "front/options/alert_options.h"
+#include "front/options/season_option.h"
+#include "front/text/clock.h"
+#include "front/text/signals.h"
+#include "scoring_threads.h"
+#include "verbose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- While there is nothing to read ---- */
+
+/* The sooner of two waits; -1 is never. */
+static int sooner(int a, int b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* While there is no input: draws the view, reports keys that fall silent, and saves the state
+ * and the metrics when they are due. Returns the milliseconds until the next call. */
+static int use_idle_time(void *context)
+{
+    scoring_run *scoring = context;
+    int listens = silence_monitor_idle(&scoring->silence, scoring->state->pipeline);
+    if (scoring->is_watched)
+        watch_draw(&scoring->watch);
+    scored_row_save(scoring);
+    int saves = state_milliseconds_left(scoring->state);
+    return sooner(sooner(listens, saves),
+                  sooner(metrics_attend(&scoring->metrics), on_alert_attend(scoring->actions)));
+}
+
+/* ---- All rows ---- */
+
+/* Messages about columns that later rows cause. */
+static exit_code watch_columns(scoring_run *scoring, const oif_record *record)
+{
+    const cli_columns *columns = &scoring->input->columns;
+    exit_code code = EXIT_OK;
+    if (scoring->late.is_watching)
+        code = late_keys_row(&scoring->late, columns, scoring->all_settings, record);
+    if (code == EXIT_OK && scoring->rising.columns)
+        code = rising_watch_row(&scoring->rising, columns, scoring->all_settings, record);
+    return code;
+}
+
+static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_error *error)
+{
+    if (scoring->block) {
+        scoring_threads_flush(scoring);
+        if (scoring->is_memory_short)
+            return complain(EXIT_FAILED, "out of memory");
+        if (scoring->block_status != OIF_OK) {
+            status = scoring->block_status;
+            error = &scoring->block_error;
+        }
+    }
+    progress_end(&scoring->progress);
+    return status == OIF_OK || status == OIF_END || signals_stop_requested()
+               ? EXIT_OK
+               : input_complain(scoring->input, error);
+}
+
+/* Returns false if it was the last one, because of `status` or because stdout is closed. */
+static bool score_row(scoring_run *scoring, scored_row row, oif_status *status, oif_error *error)
+{
+    oif_result result;
+    if (scoring->block && scoring_threads_row(scoring, &row))
+        return !scoring->is_over;
+    row.result = &result;
+    *status = scored_row_process(scoring, &row, &result, error);
+    if (*status != OIF_OK || !scored_row_write(scoring, &row) || signals_stop_requested())
+        return false;
+    scored_row_save(scoring);
+    scored_row_finish(scoring);
+    return true;
+}
+
+static exit_code score_rows(scoring_run *scoring)
+{
+    cli_state *state = scoring->state;
+    oif_status status;
+    oif_record record;
+    oif_error error;
+    while ((status = row_source_next(scoring->input, scoring->settings->on_bad_row, &scoring->bad,
+                                     &record, &error)) == OIF_OK &&
+           !scoring->is_over) {
+        exit_code code = watch_columns(scoring, &record);
+        if (code != EXIT_OK) {
+            end_of_rows(scoring, OIF_OK, NULL);
+            return code;
+        }
+        double seconds = scored_row_time(scoring, &record); /* of rows that were seen too: they give
+                                                         the unit and the year of later ones */
+        if (state->rows_seen > 0) {
+            state->rows_seen--;
+            continue;
+        }
+        scored_row row = {
+            .record = &record, .key = scored_row_key(scoring, &record), .seconds = seconds};
+        if (state->times_to_compare > 0)
+            state_compare_time(state, scoring->input->source.name, row.key, seconds);
+        if (!score_row(scoring, row, &status, &error))
+            break;
+    }
+    return end_of_rows(scoring, status, &error);
+}
+
+/* ---- The run ---- */
+
+/* " (2 critical, 1 warning, 14 note)", the worst first; "" without anomalies. */
+enum { GRADES_TEXT_BYTES = 96 };
+
+static const char *grades_text(const scoring_run *scoring, char text[GRADES_TEXT_BYTES])
+{
+    int length = 0;
+    text[0] = '\0';
+    for (oif_grade grade = OIF_GRADE_CRITICAL; grade > OIF_GRADE_NONE; grade--)
+        if (scoring->graded[grade] > 0)
+            length +=
+                snprintf(text + length, (size_t)(GRADES_TEXT_BYTES - length), "%s%" PRIu64 " %s",
+                         length > 0 ? ", " : " (", scoring->graded[grade], grade_word(grade));
+    if (length > 0)
+        snprintf(text + length, (size_t)(GRADES_TEXT_BYTES - length), ")");
+    return text;
+}
+
+/* For a person at a terminal. */
+static void report_summary(const scoring_run *scoring)
+{
+    const oif_pipeline *pipeline = scoring->state->pipeline;
+    uint64_t rows = scoring->progress.rows, bad = scoring->bad.skipped + scoring->bad.mended;
+    double seconds = clock_seconds() - scoring->progress.started;
+    char text[5][GROUPED_TEXT_BYTES], keys[96] = "", bad_text[64] = "", grades[GRADES_TEXT_BYTES];
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (scoring->input->columns.has_key)
+        snprintf(keys, sizeof keys, ", %s keys (%" PRIu64 " evicted)",
+                 grouped_text(oif_pipeline_keys(pipeline), text[3]),
+                 oif_pipeline_evictions(pipeline));
+    if (bad > 0)
+        snprintf(bad_text, sizeof bad_text, ", %s bad", grouped_text(bad, text[4]));
+    note("%s rows%s, %s anomalies%s in %" PRIu64 " episodes%s; %s rows/s",
+         grouped_text(rows, text[0]), bad_text, grouped_text(scoring->anomalies, text[1]),
+         grades_text(scoring, grades), scoring->episodes, keys,
+         grouped_text(seconds > 0 ? (uint64_t)((double)rows / seconds) : 0, text[2]));
+}
+
+static void finish_run(scoring_run *scoring)
+{
+    if (scoring->is_watched)
+        watch_end(&scoring->watch);
+    if (scoring->state->rows_seen > 0 && !signals_stop_requested())
+        note("%s: the input ends %" PRIu64 " rows before the last one that %s has seen",
+             scoring->input->source.name, scoring->state->rows_seen, scoring->state->path);
+    bad_rows_report(&scoring->bad, &scoring->input->source);
+    stream_clock_report(&scoring->times);
+    key_room_summary(&scoring->room, scoring->state->pipeline);
+    if (scoring->all_settings->verbose)
+        verbose_end(&scoring->input->columns, scoring->state->pipeline);
+    char text[GROUPED_TEXT_BYTES];
+    if (scoring->keyless > 1)
+        note("%s: %s rows have no key", scoring->input->source.name,
+             grouped_text(scoring->keyless, text));
+    rising_watch_end(&scoring->rising);
+    report_summary(scoring);
+}
+
+/* A live view needs a terminal; elsewhere alerts and their reasons come as lines. */
+static bool start_watch(scoring_run *scoring)
+{
+    if (!scoring->settings->watch || !watch_is_possible())
+        return false;
+    watch_start(&scoring->watch, scoring->input, scoring->state->pipeline);
+    return true;
+}
+
+/* The header starts the output; where rows are skipped it is there already. */
+static bool write_header(const scoring_run *scoring)
+{
+    if (scoring->is_watched || scoring->state->rows_seen > 0 || scoring->metrics.is_wanted)
+        return true;
+    result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
+                             scoring->writer.format == OUTPUT_NDJSON);
+    if (scoring->writer.has_no_header && scoring->writer.format != OUTPUT_CSV)
+        note("--no-output-header has no effect here: only CSV output has a header");
+    return scoring->is_header_written || row_writer_header(&scoring->writer, &scoring->fields);
+}
+
+/* Prints the header before the first row, although columns are chosen by that row: a program
+ * may write its header and wait for ours before it writes a row. */
+static void write_header_early(void *context)
+{
+    scoring_run *scoring = context;
+    row_writer writer;
+    output_format output = scoring->settings->output;
+    bool is_csv = output == OUTPUT_AS_INPUT || output == OUTPUT_CSV;
+    bool is_shown = oif_reader_has_header(scoring->input->reader) && is_csv &&
+                    !scoring->settings->watch &&
+                    !(scoring->settings->skip_seen && scoring->state->pipeline);
+    if (!is_shown)
+        return;
+    if (row_writer_start(&writer, scoring->input, scoring->settings) == EXIT_OK)
+        scoring->is_header_written = row_writer_header(&writer, &scoring->fields) && output_flush();
+    row_writer_close(&writer);
+}
+
+static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
+{
+    bool is_new = !scoring->state->pipeline || scoring->state->is_taken_up;
+    exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
+    if (code == EXIT_OK && is_new && scoring->state->path)
+        code = known_roles_remember(settings, scoring->state->pipeline);
+    if (code == EXIT_OK)
+        key_room_limit(scoring->state->pipeline);
+    if (code == EXIT_OK)
+        code = columns_name_pipeline(&scoring->input->columns, scoring->state->pipeline);
+    if (code == EXIT_OK)
+        code = result_fields_start(&scoring->fields, scoring->state->pipeline,
+                                   &scoring->input->columns);
+    if (code == EXIT_OK)
+        code = row_writer_start(&scoring->writer, scoring->input, &settings->score);
+    if (code == EXIT_OK && settings->score.output == OUTPUT_PROMETHEUS)
+        code = metrics_open(&scoring->metrics, settings);
+    if (code != EXIT_OK) {
+        state_give_up(scoring->state);
+        return code;
+    }
+    scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
+                                        (int32_t)settings->score.time_year);
+    alert_options_set_clock(settings, &scoring->times);
+    scoring->is_watched = start_watch(scoring);
+    scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
+    if (settings->verbose)
+        key_room_say_limit(&scoring->room);
+    scoring->silence =
+        silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
+                              scoring->is_watched ? &scoring->watch : NULL, scoring->actions);
+    scoring->progress =
+        progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.files.total_bytes);
+    if (settings->verbose)
+        verbose_start(settings, &scoring->input->columns, scoring->state->pipeline);
+    rising_watch_start(&scoring->rising, &scoring->input->columns);
+    late_keys_start(&scoring->late, &scoring->input->columns, settings);
+    scoring->input->source.idle = use_idle_time;
+    scoring->input->source.idle_context = scoring;
+    code = scoring_threads_start(scoring);
+    if (code == EXIT_OK && write_header(scoring))
+        code = score_rows(scoring);
+    finish_run(scoring);
+    row_block_free(scoring->block);
+    return metrics_finish(&scoring->metrics, code);
+}
+
+/* Whether there was an alert, of --min-grade or worse, or a key fell silent. */
+static bool had_alerts(const scoring_run *scoring)
+{
+    oif_grade worst = OIF_GRADE_CRITICAL;
+    while (worst > OIF_GRADE_NONE && scoring->graded[worst] == 0)
+        worst--;
+    return scoring->silence.silences > 0 ||
+           (worst > OIF_GRADE_NONE && worst >= scoring->settings->min_grade);
+}
+
+/* What options need from the times of the rows. */
+static exit_code check_times(const cli_settings *settings)
+{
+    alert_options_note_idle(settings);
+    return season_check(settings);
+}
+
+static exit_code score_input(cli_settings *settings, cli_state *state, on_alert *actions)
+{
+    cli_input input;
+    scoring_run scoring = {.settings = &settings->score,
+                           .all_settings = settings,
+                           .input = &input,
+                           .state = state,
+                           .actions = actions};
+    bad_rows *bad = settings->score.on_bad_row == BAD_ROW_FAILS ? NULL : &scoring.bad;
+    exit_code code = result_fields_open(&scoring.fields, settings);
+    if (code != EXIT_OK)
+        return code;
+    code = input_open_reader(&input, settings, state->pipeline, bad);
+    if (code == EXIT_OK) {
+        code = known_roles_take(settings, state->pipeline, &input);
+        if (code != EXIT_OK)
+            input_close(&input);
+    }
+    if (code == EXIT_OK)
+        code = input_choose_columns(&input, settings, LABEL_IGNORED, state->pipeline,
+                                    (first_rows_wait){write_header_early, &scoring});
+    if (code != EXIT_OK) {
+        result_fields_close(&scoring.fields);
+        return signals_stop_requested() ? EXIT_OK : code;
+    }
+    settings->score.time = input.columns.time_name; /* which may have been found */
+    code = check_times(settings);
+    if (code == EXIT_OK)
+        code = score_opened(&scoring, settings);
+    metrics_close(&scoring.metrics);
+    row_writer_close(&scoring.writer);
+    result_fields_close(&scoring.fields);
+    input_close(&input);
+    if (code == EXIT_OK && settings->score.fail_on_alert && had_alerts(&scoring))
+        code = EXIT_ALERT;
+    return code;
+}
+
+/* Options of outputs that do nothing with the one that was chosen. */
+static exit_code check_output(const score_settings *score)
+{
+    bool is_prometheus = score->output == OUTPUT_PROMETHEUS;
+    char path[PASTED_PATH_BYTES];
+    if (score->output_file && !is_prometheus)
+        return complain(EXIT_USAGE,
+                        "--output-file needs --output prometheus; rows go to stdout: > %s",
+                        path_to_paste(score->output_file, path));
+    if ((score->output_every > 0 || score->output_keys > 0) && !is_prometheus)
+        return complain(EXIT_USAGE, "--output-every and --output-keys need --output prometheus");
+    if (score->measurement && score->output != OUTPUT_INFLUX)
+        return complain(EXIT_USAGE, "--measurement needs --output influx");
+    return EXIT_OK;
+}
+
+exit_code score_run(const cli_settings *asked)
+{
+    cli_settings settings = *asked;
+    cli_state state;
+    if (check_output(&settings.score) != EXIT_OK)
+        return EXIT_USAGE;
+    if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
+        return complain(EXIT_USAGE, "--min-grade selects single rows, --alert-once the first and "
+                                    "last row of each episode; leave one of them out");
+    if (settings.score.threads > 1 && !settings.score.key)
+        return complain(EXIT_USAGE,
+                        "--threads needs --key COL: the keys are divided among the threads");
+    exit_code code = alert_options_check(&settings);
+    if (code == EXIT_OK)
+        code = state_open(&state, &settings);
+    if (code != EXIT_OK)
+        return code;
+    alert_options_note_useless(&settings, state.pipeline);
+    if (settings.score.watch && !watch_is_possible()) {
+        settings.score.only_alerts = true;
+        if (settings.score.explain_top == 0)
+            settings.score.explain_top = DEFAULT_EXPLAIN_TOP;
+    }
+    signals_catch();
+    on_alert actions;
+    on_alert_start(&actions, &settings.score);
+    code = state_close(&state, score_input(&settings, &state, &actions));
+    on_alert_finish(&actions);
+    return code;
+}

@@ -1,0 +1,164 @@
+#include "scored_row.h"
+
+#include "front/results/alert_record.h"
+#include "front/text/cut.h"
+#include "front/text/signals.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
+
+double scored_row_time(scoring_run *scoring, const oif_record *record)
+{
+    const cli_columns *columns = &scoring->input->columns;
+    if (!columns->has_time)
+        return NAN;
+    if (columns->has_key && scoring->times.has_rates) /* joining a key takes time */
+        stream_clock_set_key(&scoring->times, key_columns_text(&columns->key, record));
+    return stream_clock_read(&scoring->times, record->texts[columns->time_text], record->line);
+}
+
+static bool is_shown(const score_settings *settings, const oif_result *result)
+{
+    if (settings->output == OUTPUT_PROMETHEUS)
+        return false;
+    if (settings->alert_once)
+        return result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS;
+    if (settings->min_grade != OIF_GRADE_NONE)
+        return result->grade >= settings->min_grade;
+    return result->anomaly || !settings->only_alerts;
+}
+
+static void count_in_metrics(scoring_run *scoring, oif_text key, const oif_result *result)
+{
+    metrics_row(&scoring->metrics, key.text, key.bytes, result);
+    if (scoring->metrics.rows % ROWS_PER_LOOK_AT_THE_CLOCK == 0)
+        metrics_attend(&scoring->metrics);
+}
+
+static void act(scoring_run *scoring, const oif_record *record, oif_text key,
+                const row_verdict *verdict)
+{
+    size_t record_bytes;
+    char *text = alert_record_make(&scoring->writer, record, verdict, key, &record_bytes);
+    on_alert_run(scoring->actions, text, record_bytes, alert_record_series(verdict, key),
+                 verdict->result.episode == OIF_EPISODE_BEGINS,
+                 grade_word(verdict->episode.peak_grade));
+}
+
+bool scored_row_is_wanted(const scoring_run *scoring, const oif_result *result)
+{
+    return scoring->is_watched || is_shown(scoring->settings, result);
+}
+
+bool scored_row_is_acted_on(const scoring_run *scoring, const oif_result *result)
+{
+    return scoring->actions->command &&
+           (result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS);
+}
+
+static row_verdict judge(scoring_run *scoring, const scored_row *row)
+{
+    if (row->kept)
+        return row->kept->verdict;
+    if (row->is_in_block) /* neither anomalous nor part of an episode */
+        return (row_verdict){
+            .result = *row->result, .fields = &scoring->fields, .seconds = row->seconds};
+    return result_fields_judge(&scoring->fields, scoring->state->pipeline, row->result,
+                               row->seconds);
+}
+
+bool scored_row_write(scoring_run *scoring, const scored_row *row)
+{
+    const oif_result *result = row->result;
+    scoring->anomalies += result->anomaly;
+    scoring->graded[result->grade]++;
+    scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
+    if (!row->is_in_block)
+        result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
+    if (scoring->metrics.is_wanted && !result->has_no_model)
+        count_in_metrics(scoring, row->key, result);
+    const bool is_printed = scored_row_is_wanted(scoring, result),
+               is_alert = scored_row_is_acted_on(scoring, result);
+    if (!is_printed && !is_alert)
+        return true;
+    row_verdict verdict = judge(scoring, row);
+    if (is_alert)
+        act(scoring, row->record, row->key, &verdict);
+    if (!is_printed)
+        return true;
+    return scoring->is_watched ? watch_row(&scoring->watch, row->record, &verdict, row->seconds)
+                               : row_writer_row(&scoring->writer, row->record, &verdict);
+}
+
+static void count_keyless(scoring_run *scoring, const oif_record *record)
+{
+    if (scoring->keyless++ == 0)
+        note("%s:%" PRIu64 ": the key '%s' is empty; rows without a key share one model",
+             scoring->input->source.name, record->line, cut_name(scoring->settings->key).text);
+}
+
+void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short)
+{
+    oif_pipeline *pipeline = scoring->state->pipeline;
+    silence_monitor_result(&scoring->silence, row->key, row->seconds, row->result);
+    if (is_short) {
+        progress_end(&scoring->progress);
+        key_room_report(&scoring->room, pipeline, row->result, row->key.text, row->key.bytes);
+    }
+    state_row(scoring->state);
+}
+
+oif_text scored_row_key(scoring_run *scoring, const oif_record *record)
+{
+    const cli_columns *columns = &scoring->input->columns;
+    oif_text key = key_columns_text(&columns->key, record);
+    if (key.bytes > 0)
+        return key;
+    if (columns->has_key)
+        count_keyless(scoring, record);
+    return (oif_text){NULL, 0};
+}
+
+oif_status scored_row_process(scoring_run *scoring, const scored_row *row, oif_result *result,
+                              oif_error *error)
+{
+    cli_columns *columns = &scoring->input->columns;
+    oif_pipeline *pipeline = scoring->state->pipeline;
+    silence_monitor_row(&scoring->silence, pipeline, row->seconds);
+    oif_status status =
+        oif_pipeline_process_at(pipeline, row->key.text, row->key.bytes, row->seconds,
+                                categories_row(&columns->categories, row->record), result, error);
+    if (status == OIF_OK)
+        scored_row_note(scoring, row, key_room_is_short(&scoring->room, pipeline, result));
+    return status;
+}
+
+/* Looks at running commands now and then: a look costs as much as several rows. */
+static void attend_to_commands(scoring_run *scoring)
+{
+    if (scoring->actions->running_count == 0 || scoring->rows_until_attention-- > 0)
+        return;
+    scoring->rows_until_attention = ROWS_PER_LOOK_AT_THE_CLOCK;
+    on_alert_attend(scoring->actions);
+}
+
+void scored_row_finish(scoring_run *scoring)
+{
+    attend_to_commands(scoring);
+    if (state_has_lost(scoring->state)) {
+        progress_end(&scoring->progress);
+        state_report_lost(scoring->state);
+    }
+    progress_row(&scoring->progress, scoring->input->source.bytes_read);
+}
+
+void scored_row_save(scoring_run *scoring)
+{
+    bool is_asked_for = signals_take_save_request();
+    if (!is_asked_for && !state_is_due(scoring->state))
+        return;
+    progress_end(&scoring->progress);
+    (is_asked_for ? state_save_now : state_save)(scoring->state);
+}

@@ -1,0 +1,165 @@
+#include "silence_monitor.h"
+
+#include "front/results/alert_record.h"
+#include "front/text/clock.h"
+#include "front/text/cut.h"
+#include "front/text/durations.h"
+#include "front/text/quoting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { ARRIVALS_KNOWN = 4, IDLE_MILLISECONDS = 250, KEY_TEXT_BYTES = 80 };
+
+static const double near_the_clock = 86400; /* seconds: zones may be unknown */
+
+static bool asks_for_alerts(const cli_settings *settings)
+{
+    const score_settings *score = &settings->score;
+    return score->only_alerts || score->alert_once || score->watch ||
+           score->min_grade != OIF_GRADE_NONE || settings_give_option(settings, "silence");
+}
+
+/* Whether silence is acted on even if alerts are not printed. */
+static bool acts_on_alerts(const score_settings *score)
+{
+    return score->on_alert || score->fail_on_alert;
+}
+
+silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pipeline *pipeline,
+                                      const row_writer *writer, watch_view *watch,
+                                      on_alert *actions)
+{
+    bool is_shown = asks_for_alerts(settings);
+    double fixed = 0;
+    oif_status status = oif_params_get(oif_pipeline_options(pipeline), "silence", &fixed, NULL);
+    (void)status; /* it exists */
+    return (silence_monitor){.is_wanted = settings->score.time &&
+                                          (is_shown || acts_on_alerts(&settings->score)),
+                             .is_shown = is_shown,
+                             .is_counted = settings->score.fail_on_alert,
+                             .actions = actions,
+                             .is_fixed = fixed > 0,
+                             .writer = writer,
+                             .watch = watch,
+                             .key = settings->score.key,
+                             .member = settings->score.prefix ? settings->score.prefix : "oif",
+                             .latest = NAN};
+}
+
+/* ---- Reports ---- */
+
+/* {"host":"web-1","oif":{"silence":"begins","since":"2026-11-15T19:05:01Z","seconds":300}} */
+static void write_record(const silence_monitor *monitor, const char *word, const char *key,
+                         size_t key_bytes, double since, double seconds)
+{
+    char moment[MOMENT_TEXT_BYTES], number[OIF_NUMBER_TEXT_BYTES];
+    output_write("{", 1);
+    if (monitor->key) {
+        quoting_write_json(monitor->key, strlen(monitor->key));
+        output_write(":", 1);
+        quoting_write_json(key ? key : "", key_bytes);
+        output_write(",", 1);
+    }
+    output_print("\"%s\":{\"silence\":\"%s\",\"since\":\"%s\",\"seconds\":%.*s}}\n",
+                 monitor->member, word, moment_text(since, moment),
+                 (int)oif_number_format(seconds, number), number);
+}
+
+static void act(const silence_monitor *monitor, const char *word, oif_text key, double since,
+                double seconds, const char *sentence)
+{
+    bool begins = *word == 'b';
+    size_t bytes;
+    if (!monitor->actions->command)
+        return;
+    char *record = alert_record_of_silence(begins, key, since, seconds, sentence, &bytes);
+    on_alert_run(monitor->actions, record, bytes, alert_record_silence_series(key), begins,
+                 grade_word(OIF_GRADE_NONE));
+}
+
+static void report(const silence_monitor *monitor, const char *word, const char *key,
+                   size_t key_bytes, double since, double seconds)
+{
+    char text[2 * KEY_TEXT_BYTES + MOMENT_TEXT_BYTES], moment[MOMENT_TEXT_BYTES],
+        duration[DURATION_TEXT_BYTES];
+    snprintf(text, sizeof text, "%.*s%ssilence %s: no row since %s, %s%s",
+             (int)cut_bytes(key, key_bytes, KEY_TEXT_BYTES), key ? key : "", key ? ": " : "", word,
+             moment_text(since, moment), *word == 'b' ? "more than " : "",
+             duration_text(seconds, duration));
+    act(monitor, word, (oif_text){key, key_bytes}, since, seconds, text);
+    if (monitor->watch)
+        watch_note(monitor->watch, text);
+    else if (monitor->is_shown && monitor->writer->format == OUTPUT_NDJSON)
+        write_record(monitor, word, key, key_bytes, since, seconds);
+    else if (monitor->is_shown || monitor->is_counted)
+        note("%s", text);
+}
+
+static void report_begin(void *context, const oif_silence *silence)
+{
+    silence_monitor *monitor = context;
+    monitor->silences++;
+    report(monitor, "begins", silence->key, silence->key_bytes, silence->since, silence->allowed);
+}
+
+/* ---- Rows ---- */
+
+bool silence_monitor_advance(silence_monitor *monitor, double seconds)
+{
+    if (!monitor->is_wanted)
+        return false;
+    if (monitor->idle_since > 0) {
+        monitor->longest_idle = fmax(monitor->longest_idle, clock_seconds() - monitor->idle_since);
+        monitor->arrivals++;
+        monitor->idle_since = 0;
+    }
+    if (isnan(seconds) || seconds <= monitor->latest)
+        return false;
+    monitor->latest = seconds;
+    return true;
+}
+
+void silence_monitor_look(silence_monitor *monitor, oif_pipeline *pipeline)
+{
+    oif_pipeline_silent(pipeline, monitor->latest, report_begin, monitor);
+}
+
+void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds)
+{
+    if (silence_monitor_advance(monitor, seconds))
+        silence_monitor_look(monitor, pipeline);
+}
+
+void silence_monitor_result(silence_monitor *monitor, oif_text key, double seconds,
+                            const oif_result *result)
+{
+    if (monitor->is_wanted && result->reason == OIF_REASON_SILENCE)
+        report(monitor, "ends", key.text, key.bytes, seconds - result->pause, result->pause);
+}
+
+/* ---- Idle time ---- */
+
+/* The present time of the stream. Rows that arrive in batches cause pauses of the input, not of
+ * the stream, so pauses up to twice the longest so far are ignored. */
+static double time_now(const silence_monitor *monitor)
+{
+    double idle = clock_seconds() - monitor->idle_since;
+    if (!monitor->is_fixed)
+        idle -= 2 * monitor->longest_idle;
+    return monitor->latest + (idle > 0 ? idle : 0);
+}
+
+int silence_monitor_idle(silence_monitor *monitor, oif_pipeline *pipeline)
+{
+    if (!monitor->is_wanted || !(fabs((double)time(NULL) - monitor->latest) < near_the_clock))
+        return -1;
+    if (monitor->idle_since == 0)
+        monitor->idle_since = clock_seconds();
+    if (monitor->is_fixed || monitor->arrivals >= ARRIVALS_KNOWN)
+        oif_pipeline_silent(pipeline, time_now(monitor), report_begin, monitor);
+    output_flush();
+    return IDLE_MILLISECONDS;
+}

@@ -1,0 +1,400 @@
+/* oif inspect: what a state file holds, a pipeline or a detector. */
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include "front/columns/derive.h"
+#include "front/text/quoting.h"
+#include "state.h"
+#include "state_commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The model of the key that was seen last; a pipeline that has seen no row has none. */
+typedef struct recent_model {
+    const oif_detector *detector;
+    const char *key; /* NULL: there are no keys */
+    size_t key_bytes;
+} recent_model;
+
+static recent_model find_recent_model(const oif_pipeline *pipeline)
+{
+    recent_model recent;
+    recent.key = oif_pipeline_recent_key(pipeline, &recent.key_bytes);
+    recent.detector = oif_pipeline_detector(pipeline, recent.key, recent.key_bytes);
+    return recent;
+}
+
+/* The names of columns, of a detector or a pipeline: the first is NULL when there are none. */
+typedef const char *(*name_function)(const void *object, size_t column);
+
+static const char *detector_name(const void *detector, size_t column)
+{
+    return oif_detector_column_name(detector, column);
+}
+
+static const char *pipeline_name(const void *pipeline, size_t column)
+{
+    return oif_pipeline_column_name(pipeline, column);
+}
+
+/* ---- As a table ---- */
+
+static void print_count(const char *title, uint64_t count)
+{
+    char text[GROUPED_TEXT_BYTES];
+    output_print("%-26s %14s\n", title, grouped_text(count, text));
+}
+
+static void print_figure(void *context, const char *name, double value)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    size_t length = oif_number_format(value, text);
+    (void)context;
+    output_print("  %-24s %14.*s\n", name, (int)length, text);
+}
+
+/* Calls `print` for every derived column, "rate(rx_bytes)"; returns how many there are. */
+static size_t for_each_derived(const oif_pipeline *pipeline,
+                               void (*print)(size_t number, const char *name))
+{
+    size_t number = 0;
+    for (size_t i = 0; i < oif_pipeline_learned_columns(pipeline); i++) {
+        oif_derive kind;
+        size_t column = oif_pipeline_learned_from(pipeline, i, &kind);
+        const char *name = oif_pipeline_column_name(pipeline, column);
+        char unnamed[32], *text = NULL;
+        snprintf(unnamed, sizeof unnamed, "x%zu", column);
+        if (kind != OIF_DERIVE_NONE)
+            text = derive_text(kind, name ? name : unnamed);
+        if (text)
+            print(number++, text);
+        free(text);
+    }
+    return number;
+}
+
+static void print_derived(size_t number, const char *name)
+{
+    output_print("%s  ", number == 0 ? "derived columns\n" : "");
+    quoting_write_json(name, strlen(name));
+    output_print("\n");
+}
+
+static void print_params(const char *title, const oif_params *params)
+{
+    output_print("%s\n", title);
+    for (size_t i = 0; i < params->table->param_count; i++) {
+        const oif_param *param = &params->table->params[i];
+        char text[PARAM_TEXT_BYTES];
+        output_print("  %-24s %14s\n", param->name, param_text(param, params->values[i], text));
+    }
+}
+
+static void print_names(const void *object, name_function name, size_t count)
+{
+    if (!name(object, 0))
+        return;
+    output_print("names of the columns\n");
+    for (size_t i = 0; i < count; i++) {
+        output_print("  ");
+        quoting_write_json(name(object, i), strlen(name(object, i)));
+        output_print("\n");
+    }
+}
+
+static void print_detector(const oif_detector *detector, uint64_t file_bytes)
+{
+    const oif_params *params = oif_detector_params(detector);
+    output_print("%-26s %14s\n", "detector", params->table->name);
+    print_count("columns", oif_detector_columns(detector));
+    print_count("rows learned", oif_detector_rows_learned(detector));
+    output_print("%-26s %14s\n", "ready", oif_detector_ready(detector) ? "yes" : "no");
+    print_count("bytes in memory", oif_detector_memory_bytes(detector));
+    print_count("bytes in the file", file_bytes);
+    print_names(detector, detector_name, oif_detector_columns(detector));
+    print_params("parameters", params);
+    output_print("figures\n");
+    oif_detector_describe(detector, print_figure, NULL);
+}
+
+static void print_recent(const recent_model *recent)
+{
+    if (!recent->detector)
+        return;
+    output_print("model");
+    if (recent->key) {
+        output_print(" of the key seen last, ");
+        /* which has nothing that a terminal would act upon */
+        quoting_write_json(recent->key, recent->key_bytes);
+    }
+    output_print("\n  %-24s %14s\n", "ready", oif_detector_ready(recent->detector) ? "yes" : "no");
+    print_figure(NULL, "rows_learned", (double)oif_detector_rows_learned(recent->detector));
+    oif_detector_describe(recent->detector, print_figure, NULL);
+}
+
+/* What is beside the file. */
+static void print_kept(const oif_pipeline *pipeline, uint64_t kept_bytes)
+{
+    if (!params_keep_evicted(oif_pipeline_options(pipeline)))
+        return;
+    print_count("evicted models kept", oif_pipeline_kept(pipeline));
+    print_count("models lost", oif_pipeline_lost(pipeline, NULL));
+    print_count("bytes of kept models", kept_bytes);
+}
+
+static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t kept_bytes)
+{
+    const oif_params *params = oif_pipeline_detector_params(pipeline);
+    recent_model recent = find_recent_model(pipeline);
+    output_print("%-26s %14s\n", "detector", params->table->name);
+    print_count("columns", oif_pipeline_columns(pipeline));
+    print_count("rows", oif_pipeline_rows(pipeline));
+    print_count("models", oif_pipeline_keys(pipeline));
+    print_count("evictions", oif_pipeline_evictions(pipeline));
+    print_count("bytes in memory", oif_pipeline_memory_bytes(pipeline));
+    if (file_bytes > 0)
+        print_count("bytes in the file", file_bytes);
+    print_kept(pipeline, kept_bytes);
+    print_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
+    for_each_derived(pipeline, print_derived);
+    print_params("options", oif_pipeline_options(pipeline));
+    print_params("parameters", params);
+    print_recent(&recent);
+}
+
+/* ---- As JSON ---- */
+
+static void print_json_figure(void *context, const char *name, double value)
+{
+    bool *is_first = context;
+    char text[OIF_NUMBER_TEXT_BYTES];
+    size_t length = oif_number_format(value, text);
+    bool is_finite = value - value == 0; /* JSON has no others */
+    output_print("%s\"%s\": %.*s", *is_first ? "" : ", ", name, is_finite ? (int)length : 4,
+                 is_finite ? text : "null");
+    *is_first = false;
+}
+
+static void print_json_figures(const oif_detector *detector)
+{
+    bool is_first = true;
+    output_print("\"figures\": {");
+    oif_detector_describe(detector, print_json_figure, &is_first);
+    output_print("}");
+}
+
+static void print_json_names(const void *object, name_function name, size_t count)
+{
+    output_print(" \"names\": %s", name(object, 0) ? "[" : "null,\n");
+    if (!name(object, 0))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        output_print("%s", i > 0 ? ", " : "");
+        quoting_write_json(name(object, i), strlen(name(object, i)));
+    }
+    output_print("],\n");
+}
+
+static void print_json_derived(size_t number, const char *name)
+{
+    output_print("%s", number > 0 ? ", " : " \"derived\": [");
+    quoting_write_json(name, strlen(name));
+}
+
+static void print_json_detector(const oif_detector *detector, uint64_t file_bytes)
+{
+    const oif_params *params = oif_detector_params(detector);
+    output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
+    params_print_json(params);
+    output_print("},\n \"columns\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
+                 oif_detector_columns(detector), oif_detector_rows_learned(detector),
+                 oif_detector_ready(detector) ? "true" : "false");
+    print_json_names(detector, detector_name, oif_detector_columns(detector));
+    output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n ",
+                 oif_detector_memory_bytes(detector), file_bytes);
+    print_json_figures(detector);
+    output_print("}\n");
+}
+
+static void print_json_recent(const recent_model *recent)
+{
+    if (!recent->detector) {
+        output_print("null");
+        return;
+    }
+    output_print("{\"key\": ");
+    if (recent->key)
+        quoting_write_json(recent->key, recent->key_bytes);
+    else
+        output_print("null");
+    output_print(", \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n  ",
+                 oif_detector_rows_learned(recent->detector),
+                 oif_detector_ready(recent->detector) ? "true" : "false");
+    print_json_figures(recent->detector);
+    output_print("}");
+}
+
+static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes,
+                                uint64_t kept_bytes)
+{
+    const oif_params *params = oif_pipeline_detector_params(pipeline);
+    recent_model recent = find_recent_model(pipeline);
+    output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
+    params_print_json(params);
+    output_print("},\n \"options\": {");
+    params_print_json(oif_pipeline_options(pipeline));
+    output_print("},\n \"columns\": %zu, \"rows\": %" PRIu64
+                 ", \"models\": %zu, \"evictions\": %" PRIu64 ",\n",
+                 oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline),
+                 oif_pipeline_keys(pipeline), oif_pipeline_evictions(pipeline));
+    print_json_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
+    if (for_each_derived(pipeline, print_json_derived) > 0)
+        output_print("],\n");
+    output_print(" \"kept\": %zu, \"lost\": %" PRIu64
+                 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"kept_bytes\": %" PRIu64
+                 ",\n \"recent\": ",
+                 oif_pipeline_kept(pipeline), oif_pipeline_lost(pipeline, NULL),
+                 oif_pipeline_memory_bytes(pipeline), file_bytes, kept_bytes);
+    print_json_recent(&recent);
+    output_print("}\n");
+}
+
+/* ---- The command ---- */
+
+/* Standard input, whose beginning can be read once more: what it is shows only then. */
+typedef struct stdin_source {
+    char beginning[4096];
+    size_t kept, given;
+    uint64_t bytes_read;
+} stdin_source;
+
+static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
+{
+    stdin_source *source = context;
+    size_t left = source->kept - source->given, count = left < capacity ? left : capacity, room;
+    if (left > 0) {
+        memcpy(buffer, source->beginning + source->given, count);
+        source->given += count;
+        return (ptrdiff_t)count;
+    }
+    ssize_t got;
+    do
+        got = read(STDIN_FILENO, buffer, capacity);
+    while (got < 0 && errno == EINTR);
+    room = sizeof source->beginning - source->kept;
+    if (got > 0 && source->bytes_read == source->kept) {
+        count = (size_t)got < room ? (size_t)got : room;
+        memcpy(source->beginning + source->kept, buffer, count);
+        source->given = source->kept += count;
+    }
+    source->bytes_read += got > 0 ? (uint64_t)got : 0;
+    return got;
+}
+
+/* Back to the start, for the other kind of snapshot; false when that is no longer kept. */
+static bool rewind_stdin(stdin_source *source)
+{
+    source->given = 0;
+    return source->bytes_read == source->kept;
+}
+
+/* What was loaded: one of the two is NULL. */
+typedef struct loaded_state {
+    oif_pipeline *pipeline;
+    oif_detector *detector;
+    uint64_t file_bytes, kept_bytes; /* 0: unknown */
+} loaded_state;
+
+static oif_status load_stdin(loaded_state *held, oif_error *error)
+{
+    stdin_source source = {.kept = 0};
+    oif_status status = oif_pipeline_load(read_stdin, &source, &held->pipeline, error);
+    if (status == OIF_EKIND && rewind_stdin(&source))
+        status = oif_detector_load(read_stdin, &source, &held->detector, error);
+    held->file_bytes = source.bytes_read;
+    char byte;
+    if (status == OIF_OK && read_stdin(&source, &byte, 1) > 0) {
+        snprintf(error->message, sizeof error->message,
+                 "the snapshot ends at byte %" PRIu64 ", but bytes follow", held->file_bytes);
+        status = OIF_ECORRUPT;
+    }
+    return status;
+}
+
+/* 0 where it is not known. */
+static uint64_t bytes_of_file(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
+}
+
+/* The file of kept models is beside the file itself, not beside a link to it. */
+static uint64_t bytes_of_kept_models(const char *path)
+{
+    char *found = realpath(path, NULL), name[4096] = "";
+    int bytes = found ? snprintf(name, sizeof name, "%s.shelf", found) : -1;
+    free(found);
+    return bytes > 0 && (size_t)bytes < sizeof name ? bytes_of_file(name) : 0;
+}
+
+static oif_status load_file(const char *path, loaded_state *held, oif_error *error)
+{
+    oif_status status = oif_pipeline_load_file(path, &held->pipeline, error);
+    if (status == OIF_EKIND)
+        status = oif_detector_load_file(path, &held->detector, error);
+    held->file_bytes = bytes_of_file(path);
+    held->kept_bytes = bytes_of_kept_models(path);
+    return status;
+}
+
+static void print_held(const loaded_state *held, bool json)
+{
+    if (held->pipeline)
+        (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes,
+                                                      held->kept_bytes);
+    else
+        (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
+}
+
+exit_code inspect_run(const cli_settings *settings)
+{
+    loaded_state held = {.pipeline = NULL};
+    bool is_stdin = settings->file && strcmp(settings->file, "-") == 0;
+    if (!settings->file)
+        return complain(EXIT_USAGE, "inspect needs a FILE, as 'oif score --state FILE' writes it");
+    oif_error error;
+    oif_status status =
+        is_stdin ? load_stdin(&held, &error) : load_file(settings->file, &held, &error);
+    if (status == OIF_OK)
+        print_held(&held, settings->json);
+    oif_pipeline_free(held.pipeline);
+    oif_detector_free(held.detector);
+    return status == OIF_OK
+               ? EXIT_OK
+               : complain(EXIT_FAILED, "%s%s%s", is_stdin ? "<stdin>: " : "", error.message,
+                          status == OIF_EKIND ? state_advice(status, &error) : "");
+}
+
+static const cli_option options[] = {
+    {"json", OPTION_SWITCH, SETTING(json), .help = "print it as JSON"},
+};
+
+const cli_command inspect_command = {
+    .name = "inspect",
+    .summary = "show everything in a state file or a detector's snapshot, and whether it is intact",
+    .usage = "inspect [OPTION...] FILE|-",
+    .examples =
+        "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"
+        "  oif inspect --json pump.oif   for other programs to read\n"
+        "  ssh plant cat pump.oif | oif inspect -\n"
+        "                                a state elsewhere\n"
+        "  oif state pump.oif            the short form; its keys, to list, drop and move\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .takes_file = true,
+};

@@ -1,0 +1,73 @@
+/* The state file of `oif score --state FILE`: where it resumes, and when it saves.
+ *
+ * The state is never ahead of the output: what it has learned was written out before. So after
+ * a crash the rows after the last save can be replayed, and get the scores that they would have
+ * had. */
+#ifndef OIF_CLI_STATE_H
+#define OIF_CLI_STATE_H
+
+#include "front/columns/columns.h"
+
+typedef struct cli_state {
+    oif_pipeline *pipeline;
+    const char *path;     /* NULL: nothing is kept, and all calls but the first two do nothing */
+    oif_state_file *file; /* NULL where the path is */
+    uint64_t rows_between_saves;
+    double seconds_between_saves, next_save; /* 0: not by the clock */
+    uint64_t rows_unsaved;
+    bool is_saved;      /* the file holds the pipeline as it is */
+    bool is_ahead;      /* of the output, so it is not to be saved */
+    bool is_frozen;     /* with --learn none the file stays as it is */
+    bool is_taken_up;   /* the file held a detector, which is now part of a pipeline */
+    bool has_terminal;  /* the output went to one when the run began */
+    uint64_t rows_seen; /* by the pipeline that was loaded, and still to be skipped in the input */
+    bool is_failing;    /* the last try to save has failed, and this was reported */
+    size_t times_to_compare; /* rows whose times may be older than what was loaded */
+    uint64_t lost;           /* models, before this run */
+    bool is_loss_reported;   /* that more are lost now */
+} cli_state;
+
+/* What to do about a file that could not be loaded, to follow the message; "": nothing is known. */
+const char *state_advice(oif_status status, const oif_error *error);
+
+/* Locks the file and loads it if it exists. Prints what is wrong unless it returns EXIT_OK. */
+exit_code state_open(cli_state *state, const cli_settings *settings);
+
+/* Makes the pipeline unless one was loaded, which has to have as many columns. Prints
+ * where it resumes. */
+exit_code state_start(cli_state *state, const cli_settings *settings, const cli_columns *columns);
+
+/* Before a row of a run that resumes: reports once where its time is older than the last one of its
+ * key, as then the input may have restarted. */
+void state_compare_time(cli_state *state, const char *input, oif_text key, double seconds);
+
+/* When the new pipeline cannot be used: nothing is saved, as if it had not been made. */
+void state_give_up(cli_state *state);
+
+/* When rows that were processed cannot be written: nothing is saved any more, because the state
+ * must not be ahead of the output. */
+void state_discard(cli_state *state);
+
+/* After each row. */
+void state_row(cli_state *state);
+
+/* Whether it is time to save; and how many milliseconds are left until then, -1 for never. */
+bool state_is_due(const cli_state *state);
+int state_milliseconds_left(const cli_state *state);
+
+/* A failure is reported once; the next try is when it is due again. */
+void state_save(cli_state *state);
+
+/* Because a signal asks for it: the outcome is reported each time. */
+void state_save_now(cli_state *state);
+
+/* Whether evicted models were lost that should have been kept; the first is reported, and
+ * the others are counted at the end. */
+bool state_has_lost(const cli_state *state);
+void state_report_lost(cli_state *state);
+
+/* Saves a last time if rows were learned since, and frees everything. Returns `code`, or
+ * EXIT_FAILED when what was learned could not be saved or kept. */
+exit_code state_close(cli_state *state, exit_code code);
+
+#endif

@@ -1,0 +1,465 @@
+/* oif state: what a state file knows, key by key; removes keys and moves them to other states. */
+#define _XOPEN_SOURCE 700 /* gmtime_r */
+
+#include "front/columns/derive.h"
+#include "front/input/input_file.h"
+#include "front/text/quoting.h"
+#include "state.h"
+#include "state_commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- Times and counts ---- */
+
+/* "2026-11-15T22:01:02Z"; "" for a time that is not known or that no calendar has. */
+enum { TIME_TEXT_BYTES = 40 };
+
+static const char *time_text(double seconds, char text[TIME_TEXT_BYTES])
+{
+    struct tm parts;
+    text[0] = '\0';
+    if (!(seconds >= 0 && seconds < 253402300800.0)) /* the year 10000 */
+        return text;
+    time_t whole = (time_t)seconds;
+    if (gmtime_r(&whole, &parts))
+        strftime(text, TIME_TEXT_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+typedef struct file_facts {
+    uint64_t bytes;
+    double saved; /* when; seconds since 1970 */
+} file_facts;
+
+static file_facts facts_of(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return (file_facts){.saved = -1};
+    return (file_facts){(uint64_t)info.st_size, (double)info.st_mtime};
+}
+
+/* What the keys are like, counted. */
+typedef struct key_counts {
+    size_t ready, in_episode, silent;
+} key_counts;
+
+static key_counts count_keys(const oif_pipeline *pipeline)
+{
+    key_counts counts = {0};
+    oif_key_info key;
+    for (size_t position = 0; oif_pipeline_next_key(pipeline, &position, &key);) {
+        counts.ready += key.is_ready;
+        counts.in_episode += key.is_in_episode;
+        counts.silent += key.is_silent;
+    }
+    return counts;
+}
+
+/* ---- The state as a whole ---- */
+
+static void print_count(const char *title, uint64_t count)
+{
+    char text[GROUPED_TEXT_BYTES];
+    output_print("%-14s %s\n", title, grouped_text(count, text));
+}
+
+/* What is not as it is initially, to paste: "--num-trees 8". */
+static void print_changed(const char *title, const oif_params *params)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < params->table->param_count; i++) {
+        const oif_param *param = &params->table->params[i];
+        char name[FLAG_NAME_BYTES], value[PARAM_TEXT_BYTES];
+        if (params->values[i] == param->initial)
+            continue;
+        if (is_first)
+            output_print("%-14s", title);
+        output_print(" --%s %s", param_flag_name(param, name),
+                     param_text(param, params->values[i], value));
+        is_first = false;
+    }
+    output_print("%s", is_first ? "" : "\n");
+}
+
+static void print_columns(const oif_pipeline *pipeline)
+{
+    size_t count = oif_pipeline_columns(pipeline);
+    output_print("%-14s %zu", "columns", count);
+    for (size_t i = 0; oif_pipeline_column_name(pipeline, 0) && i < count; i++) {
+        const char *name = oif_pipeline_column_name(pipeline, i);
+        output_print(i == 0 ? ": " : ", ");
+        quoting_write_json(name, strlen(name));
+    }
+    output_print("\n");
+}
+
+static void print_state(const oif_pipeline *pipeline, const file_facts *file)
+{
+    const oif_params *params = oif_pipeline_detector_params(pipeline);
+    key_counts counts = count_keys(pipeline);
+    char text[TIME_TEXT_BYTES];
+    output_print("%-14s %s\n", "detector", params->table->name);
+    print_columns(pipeline);
+    print_count("rows", oif_pipeline_rows(pipeline));
+    print_count("keys", oif_pipeline_keys(pipeline));
+    print_count("  ready", counts.ready);
+    print_count("  in episode", counts.in_episode);
+    if (counts.silent > 0)
+        print_count("  silent", counts.silent);
+    if (oif_pipeline_kept(pipeline) > 0)
+        print_count("keys on disk", oif_pipeline_kept(pipeline));
+    if (oif_pipeline_evictions(pipeline) > 0)
+        print_count("evictions", oif_pipeline_evictions(pipeline));
+    print_changed("options", oif_pipeline_options(pipeline));
+    print_changed("parameters", params);
+    print_count("bytes", file->bytes);
+    output_print("%-14s %s\n", "saved", time_text(file->saved, text));
+}
+
+static void print_json_time(const char *name, double seconds)
+{
+    char number[OIF_NUMBER_TEXT_BYTES];
+    if (seconds - seconds == 0)
+        output_print(", \"%s\": %.*s", name, (int)oif_number_format(seconds, number), number);
+    else
+        output_print(", \"%s\": null", name);
+}
+
+static void print_json_columns(const oif_pipeline *pipeline)
+{
+    size_t count = oif_pipeline_columns(pipeline);
+    output_print(", \"columns\": %zu, \"names\": ", count);
+    output_print(oif_pipeline_column_name(pipeline, 0) ? "[" : "null");
+    for (size_t i = 0; oif_pipeline_column_name(pipeline, 0) && i < count; i++) {
+        const char *name = oif_pipeline_column_name(pipeline, i);
+        output_print(i > 0 ? ", " : "");
+        quoting_write_json(name, strlen(name));
+    }
+    output_print(oif_pipeline_column_name(pipeline, 0) ? "]" : "");
+}
+
+static void print_json_state(const oif_pipeline *pipeline, const file_facts *file)
+{
+    const oif_params *params = oif_pipeline_detector_params(pipeline);
+    key_counts counts = count_keys(pipeline);
+    output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
+    params_print_json(params);
+    output_print("}, \"options\": {");
+    params_print_json(oif_pipeline_options(pipeline));
+    output_print("}");
+    print_json_columns(pipeline);
+    output_print(
+        ", \"rows\": %" PRIu64 ", \"keys\": %zu, \"ready\": %zu, \"in_episode\": %zu"
+        ", \"silent\": %zu, \"on_disk\": %zu, \"evictions\": %" PRIu64 ", \"bytes\": %" PRIu64,
+        oif_pipeline_rows(pipeline), oif_pipeline_keys(pipeline), counts.ready, counts.in_episode,
+        counts.silent, oif_pipeline_kept(pipeline), oif_pipeline_evictions(pipeline), file->bytes);
+    print_json_time("saved", file->saved);
+    output_print("}\n");
+}
+
+/* ---- Its keys ---- */
+
+static const char *state_word(const oif_key_info *key)
+{
+    if (key->is_evicted)
+        return "on disk";
+    if (key->is_silent)
+        return "silent";
+    return key->is_in_episode ? "episode" : key->is_ready ? "ready" : "learning";
+}
+
+static void print_key(const oif_key_info *key)
+{
+    char rows[GROUPED_TEXT_BYTES], bytes[GROUPED_TEXT_BYTES], text[TIME_TEXT_BYTES];
+    output_print("%12s  %-8s  %12s  %-20s  ", key->is_evicted ? "" : grouped_text(key->rows, rows),
+                 state_word(key), key->is_evicted ? "" : grouped_text(key->memory_bytes, bytes),
+                 time_text(key->last_seconds, text));
+    if (key->key)
+        quoting_write_json(key->key, key->key_bytes);
+    else
+        output_print("(none)");
+    output_print("\n");
+}
+
+static void print_json_key(const oif_key_info *key)
+{
+    output_print("{\"key\": ");
+    if (key->key)
+        quoting_write_json(key->key, key->key_bytes);
+    else
+        output_print("null");
+    if (key->is_evicted) {
+        output_print(", \"on_disk\": true}\n");
+        return;
+    }
+    output_print(", \"rows\": %" PRIu64 ", \"ready\": %s, \"in_episode\": %s, \"silent\": %s"
+                 ", \"on_disk\": false, \"bytes\": %zu",
+                 key->rows, key->is_ready ? "true" : "false", key->is_in_episode ? "true" : "false",
+                 key->is_silent ? "true" : "false", key->memory_bytes);
+    print_json_time("last_seconds", key->last_seconds);
+    output_print("}\n");
+}
+
+static void print_keys(const oif_pipeline *pipeline, bool json)
+{
+    oif_key_info key;
+    if (!json)
+        output_print("%12s  %-8s  %12s  %-20s  %s\n", "rows", "state", "bytes", "last seen", "key");
+    for (size_t position = 0; oif_pipeline_next_key(pipeline, &position, &key);)
+        (json ? print_json_key : print_key)(&key);
+}
+
+/* ---- Reading and changing the file ---- */
+
+static exit_code complain_load(const char *path, oif_status status, const oif_error *error)
+{
+    if (status == OIF_END)
+        return complain(EXIT_FAILED, "%s: there is no such file", path);
+    return complain(EXIT_FAILED, "%s%s", error->message,
+                    strstr(error->message, "of a detector")
+                        ? "; 'oif inspect' shows what it contains"
+                        : state_advice(status, error));
+}
+
+static exit_code complain_no_key(const char *path, const char *key)
+{
+    char pasted[PASTED_PATH_BYTES];
+    return complain(EXIT_FAILED, "%s: there is no key '%s'; list all with: oif state --keys %s",
+                    path, key, path_to_paste(path, pasted));
+}
+
+static exit_code show(const cli_settings *settings)
+{
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    oif_status status = oif_pipeline_load_file(settings->file, &pipeline, &error);
+    if (status != OIF_OK)
+        return complain_load(settings->file, status, &error);
+    file_facts file = facts_of(settings->file);
+    if (settings->keys.list)
+        print_keys(pipeline, settings->json);
+    else
+        (settings->json ? print_json_state : print_state)(pipeline, &file);
+    oif_pipeline_free(pipeline);
+    return EXIT_OK;
+}
+
+/* What is done to a pipeline whose state file is held; EXIT_OK: save the file. */
+typedef exit_code (*change_function)(const cli_settings *settings, oif_pipeline *pipeline);
+
+static exit_code change(const cli_settings *settings, change_function make, bool saves)
+{
+    oif_state_file *file = NULL;
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    if (oif_state_file_open(settings->file, &file, &error) != OIF_OK)
+        return complain(EXIT_FAILED, "%s", error.message);
+    oif_status status = oif_state_file_load_pipeline(file, &pipeline, &error);
+    exit_code code =
+        status == OIF_OK ? make(settings, pipeline) : complain_load(settings->file, status, &error);
+    if (code == EXIT_OK && saves && oif_state_file_save_pipeline(file, pipeline, &error) != OIF_OK)
+        code = complain(EXIT_FAILED, "%s", error.message);
+    oif_state_file_close(file);
+    oif_pipeline_free(pipeline);
+    return code;
+}
+
+/* ---- Dropping ---- */
+
+static exit_code drop_key(const cli_settings *settings, oif_pipeline *pipeline)
+{
+    const char *key = settings->keys.drop;
+    if (oif_pipeline_remove_key(pipeline, key, strlen(key), NULL) != OIF_OK)
+        return complain_no_key(settings->file, key);
+    note("%s: key '%s' was dropped; keys left: %zu", settings->file, key,
+         oif_pipeline_keys(pipeline) + oif_pipeline_kept(pipeline));
+    return EXIT_OK;
+}
+
+/* ---- Exporting ---- */
+
+static ptrdiff_t write_stdout(void *context, const char *bytes, size_t count)
+{
+    (void)context;
+    return output_write(bytes, count) ? (ptrdiff_t)count : -1;
+}
+
+/* Whether the file begins as a key that was saved. */
+static bool is_saved_key(const char *path)
+{
+    static const char magic[] = "\x89OIF\r\n\x1a\n", tag[] = "KEYF"; /* docs/snapshot-format.md */
+    char head[20];
+    FILE *file = fopen(path, "rb");
+    bool is_read = file && fread(head, sizeof head, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return is_read && memcmp(head, magic, 8) == 0 && memcmp(head + 16, tag, 4) == 0;
+}
+
+/* A file that is there is replaced as a whole: only a key that was saved may be lost. */
+static exit_code check_target(const char *state, const char *to)
+{
+    struct stat from_info, to_info;
+    if (strcmp(to, "-") == 0 || stat(to, &to_info) != 0)
+        return EXIT_OK;
+    if (stat(state, &from_info) == 0 && from_info.st_dev == to_info.st_dev &&
+        from_info.st_ino == to_info.st_ino)
+        return complain(EXIT_USAGE,
+                        "--to %s is the state itself, and its other keys would be lost; name "
+                        "another file",
+                        to);
+    if (!S_ISREG(to_info.st_mode) || (to_info.st_size > 0 && !is_saved_key(to)))
+        return complain(EXIT_USAGE,
+                        "--to %s: this file exists and was not written by --export, so it is not "
+                        "replaced; name another file, or - for standard output",
+                        to);
+    return EXIT_OK;
+}
+
+static exit_code complain_stdout(const cli_settings *settings, const char *key)
+{
+    return complain(EXIT_FAILED,
+                    "%s: key '%s' was not exported: standard output was closed too early",
+                    settings->file, key);
+}
+
+static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline)
+{
+    const char *key = settings->keys.export_key, *to = settings->keys.to;
+    bool is_stdout = strcmp(to, "-") == 0;
+    oif_key_info info;
+    oif_error error;
+    if (!oif_pipeline_key(pipeline, key, strlen(key), &info))
+        return complain_no_key(settings->file, key);
+    oif_status status =
+        is_stdout ? oif_pipeline_save_key(pipeline, key, strlen(key), write_stdout, NULL, &error)
+                  : oif_pipeline_save_key_file(pipeline, key, strlen(key), to, &error);
+    if (is_stdout && !output_flush())
+        return complain_stdout(settings, key);
+    if (status != OIF_OK)
+        return complain(EXIT_FAILED, "%s", error.message);
+    note("%s: key '%s' was exported to %s", settings->file, key,
+         is_stdout ? "standard output" : to);
+    return EXIT_OK;
+}
+
+/* The state itself can be read at any time, but evicted models on disk only by the process that
+ * has locked the file. */
+static exit_code export_from_file(const cli_settings *settings)
+{
+    oif_pipeline *pipeline = NULL;
+    oif_key_info info;
+    oif_error error;
+    const char *key = settings->keys.export_key;
+    if (strcmp(settings->keys.to, "-") == 0 && isatty(STDOUT_FILENO))
+        return complain(EXIT_USAGE,
+                        "a key is binary and is not written to a terminal; name a file: --to FILE");
+    if (check_target(settings->file, settings->keys.to) != EXIT_OK)
+        return EXIT_USAGE;
+    oif_status status = oif_pipeline_load_file(settings->file, &pipeline, &error);
+    if (status != OIF_OK)
+        return complain_load(settings->file, status, &error);
+    bool is_on_disk = oif_pipeline_key(pipeline, key, strlen(key), &info) && info.is_evicted;
+    exit_code code = is_on_disk ? EXIT_OK : export_key(settings, pipeline);
+    oif_pipeline_free(pipeline);
+    return is_on_disk ? change(settings, export_key, false) : code;
+}
+
+/* ---- Importing ---- */
+
+static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
+{
+    (void)context;
+    ssize_t got;
+    do
+        got = read(STDIN_FILENO, buffer, capacity);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static exit_code import_key(const cli_settings *settings, oif_pipeline *pipeline)
+{
+    const char *from = settings->keys.import, *as = settings->keys.as;
+    size_t as_bytes = as ? strlen(as) : 0;
+    bool is_stdin = strcmp(from, "-") == 0;
+    oif_key_info key;
+    oif_error error;
+    oif_status status =
+        is_stdin ? oif_pipeline_load_key(pipeline, read_stdin, NULL, as, as_bytes, &key, &error)
+                 : oif_pipeline_load_key_file(pipeline, from, as, as_bytes, &key, &error);
+    if (status != OIF_OK)
+        return complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
+    note("%s: key '%.*s' was imported; it has seen %" PRIu64 " rows", settings->file,
+         (int)key.key_bytes, key.key ? key.key : "", key.rows);
+    return EXIT_OK;
+}
+
+/* ---- The command ---- */
+
+exit_code state_run(const cli_settings *settings)
+{
+    const key_settings *keys = &settings->keys;
+    bool is_shown = keys->list || settings->json;
+    if (!settings->file)
+        return complain(EXIT_USAGE, "state needs a FILE, as 'oif score --state FILE' writes it");
+    if ((keys->drop != NULL) + (keys->export_key != NULL) + (keys->import != NULL) + is_shown > 1)
+        return complain(EXIT_USAGE,
+                        "give only one of --drop, --export, --import, and --keys or --json");
+    if (!keys->export_key != !keys->to)
+        return complain(EXIT_USAGE, "--export KEY and --to FILE must be given together");
+    if (keys->as && !keys->import)
+        return complain(EXIT_USAGE,
+                        "--as needs --import FILE, whose key it renames; leave --as out");
+    if (keys->drop)
+        return change(settings, drop_key, true);
+    if (keys->import)
+        return change(settings, import_key, true);
+    return keys->export_key ? export_from_file(settings) : show(settings);
+}
+
+static const cli_option options[] = {
+    {"keys", OPTION_SWITCH, SETTING(keys.list),
+     .help = "list its keys, the least recently seen first: rows, whether they are ready or in an "
+             "episode, bytes, when they were last seen"},
+    {"drop", OPTION_TEXT, SETTING(keys.drop),
+     .help = "forget this key; its next row starts a new model", .argument = "KEY"},
+    {"export", OPTION_TEXT, SETTING(keys.export_key),
+     .help = "save the model of this key to the file of --to; the state does not change",
+     .argument = "KEY"},
+    {"to", OPTION_TEXT, SETTING(keys.to),
+     .help = "the file that --export writes; -: standard output", .argument = "FILE"},
+    {"import", OPTION_TEXT, SETTING(keys.import),
+     .help = "add a key that --export has saved, or replace it; -: standard input; the state needs "
+             "the same detector, columns and options",
+     .argument = "FILE"},
+    {"as", OPTION_TEXT, SETTING(keys.as), .help = "rename the key of --import", .argument = "KEY"},
+    {"json", OPTION_SWITCH, SETTING(json), .help = "print JSON: an object, or one per key"},
+};
+
+const cli_command state_command = {
+    .name = "state",
+    .summary = "show a state file and its keys; drop keys, or move them to another state",
+    .usage = "state [OPTION...] FILE",
+    .examples =
+        "  oif state hosts.oif                        what was learned, and when it was saved\n"
+        "  oif state --keys hosts.oif                 the keys: rows, readiness, bytes, last seen\n"
+        "  oif state --keys --json hosts.oif          the same as NDJSON\n"
+        "  oif state --drop web-7 hosts.oif           a host that is gone, or has learned the "
+        "wrong things\n"
+        "  oif state --export web-1 --to web-1.key hosts.oif\n"
+        "  oif state --import web-1.key other.oif     move a host to another state, bit for bit\n"
+        "  oif state --import web-1.key --as web-9 hosts.oif\n"
+        "                                             a new host starts with what another has "
+        "learned\n"
+        "  oif inspect hosts.oif                      all options and figures; detectors as well\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .takes_file = true,
+};

@@ -1,0 +1,28 @@
+# What tests and fuzzers take from the programs: all but their main functions. A harness that defines functions of the
+# program itself, such as an output of its own, is linked with those.
+
+add_library(program_parts STATIC $<FILTER:$<TARGET_OBJECTS:program_objects>,EXCLUDE,commands/main[.]c>)
+target_link_libraries(program_parts PUBLIC oif_front)
+set_target_properties(program_parts PROPERTIES LINKER_LANGUAGE C)
+if(OIF_HAS_SERVE)
+  add_library(server_parts STATIC $<FILTER:$<TARGET_OBJECTS:server_objects>,EXCLUDE,program/main[.]c>)
+  target_link_libraries(server_parts PUBLIC serving)
+  set_target_properties(server_parts PROPERTIES LINKER_LANGUAGE C)
+endif()
+
+# The harnesses of fuzz/, and a function that links one with what it is about.
+file(GLOB harnesses CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*.c)
+if(NOT OIF_HAS_SERVE)
+  list(FILTER harnesses EXCLUDE REGEX "fuzz_request")
+endif()
+function(link_harness target name)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  if(name STREQUAL fuzz_options)
+    target_link_libraries(${target} PRIVATE program_parts)
+  elseif(name STREQUAL fuzz_request)
+    target_link_libraries(${target} PRIVATE server_parts)
+  elseif(name STREQUAL fuzz_decompress)
+    target_link_libraries(${target} PRIVATE oif_front)
+  endif()
+  target_link_libraries(${target} PRIVATE oif_static Threads::Threads)
+endfunction()

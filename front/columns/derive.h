@@ -1,0 +1,24 @@
+/* Columns that are made from others: --diff, --rate, --log, --category, --keep-original. */
+#ifndef OIF_FRONT_DERIVE_H
+#define OIF_FRONT_DERIVE_H
+
+#include "columns.h"
+
+/* Whether the settings ask for any. */
+bool derive_is_asked(const cli_settings *settings);
+
+/* Has a new pipeline derive what the settings ask for. Prints what is wrong unless it returns
+ * EXIT_OK. */
+exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
+                         const cli_columns *columns);
+
+/* Whether a pipeline from a state file derives what the settings ask for; they need not ask.
+ * Prints the first contradiction unless it returns EXIT_OK. */
+exit_code derive_compare(const oif_pipeline *held, const cli_settings *settings,
+                         const cli_columns *columns);
+
+/* "load", "rate(rx_bytes)": the name of a column that is learned, to be freed; NULL: no memory. */
+char *derive_name(const oif_pipeline *pipeline, const cli_columns *columns, size_t learned_column);
+char *derive_text(oif_derive kind, const char *name);
+
+#endif

@@ -1,0 +1,393 @@
+#include "input.h"
+
+#include "front/input/first_line.h"
+#include "front/input/input_error.h"
+#include "front/input/other_formats.h"
+#include "front/text/name_list.h"
+#include "front/text/signals.h"
+#include "roles.h"
+
+#include <string.h>
+
+/* ---- The format ---- */
+
+static bool ends_with(const char *name, size_t bytes, const char *ending)
+{
+    size_t ending_bytes = strlen(ending);
+    return bytes > ending_bytes && memcmp(name + bytes - ending_bytes, ending, ending_bytes) == 0;
+}
+
+/* The bytes of a name without the ending of a compressed file. */
+static size_t uncompressed_name_bytes(const char *name)
+{
+    static const char *const endings[] = {".gz", ".zst"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(name, strlen(name), endings[i]))
+            return strlen(name) - strlen(endings[i]);
+    return strlen(name);
+}
+
+static bool format_of_name(const char *name, oif_format *format)
+{
+    size_t bytes = uncompressed_name_bytes(name);
+    static const struct {
+        const char *ending;
+        oif_format format;
+    } known[] = {{".csv", OIF_FORMAT_CSV},       {".tsv", OIF_FORMAT_CSV},
+                 {".ndjson", OIF_FORMAT_NDJSON}, {".jsonl", OIF_FORMAT_NDJSON},
+                 {".json", OIF_FORMAT_NDJSON},   {".f64", OIF_FORMAT_RAW}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (ends_with(name, bytes, known[i].ending)) {
+            *format = known[i].format;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_raw_asked(const cli_settings *settings)
+{
+    return settings->raw_columns > 0 || settings->format == 1 + OIF_FORMAT_RAW;
+}
+
+static exit_code find_format(cli_input *input, const cli_settings *settings)
+{
+    const char *name = input->source.name;
+    if (settings->raw_columns > 0 && (settings->format > 0 ? settings->format - 1 != OIF_FORMAT_RAW
+                                                           : format_of_name(name, &input->format) &&
+                                                                 input->format != OIF_FORMAT_RAW))
+        return complain(EXIT_USAGE,
+                        "%s: --raw-columns is only for raw rows; leave it out, or add --format raw",
+                        name);
+    if (settings->format > 0)
+        input->format = (oif_format)(settings->format - 1);
+    else if (settings->raw_columns > 0)
+        input->format = OIF_FORMAT_RAW;
+    else if (!format_of_name(name, &input->format))
+        input->format =
+            byte_source_peek(&input->source) == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
+    if (input->format == OIF_FORMAT_RAW && settings->raw_columns == 0)
+        return complain(EXIT_USAGE, "%s: raw rows need --raw-columns N, the number of columns",
+                        name);
+    return EXIT_OK;
+}
+
+static oif_reader_options reader_options(const cli_input *input, const cli_settings *settings)
+{
+    return (oif_reader_options){.format = input->format,
+                                .header = settings->header,
+                                .delimiter = settings->delimiter,
+                                .comment = settings->comment,
+                                .decimal = settings->decimal,
+                                .columns = (size_t)settings->raw_columns};
+}
+
+/* ---- The first line ---- */
+
+/* Finds the line that the reader begins with when bad lines do not end the run; those before it
+ * are bad. */
+static oif_status find_first_line(cli_input *input, const cli_settings *settings, bool any_object,
+                                  bad_rows *bad, exit_code *code, oif_error *error)
+{
+    byte_source *source = &input->source;
+    oif_status status = OIF_OK;
+    source->holds = true;
+    while ((*code = find_format(input, settings)) == EXIT_OK && input->format != OIF_FORMAT_RAW) {
+        oif_reader_options options = reader_options(input, settings);
+        status = first_line_try(source, &options, any_object, error);
+        byte_source_rewind(source);
+        if (status != OIF_EINPUT)
+            break;
+        if (bad->skipped == BAD_START_MAX) {
+            *code = complain(EXIT_FAILED,
+                             "%s: none of the first %d lines is a header or a row; skip text "
+                             "before the header with --skip-lines N",
+                             source->name, BAD_START_MAX);
+            break;
+        }
+        bad_rows_add(bad, source, error, false);
+        if (!byte_source_drop_line(source)) {
+            status = OIF_END;
+            break;
+        }
+    }
+    source->holds = false;
+    source->header_line = byte_source_line(source);
+    return status;
+}
+
+/* ---- The reader ---- */
+
+static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
+                                   const oif_error *error, oif_status status)
+{
+    if (signals_stop_requested()) /* while the first line was waited for */
+        return EXIT_FAILED;
+    if (status == OIF_END)
+        return complain(EXIT_FAILED,
+                        bad && bad->skipped > 0
+                            ? "%s: every line is bad; without --on-bad-row the first one is shown"
+                            : "%s: the input is empty",
+                        input->source.name);
+    if (status == OIF_EPARAM) /* a delimiter that cannot be one */
+        return complain(EXIT_USAGE, "%s", error->message);
+    return input_complain(input, error);
+}
+
+/* For files of other programs, the message says how to convert them. */
+static exit_code check_other_formats(cli_input *input, const cli_settings *settings)
+{
+    byte_source *source = &input->source;
+    oif_format named = OIF_FORMAT_CSV;
+    bool is_raw =
+        is_raw_asked(settings) ||
+        (settings->format == 0 && format_of_name(source->name, &named) && named == OIF_FORMAT_RAW);
+    if (is_raw)
+        return EXIT_OK;
+    size_t bytes;
+    byte_source_peek(source);
+    const char *text = byte_source_held_text(source, &bytes);
+    exit_code code = other_formats_check(source->name, text, bytes);
+    if (code == EXIT_OK && settings->format != 1 + OIF_FORMAT_CSV)
+        code = other_formats_check_json(source->name, text, bytes);
+    return code;
+}
+
+static exit_code open_reader(cli_input *input, const cli_settings *settings,
+                             const oif_pipeline *known, bad_rows *bad)
+{
+    bool any_object = settings->columns || (known && oif_pipeline_column_name(known, 0));
+    exit_code code = check_other_formats(input, settings);
+    oif_status status = OIF_OK;
+    oif_error error;
+    if (code != EXIT_OK)
+        return code;
+    if (bad)
+        status = find_first_line(input, settings, any_object, bad, &code, &error);
+    if (status == OIF_OK && code == EXIT_OK)
+        code = find_format(input, settings);
+    if (code != EXIT_OK)
+        return code;
+    oif_reader_options options = reader_options(input, settings);
+    input->source.holds = input->format != OIF_FORMAT_RAW; /* to be looked at */
+    if (status == OIF_OK)
+        status =
+            oif_reader_open(&options, byte_source_read, &input->source, &input->reader, &error);
+    return status == OIF_OK ? EXIT_OK : complain_not_open(input, bad, &error, status);
+}
+
+/* What comes after the first file has to have the same columns. */
+static void expect_header(cli_input *input)
+{
+    file_start *start = &input->source.start;
+    start->is_raw = input->format == OIF_FORMAT_RAW;
+    start->delimiter = oif_reader_delimiter(input->reader);
+    if (!oif_reader_has_header(input->reader))
+        return;
+    input->source.header_line = oif_reader_header_line(input->reader);
+    start->header = oif_reader_header_text(input->reader, &start->header_bytes);
+}
+
+static file_start start_of(const cli_settings *settings)
+{
+    return (file_start){.skipped_lines = settings->skip_lines,
+                        .comment = settings->comment,
+                        .is_raw = is_raw_asked(settings)};
+}
+
+/* Once the source is open, or why it is not: `code`. */
+static exit_code open_source(cli_input *input, const cli_settings *settings,
+                             const oif_pipeline *known, bad_rows *bad, exit_code code)
+{
+    if (code == EXIT_OK)
+        code = open_reader(input, settings, known, bad);
+    if (code == EXIT_OK)
+        expect_header(input);
+    if (code != EXIT_OK && bad)
+        bad_rows_report(bad, &input->source);
+    if (code != EXIT_OK)
+        input_close(input);
+    return code;
+}
+
+exit_code input_open_reader(cli_input *input, const cli_settings *settings,
+                            const oif_pipeline *known, bad_rows *bad)
+{
+    const file_start start = start_of(settings);
+    *input = (cli_input){.reader = NULL};
+    exit_code code =
+        byte_source_open(&input->source, settings->files, settings->file_count, &start);
+    return open_source(input, settings, known, bad, code);
+}
+
+exit_code input_open_memory(cli_input *input, const cli_settings *settings,
+                            const oif_pipeline *known, bad_rows *bad, const char *name,
+                            byte_memory *memory)
+{
+    const file_start start = start_of(settings);
+    *input = (cli_input){.reader = NULL};
+    byte_source_open_memory(&input->source, name, memory, &start);
+    return open_source(input, settings, known, bad, EXIT_OK);
+}
+
+/* ---- The columns ---- */
+
+static exit_code choose(cli_input *input, const cli_settings *settings, label_use use,
+                        const oif_pipeline *known, const first_rows *look)
+{
+    column_source from = {
+        input->reader,   input->format, input->source.name, input->source.header_line, known,
+        settings->state, look};
+    oif_error error;
+    if (first_rows_add_columns(look, input->reader, &error) != OIF_OK)
+        return complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
+    exit_code code = columns_mark(&input->columns, &from, settings);
+    if (code == EXIT_OK)
+        code = roles_find(&input->columns, settings);
+    if (code == EXIT_OK)
+        code = columns_select(&input->columns, settings, use);
+    if (code == EXIT_OK)
+        code = roles_report_rising(&input->columns, settings);
+    input->columns.from.look = NULL; /* which is closed now */
+    return code;
+}
+
+exit_code input_choose_columns(cli_input *input, const cli_settings *settings, label_use use,
+                               const oif_pipeline *known, first_rows_wait wait)
+{
+    first_rows look = {.reader = NULL};
+    oif_reader_options options = reader_options(input, settings);
+    bool has_memory = input->format == OIF_FORMAT_RAW ||
+                      first_rows_look(&look, &input->source, &options, settings->score.key, wait);
+    input->source.holds = false;
+    exit_code code = has_memory ? choose(input, settings, use, known, &look)
+                                : complain(EXIT_FAILED, "out of memory");
+    first_rows_close(&look);
+    if (code != EXIT_OK)
+        input_close(input);
+    return code;
+}
+
+exit_code input_choose_known_columns(cli_input *input, const cli_settings *settings,
+                                     const oif_pipeline *known)
+{
+    const first_rows nothing = {.reader = NULL};
+    input->source.holds = false;
+    exit_code code = choose(input, settings, LABEL_IGNORED, known, &nothing);
+    if (code != EXIT_OK)
+        input_close(input);
+    return code;
+}
+
+exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
+                     const oif_pipeline *known, bad_rows *bad)
+{
+    exit_code code = input_open_reader(input, settings, known, bad);
+    return code == EXIT_OK
+               ? input_choose_columns(input, settings, use, known, (first_rows_wait){NULL, NULL})
+               : code;
+}
+
+void input_close(cli_input *input)
+{
+    columns_close(&input->columns);
+    oif_reader_close(input->reader);
+    byte_source_close(&input->source);
+}
+
+bool input_has_decimal_commas(const cli_input *input, const oif_record *record)
+{
+    return input->comma_line > 0 && record->line >= input->comma_line;
+}
+
+/* A single column whose name has blanks in it. */
+static bool may_be_between_blanks(const cli_input *input)
+{
+    return input->reader && input->format == OIF_FORMAT_CSV &&
+           oif_reader_column_count(input->reader) == 1 && oif_reader_has_header(input->reader) &&
+           oif_reader_delimiter(input->reader) != ' ' &&
+           strpbrk(oif_reader_column_name(input->reader, 0), " \t");
+}
+
+#define WITHOUT_NUL "tr -d '\\000' < FILE | oif score"
+
+/* "; convert it: ...": removes the delimiter at the end of each row. */
+static file_command hint_at_delimiter(const cli_input *input, const char *name)
+{
+    char command[64], delimiter = oif_reader_delimiter(input->reader);
+    snprintf(command, sizeof command, "; convert it: sed 's/%s\\r*$//' FILE | oif score",
+             delimiter == '\t' ? "\\t" : (char[]){delimiter, '\0'});
+    return other_formats_command(name, command);
+}
+
+/* The option or command that may help; "" if none is known. */
+static file_command hint_at_remedy(const cli_input *input, const char *name, const oif_error *error)
+{
+    static const struct {
+        const char *words, *hint;
+    } known[] = {
+        {"choose the decimal comma", " with --decimal-comma"},
+        {"if it is a comment, name its beginning", " with --comment '#'"},
+        {"this looks like UTF-16/binary", "; if it has NUL bytes after a power cut: " WITHOUT_NUL},
+        {"this line has NUL bytes", "; convert it: " WITHOUT_NUL},
+        {"'-' is not a number", "; --on-bad-row null makes it missing"},
+        {" is infinite", " (--on-bad-row null)"},
+        {"this row has ", "; --on-bad-row skip leaves such rows out"},
+    };
+    if (strstr(error->message, ", and a delimiter ends the row"))
+        return hint_at_delimiter(input, name);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(error->message, known[i].words))
+            return other_formats_command(name, known[i].hint);
+    return other_formats_command(name, may_be_between_blanks(input)
+                                           ? "; if blanks separate the columns: --delimiter ' '"
+                                           : "");
+}
+
+size_t input_text_column(const cli_input *input, const oif_error *error)
+{
+    if (!strstr(error->message, " is not a number in column \""))
+        return oif_reader_column_count(input->reader);
+    return oif_reader_refused_column(input->reader);
+}
+
+/* " (--exclude b)": where a column holds text, the option that leaves it out; "" where the error is
+ * another one. */
+static void exclude_hint(const cli_input *input, const oif_error *error, names_text *names,
+                         char hint[NAMES_TEXT_BYTES])
+{
+    size_t column = input_text_column(input, error);
+    if (column == oif_reader_column_count(input->reader) ||
+        !strstr(error->message, "leave the column out"))
+        return;
+    columns_list(names, input->reader, column, "");
+    snprintf(hint, NAMES_TEXT_BYTES, " (%s--exclude %s)",
+             columns_have_same_name(input->reader, column) ? "give each column its own name, then "
+                                                           : "",
+             names_text_paste(names));
+}
+
+exit_code input_complain(const cli_input *input, const oif_error *error)
+{
+    if (!output_is_open()) /* that is why reading stopped, and output_finish says so */
+        return EXIT_OK;
+    if (error->status == OIF_EREAD)
+        return complain(EXIT_FAILED, "%s",
+                        input->source.problem ? input->source.problem : error->message);
+    char text[INPUT_ERROR_TEXT_BYTES], hint[NAMES_TEXT_BYTES] = "";
+    names_text names = {.count = 0};
+    if (input->reader)
+        exclude_hint(input, error, &names, hint);
+    oif_error in_file = *error;
+    const char *name = byte_source_place(&input->source, &in_file.line);
+    return complain(EXIT_FAILED, "%s%s%s", input_error_text(name, &in_file, text), hint,
+                    hint_at_remedy(input, name, error).text);
+}
+
+exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,
+                               const char *message)
+{
+    oif_record in_file = *record;
+    const char *name = byte_source_place(&input->source, &in_file.line);
+    return input_error_in_field(name, input->reader, &in_file, column, message);
+}

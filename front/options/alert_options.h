@@ -1,0 +1,21 @@
+/* Options about alerts that contradict each other, or that need the times of rows. */
+#ifndef OIF_FRONT_ALERT_OPTIONS_H
+#define OIF_FRONT_ALERT_OPTIONS_H
+
+#include "front/input/stream_clock.h"
+#include "options.h"
+
+/* Prints the contradiction unless it returns EXIT_OK. */
+exit_code alert_options_check(const cli_settings *settings);
+
+/* Prints which options have no effect next to the others, or next to those of a state, `held`,
+ * which may be NULL. */
+void alert_options_note_useless(const cli_settings *settings, const oif_pipeline *held);
+
+/* Prints which options have no effect, if any. */
+void alert_options_note_idle(const cli_settings *settings);
+
+/* Gives the clock what options make from times. */
+void alert_options_set_clock(const cli_settings *settings, stream_clock *clock);
+
+#endif

@@ -1,0 +1,242 @@
+/* The command line: a table describes what a command accepts, and a `cli_settings` holds what
+ * the user gave.
+ *
+ * Every command has one table of options. The flags of the detector's parameters and of the
+ * pipeline's options are not in it: they are made from the library's own tables (num_trees
+ * becomes --num-trees), so a new parameter needs no line here. */
+#ifndef OIF_FRONT_OPTIONS_H
+#define OIF_FRONT_OPTIONS_H
+
+#include "front/text/output.h"
+
+#include "oif_rows.h"
+
+/* What `oif generate` is asked for; 0 where its own value is as good as any. */
+typedef struct generate_settings {
+    uint64_t rows, seed, columns;
+    double share;
+    bool is_share_given;
+} generate_settings;
+
+/* What `oif eval` is asked for besides its measures. */
+enum { ANOMALY_VALUES_MAX = 16 };
+
+typedef struct eval_settings {
+    bool all_detectors, early;
+    uint64_t window;    /* rows; 0: none */
+    uint64_t runs;      /* with different seeds; 0: not given, one */
+    const char *report; /* the page to write; NULL: none */
+    /* values of the label that are anomalies; none: to be found */
+    const char *anomalies[ANOMALY_VALUES_MAX];
+    size_t anomaly_count;
+} eval_settings;
+
+/* What happens to a row that cannot be read. */
+typedef enum on_bad_row { BAD_ROW_FAILS, BAD_ROW_IS_SKIPPED, BAD_ROW_IS_MENDED } on_bad_row;
+
+enum { DEFAULT_EXPLAIN_TOP = 3, PREFIX_MAX_BYTES = 64 };
+
+typedef enum output_format {
+    OUTPUT_AS_INPUT,
+    OUTPUT_CSV,
+    OUTPUT_NDJSON,
+    OUTPUT_LOGFMT,
+    OUTPUT_INFLUX,
+    OUTPUT_PROMETHEUS /* the latest values instead of rows */
+} output_format;
+
+/* What `oif score` is asked for besides its input. */
+typedef struct score_settings {
+    const char *key, *time;        /* columns; NULL: none */
+    uint64_t time_year;            /* of the first time where times have none; 0: not given */
+    const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
+    const char *category;          /* the same: how rare their values are */
+    bool keep_original;            /* and the columns themselves */
+    /* "score,p": what is added to each row; NULL: what suits the other settings */
+    const char *fields;
+    const char *prefix; /* of the names of what is added; NULL: none */
+    size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */
+    bool only_alerts, alert_once, skip_seen, watch;
+    oif_grade min_grade; /* of the rows that are printed; OIF_GRADE_NONE: not given */
+    on_bad_row on_bad_row;
+    output_format output;
+    bool no_output_header;
+    uint64_t digits;         /* significant ones of the numbers that are added; 0: all */
+    const char *measurement; /* of Influx; NULL: oif */
+    const char *output_file; /* of Prometheus; NULL: stdout */
+    double output_every;     /* seconds between two of its outputs; 0: not given */
+    const char *on_alert;    /* a command for each begin and end of an episode; NULL: none */
+    double on_alert_wait;    /* seconds at the end */
+    bool is_on_alert_wait_given, fail_on_alert;
+    uint64_t output_keys; /* which have series of their own; 0: not given */
+    uint64_t threads;     /* that share the keys; 0: not given */
+} score_settings;
+
+/* What `oif state` is asked for; NULL: not given. */
+typedef struct key_settings {
+    bool list;
+    const char *drop, *export_key, *to, *import, *as;
+} key_settings;
+
+/* What `oif serve` is asked for; NULL or 0: not given. */
+typedef struct serve_settings {
+    const char *listen, *data, *config;
+    const char *token_file, *read_token_file, *tls_cert, *tls_key;
+    double save_seconds;
+    bool is_save_given;
+    double max_body_bytes, history_bytes, timeout_seconds;
+    uint64_t max_streams, max_columns, max_connections;
+    const char *alertmanager, *prometheus; /* their addresses */
+    const char *external_url;              /* of the page, as people reach it */
+    uint64_t metrics_keys;
+    bool is_metrics_keys_given;
+} serve_settings;
+
+typedef struct cli_settings {
+    char **arguments; /* all of them, after the command's name */
+    const char *file; /* the first file; NULL or "-": stdin */
+    char **files;     /* all of them */
+    size_t file_count;
+    const char *label;   /* the column that says which rows are anomalous; NULL: none */
+    const char *columns; /* "a,b,c": the only columns to learn from; NULL: all */
+    const char *exclude; /* "a,b": columns to leave out; NULL: none */
+    int format;          /* of the input: 0: to be found, otherwise 1 + an oif_format */
+    oif_header header;
+    char delimiter; /* 0: to be found */
+    oif_decimal decimal;
+    const char *comment;  /* NULL: not given */
+    uint64_t raw_columns; /* 0: not given */
+    uint64_t skip_lines;  /* at the start of each file */
+    oif_params params;    /* of the detector */
+    oif_params options;   /* of the pipeline */
+    /* Which of them the command line names; the others are initial values. */
+    bool is_given[OIF_PARAMS_MAX], is_option_given[OIF_PARAMS_MAX];
+    bool is_detector_given;
+    bool strict;   /* what would be guessed about columns is refused */
+    bool verbose;  /* what is learned is said */
+    bool is_quiet; /* and what is guessed was said already */
+    score_settings score;
+    bool json;
+    /* as given: "a", or "a,b,c" where the command takes several; params are the first's */
+    const char *detectors;
+    generate_settings generate;
+    eval_settings eval;
+    key_settings keys;
+    serve_settings serve;
+    const char *state; /* the state file; NULL: none */
+    uint64_t rows_between_saves;
+    double seconds_between_saves;
+    uint64_t dimension; /* columns, for commands that do not read any; 0: not given */
+} cli_settings;
+
+typedef enum option_kind {
+    OPTION_SWITCH,   /* no value: a bool becomes true */
+    OPTION_CONSTANT, /* no value: an enum becomes `from` */
+    OPTION_TEXT,     /* a const char * */
+    OPTION_COUNT,    /* a uint64_t: a whole number from `from` to `to` */
+    OPTION_WORD,     /* an enum: one of `words`, of which the first is `from` */
+    OPTION_APPLY     /* whatever `apply` makes of it */
+} option_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    option_kind kind;
+    size_t offset;    /* of the value in cli_settings: SETTING(...) */
+    const char *help; /* one line */
+    /* what --help calls its value; "[N]": a number, may be left out; NULL: it has none, or its
+     * words are listed */
+    const char *argument;
+    int from;
+    double to;
+    const char *range;        /* of a count, for messages: "1 to 1e9" */
+    const char *const *words; /* ends with NULL */
+    /* Puts the value into the settings, NULL when it was left out. Returns NULL, or what it
+     * should have been. */
+    const char *(*apply)(cli_settings *settings, const char *value);
+} cli_option;
+
+#define SETTING(member) offsetof(cli_settings, member)
+
+/* "COL", "csv|ndjson": what --help calls its value; NULL: it has none. */
+enum { ARGUMENT_TEXT_BYTES = 64 };
+const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BYTES]);
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;
+    const char *usage;    /* what follows "oif " */
+    const char *examples; /* whole lines, as --help prints them */
+    const cli_option *options;
+    size_t option_count;
+    bool takes_file;
+    bool reads_rows;          /* from the file, so it has the options of the input */
+    const char *const *words; /* instead of a file: one of these; ends with NULL */
+    bool takes_params;        /* --detector and the flags of its parameters */
+    bool takes_pipeline;      /* the flags of the pipeline's options */
+    bool takes_detectors;     /* several, "a,b,c" */
+    bool is_hidden;           /* for those who install oif, not for those who use it */
+} cli_command;
+
+/* Those whose options the program and the service both read. */
+extern const cli_command score_command;
+extern const cli_command serve_command;
+
+/* The options of a command from 0 on, in the order of --help: its own, those of the input and
+ * --detector; NULL past the last. */
+const cli_option *command_option(const cli_command *command, size_t index);
+extern const cli_option detector_option;
+
+/* num_trees -> num-trees */
+enum { FLAG_NAME_BYTES = 64 };
+const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
+
+/* "N", "WORD", "TIME": what --help calls its value. */
+const char *param_argument(const oif_param *param);
+
+/* Calls `run` with what the arguments after the command's name mean; the array ends with NULL. */
+exit_code command_run(const cli_command *command, exit_code (*run)(const cli_settings *settings),
+                      char **arguments);
+
+/* The same without running it: what the arguments mean. The settings point into them, and are to be
+ * closed in any case. `*is_help`: help was asked for and printed. */
+exit_code command_parse(const cli_command *command, char **arguments, cli_settings *settings,
+                        bool *is_help);
+void settings_close(cli_settings *settings);
+
+/* A detector by its name, with initial parameters. Says which name may have been meant unless
+ * it returns EXIT_OK. */
+exit_code params_choose(oif_params *params, const char *name, size_t name_bytes);
+
+/* The detector that the settings ask for, for rows of `dimension` numbers. Prints what is wrong
+ * unless it returns EXIT_OK. */
+exit_code settings_make_detector(const cli_settings *settings, size_t dimension,
+                                 oif_detector **detector);
+
+/* The same for a pipeline. */
+exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
+                                 oif_pipeline **pipeline);
+
+/* Whether what the command line says about the pipeline is what a state file holds; it need not
+ * say anything. Options that only decide about later alerts are changed. Prints the first
+ * contradiction unless it returns EXIT_OK. */
+exit_code settings_apply(const cli_settings *settings, oif_pipeline *held, const char *file);
+
+/* Whether the command line names this option of the pipeline; and as if it did. Returns false if
+ * the value is out of range. */
+bool settings_give_option(const cli_settings *settings, const char *name);
+bool settings_set_option(cli_settings *settings, const char *name, double value);
+
+/* Whether these options of a pipeline ask for evicted models to be kept. */
+bool params_keep_evicted(const oif_params *options);
+
+/* Whether they ask for nothing to be learned. */
+bool params_learn_none(const oif_params *options);
+
+/* "64", "paper": a value as the command line writes it. */
+enum { PARAM_TEXT_BYTES = 40 };
+const char *param_text(const oif_param *param, double value, char text[PARAM_TEXT_BYTES]);
+
+/* "num_trees": 64, "variant": "paper" */
+void params_print_json(const oif_params *params);
+
+#endif

@@ -1,0 +1,42 @@
+/* Rows of the tables of options that oif score and oif eval share: what a row's columns are for. */
+#ifndef OIF_FRONT_ROW_OPTIONS_H
+#define OIF_FRONT_ROW_OPTIONS_H
+
+#include "options.h"
+
+/* clang-format off */
+#define OPTION_KEY                                                                                 \
+    {"key", OPTION_TEXT, SETTING(score.key),                                                       \
+     .help = "each key, such as each host, gets its own model; host,disk: the two columns "        \
+             "together are the key",                                                               \
+     .argument = "COL,COL"}
+
+#define OPTION_TIME_YEAR                                                                           \
+    {"time-year", OPTION_COUNT, SETTING(score.time_year),                                          \
+     .help = "the year of the first row if times have none, as in syslog (default 1972)",          \
+     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999"}
+
+#define OPTIONS_DERIVED                                                                            \
+    {"diff", OPTION_TEXT, SETTING(score.diff),                                                     \
+     .help = "learn the difference from the previous row instead of these columns",                \
+     .argument = "A,B,..."},                                                                       \
+    {"rate", OPTION_TEXT, SETTING(score.rate),                                                     \
+     .help = "these columns are counters: learn their increase per second of --time, or per row "  \
+             "without it; a counter that falls was reset to 0",                                    \
+     .argument = "A,B,..."},                                                                       \
+    {"log", OPTION_TEXT, SETTING(score.log),                                                       \
+     .help = "learn the logarithm instead of these columns; 0 and below counts as missing",        \
+     .argument = "A,B,..."}
+
+#define OPTION_CATEGORY                                                                            \
+    {"category", OPTION_TEXT, SETTING(score.category),                                             \
+     .help = "these columns hold text, such as states and names, or numbers that are names: "      \
+             "learn how rare a value is; a new value is an anomaly where new values are rare",     \
+     .argument = "A,B,..."}
+
+#define OPTION_KEEP_ORIGINAL                                                                       \
+    {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),                                 \
+     .help = "also learn the original columns of --diff, --rate and --log"}
+/* clang-format on */
+
+#endif

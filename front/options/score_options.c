@@ -1,0 +1,247 @@
+/* The options of oif score, and its help. */
+#include "front/text/durations.h"
+#include "row_options.h"
+#include "season_option.h"
+
+#include <string.h>
+
+static const char *set_explain(cli_settings *settings, const char *value)
+{
+    const char *end = value ? value + strlen(value) : NULL;
+    double number = DEFAULT_EXPLAIN_TOP;
+    if (value && (oif_number_parse(value, end, &number) != end || !(number >= 1 && number <= 1e6) ||
+                  number != (double)(size_t)number))
+        return "how many columns, a whole number from 1 on";
+    settings->score.explain_top = (size_t)number;
+    return NULL;
+}
+
+/* Names that every format can write as they are. */
+static const char *set_prefix(cli_settings *settings, const char *value)
+{
+    static const char expected[] = "up to 64 letters, digits and _, no digit first";
+    size_t bytes = strlen(value);
+    if (bytes == 0 || bytes > PREFIX_MAX_BYTES || strchr("0123456789", *value))
+        return expected;
+    for (const char *c = value; *c; c++)
+        if (!(*c == '_' || (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+              (*c >= 'A' && *c <= 'Z')))
+            return expected;
+    settings->score.prefix = value;
+    return NULL;
+}
+
+/* "10000", "30s", "5m" */
+static const char *set_save_every(cli_settings *settings, const char *value)
+{
+    static const char expected[] = "rows such as 10000, or a time such as 30s or 5m";
+    const char *end = value + strlen(value);
+    double number;
+    settings->rows_between_saves = 0;
+    settings->seconds_between_saves = 0;
+    const char *unit = oif_number_parse(value, end, &number);
+    if (!unit || !(number > 0 && number <= 1e12))
+        return expected;
+    if (strcmp(unit, "s") == 0)
+        settings->seconds_between_saves = number;
+    else if (strcmp(unit, "m") == 0)
+        settings->seconds_between_saves = number * 60;
+    else if (unit == end && number == (double)(uint64_t)number)
+        settings->rows_between_saves = (uint64_t)number;
+    else
+        return expected;
+    return NULL;
+}
+
+static const char *set_output_every(cli_settings *settings, const char *value)
+{
+    double seconds;
+    if (!duration_parse(value, &seconds) || !(seconds > 0))
+        return "a time such as 15s or 1m";
+    settings->score.output_every = seconds;
+    return NULL;
+}
+
+static const char *set_on_alert_wait(cli_settings *settings, const char *value)
+{
+    double seconds;
+    if (!duration_parse(value, &seconds) || !(seconds >= 0))
+        return "a time such as 10s or 1m";
+    settings->score.on_alert_wait = seconds;
+    settings->score.is_on_alert_wait_given = true;
+    return NULL;
+}
+
+static const char *set_measurement(cli_settings *settings, const char *value)
+{
+    settings->score.measurement = value;
+    return *value ? NULL : "a name";
+}
+
+static const char *const bad_row_words[] = {"fail", "skip", "null", NULL};      /* as on_bad_row */
+static const char *const grade_words[] = {"note", "warning", "critical", NULL}; /* as oif_grade */
+static const char *const output_words[] = {"csv",    "ndjson",     "logfmt",
+                                           "influx", "prometheus", NULL}; /* as output_format */
+
+static const cli_option options[] = {
+    OPTION_KEY,
+    {"threads", OPTION_COUNT, SETTING(score.threads),
+     .help =
+         "divide the keys of --key among this many threads (default 1): the same output, faster",
+     .argument = "N", .from = 1, .to = OIF_THREADS_MAX, .range = "1 to 16"},
+    {"time", OPTION_TEXT, SETTING(score.time),
+     .help = "the column with the time of a row: ISO 8601, a number of seconds, milliseconds, ... "
+             "since 1970, or as in syslog and common log; it is not learned, and shown with alerts",
+     .argument = "COL"},
+    OPTION_TIME_YEAR,
+    OPTIONS_DERIVED,
+    OPTION_CATEGORY,
+    OPTION_KEEP_ORIGINAL,
+    {"season", OPTION_APPLY, SETTING(options),
+     .help = "the stream repeats itself after this many rows, or after a time such as 24h, 1d or "
+             "1w of --time, so a value may be unusual for its time; may be given twice, for a day "
+             "and a week; auto (the default): search for it while rows arrive, which takes a few "
+             "periods; off: none",
+     .argument = "N|TIME|auto|off", .apply = season_set},
+    {"label", OPTION_TEXT, SETTING(label),
+     .help = "leave this column out of learning, for example known labels", .argument = "COL"},
+    {"fields", OPTION_TEXT, SETTING(score.fields),
+     .help =
+         "what is added to a row (default score,p,anomaly): score; p, the share of recent scores "
+         "that are at least as high; severity: one ordinary row in 10^severity scores as high; "
+         "threshold; anomaly; grade: note, warning (severity 4 or more) or critical (5 or more); "
+         "ready; learned; episode: begins, lasts or ends; and about the row's episode: episode_id, "
+         "counted per key; episode_start, a time or a row number; episode_rows; episode_peak, its "
+         "highest severity; episode_why, the main reason at its peak; why",
+     .argument = "A,B,..."},
+    {"prefix", OPTION_APPLY, SETTING(score.prefix),
+     .help = "name the added fields NAME_score, NAME_p, ..., in JSON a member NAME instead of oif: "
+             "for rows that already have such names, as from another oif",
+     .argument = "NAME", .apply = set_prefix},
+    {"explain", OPTION_APPLY, SETTING(score.explain_top),
+     .help =
+         "show why a row is anomalous: the TOP columns with their shares, low or high (default 3)",
+     .argument = "[TOP]", .apply = set_explain},
+    {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), .help = "print only anomalous rows"},
+    {"min-grade", OPTION_WORD, SETTING(score.min_grade),
+     .help =
+         "print only anomalous rows of at least this grade, for example to page on critical ones",
+     .words = grade_words, .from = OIF_GRADE_NOTE},
+    {"alert-once", OPTION_SWITCH, SETTING(score.alert_once),
+     .help = "print two rows per episode of anomalies: the first, and the one that ends it"},
+    {"verbose", OPTION_SWITCH, SETTING(verbose),
+     .help = "-v: print what is learned, from which columns, what is left out and why, and when "
+             "the first alert may come"},
+    {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
+     .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
+             "as missing; with skip and null the first line may be bad too",
+     .words = bad_row_words, .from = BAD_ROW_FAILS},
+    {"output", OPTION_WORD, SETTING(score.output),
+     .help = "the format of the output (default: that of the input); logfmt: name=value; influx: "
+             "line protocol, with the key as a tag; prometheus: instead of rows, the latest values "
+             "of each key and the totals, at the end or in --output-file",
+     .words = output_words, .from = OUTPUT_CSV},
+    {"output-file", OPTION_TEXT, SETTING(score.output_file),
+     .help = "for --output prometheus: write to this file, such as FILE.prom for the node "
+             "exporter's textfile collector; it is replaced atomically every 15 s and at the end",
+     .argument = "FILE"},
+    {"output-every", OPTION_APPLY, SETTING(score.output_every),
+     .help = "for --output prometheus: write this often", .argument = "TIME",
+     .apply = set_output_every},
+    {"output-keys", OPTION_COUNT, SETTING(score.output_keys),
+     .help = "for --output prometheus: how many keys get their own series (default 1000)",
+     .argument = "N", .from = 1, .to = 1e7, .range = "1 to 1e7"},
+    {"measurement", OPTION_APPLY, SETTING(score.measurement),
+     .help = "for --output influx: the name of the measurement (default oif)", .argument = "NAME",
+     .apply = set_measurement},
+    {"no-output-header", OPTION_SWITCH, SETTING(score.no_output_header),
+     .help = "print CSV without a header, for example for logger"},
+    {"digits", OPTION_COUNT, SETTING(score.digits),
+     .help = "significant digits of added numbers (default: all)", .argument = "N", .from = 1,
+     .to = 17, .range = "1 to 17"},
+    {"on-alert", OPTION_TEXT, SETTING(score.on_alert),
+     .help = "run this with sh when an episode or a silence begins and when it ends; the command "
+             "gets a JSON record on standard input and OIF_EPISODE=begins or ends; the stream does "
+             "not wait for it",
+     .argument = "COMMAND"},
+    {"on-alert-wait", OPTION_APPLY, SETTING(score.on_alert_wait),
+     .help = "at the end, wait this long for commands that are still running (default 10s)",
+     .argument = "TIME", .apply = set_on_alert_wait},
+    {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert),
+     .help = "exit with status 3 if a row was anomalous (with --min-grade: of that grade) or a key "
+             "fell silent; for cron and CI"},
+    {"watch", OPTION_SWITCH, SETTING(score.watch),
+     .help = "show a live view instead of rows; without a terminal, print only anomalous rows"},
+    {"state", OPTION_TEXT, SETTING(state),
+     .help =
+         "resume from this file if it exists, with columns of the same names, and save to it at "
+         "the end",
+     .argument = "FILE"},
+    {"save-every", OPTION_APPLY, SETTING(rows_between_saves),
+     .help = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
+     .apply = set_save_every},
+    {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen),
+     .help =
+         "the input restarts from the beginning: skip the rows that the state has already seen"},
+};
+
+const cli_command score_command = {
+    .name = "score",
+    .summary = "score every row of a stream, and report which rows are anomalous and why",
+    .usage = "score [OPTION...] [FILE|-]...",
+    .examples =
+        "  oif score readings.csv > scored.csv        the same rows, with score, p and anomaly "
+        "added\n"
+        "  tail -f readings.csv | oif score           scores each row as it arrives\n"
+        "  oif score old.csv.gz 'logs/*.csv.zst'      reads several files as one stream\n"
+        "  oif score -v flows.csv                     shows what is learned, what is left out, and "
+        "when the first alert may come\n"
+        "  oif score --strict --exclude host flows.csv\n"
+        "                                             guesses nothing about columns\n"
+        "  oif score --category state,port --only-alerts --explain hosts.csv\n"
+        "                                             learns text too: a value never seen before "
+        "is an anomaly\n"
+        "  oif score --only-alerts --explain flows.ndjson\n"
+        "                                             only anomalous rows, with the columns that "
+        "made them so\n"
+        "  oif score --min-grade critical --fields severity,why flows.ndjson\n"
+        "                                             only the worst, for a pager\n"
+        "  oif score --key host --threads 4 fleet.csv > scored.csv\n"
+        "                                             the same output, faster: the hosts are "
+        "divided among threads\n"
+        "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
+        "                                             a model for each host, two lines for each "
+        "episode\n"
+        "  tail -n +1 -F readings.csv | oif score --state pump.oif --save-every 30s --skip-seen\n"
+        "                                             resumes after a restart, bit for bit\n"
+        "  oif score --state pump.oif history.csv > /dev/null\n"
+        "                                             learns from history first: alerts from the "
+        "first live row on\n"
+        "  oif score --state pump.oif --learn none new.csv\n"
+        "                                             compares rows with what was learned, and "
+        "learns nothing\n"
+        "  oif score --key host --time at --alerts 5/day --cooldown 10m --alert-once flows.ndjson\n"
+        "                                             as many episodes as a person can handle\n"
+        "  oif score --time at --season 1d --season 1w --only-alerts --explain rides.csv\n"
+        "                                             what is unusual for this time of the day or "
+        "week\n"
+        "  oif score a.csv | oif score --prefix loda --detector loda\n"
+        "                                             two detectors: adds "
+        "score,p,anomaly,loda_score,...\n"
+        "  tail -f flows.csv | oif score --key host --output prometheus \\\n"
+        "    --output-file /var/lib/prometheus/node-exporter/oif.prom\n"
+        "                                             the latest score of each host, for "
+        "Prometheus\n"
+        "  tail -f flows.csv | oif score --key host --on-alert 'jq -r .text | mail -s oif ops'\n"
+        "                                             a mail when an episode begins or ends\n"
+        "  oif score --fail-on-alert --state night.oif tonight.csv > /dev/null || echo look\n"
+        "                                             in a script: exit status 3 means that there "
+        "was an alert\n"
+        "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .takes_file = true,
+    .reads_rows = true,
+    .takes_params = true,
+    .takes_pipeline = true,
+};

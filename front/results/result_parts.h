@@ -1,0 +1,28 @@
+/* What result_reasons.c and result_values.c share: pieces of the fields that result_fields.h
+ * describes. Each returns false once stdout is closed or has failed. */
+#ifndef OIF_FRONT_RESULT_PARTS_H
+#define OIF_FRONT_RESULT_PARTS_H
+
+#include "result_fields.h"
+
+#include <string.h>
+
+static inline bool write_text(const char *text)
+{
+    return output_write(text, strlen(text));
+}
+
+/* A number with as many digits as --digits asks for; `absent` where there is none. */
+double result_number_shorten(const result_fields *fields, double number);
+bool result_number_write(const result_fields *fields, double number, const char *absent);
+
+/* Why the row is an anomaly: "bytes high 71%; port low 20%", or an array of objects. */
+bool result_reasons_write_csv(const row_verdict *verdict, char delimiter);
+bool result_reasons_write_json(const row_verdict *verdict);
+
+/* Why the row's episode is anomalous: "bytes high", or an object; "" or null if that is
+ * unknown. */
+bool result_episode_write_csv(const row_verdict *verdict, char delimiter);
+bool result_episode_write_json(const row_verdict *verdict);
+
+#endif

@@ -1,0 +1,240 @@
+/* Why a row or an episode is anomalous, as text and as JSON. */
+#include "front/text/quoting.h"
+#include "result_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { WHY_TEXT_BYTES = 1024 }; /* longer names are cut off */
+
+/* ---- Rows ---- */
+
+static const char *direction_word(int direction)
+{
+    return direction < 0 ? "low" : direction > 0 ? "high" : "odd";
+}
+
+/* The same for programs; for categories it also says what is unusual. */
+static const char *found_word(oif_reason reason, int direction)
+{
+    const bool is_new = reason == OIF_REASON_NEW_VALUE || reason == OIF_REASON_FIRST_VALUE;
+    return is_new ? "new" : reason == OIF_REASON_RARE_VALUE ? "rare" : direction_word(direction);
+}
+
+/* What is unusual about a column: "high", "stuck", "no longer follows cpu". `partner` is a name. */
+static void print_unusual(oif_reason reason, int direction, double value, const char *partner,
+                          char text[WHY_TEXT_BYTES])
+{
+    switch (reason) {
+    case OIF_REASON_STUCK: snprintf(text, WHY_TEXT_BYTES, "stuck"); break;
+    case OIF_REASON_PARTNER: snprintf(text, WHY_TEXT_BYTES, "no longer follows %s", partner); break;
+    case OIF_REASON_SEASON:
+        snprintf(text, WHY_TEXT_BYTES, "%s for this time", direction_word(direction));
+        break;
+    case OIF_REASON_SILENCE: snprintf(text, WHY_TEXT_BYTES, "after a silence"); break;
+    case OIF_REASON_NEW_VALUE: snprintf(text, WHY_TEXT_BYTES, "new value"); break;
+    case OIF_REASON_RARE_VALUE: snprintf(text, WHY_TEXT_BYTES, "rare value"); break;
+    case OIF_REASON_FIRST_VALUE: snprintf(text, WHY_TEXT_BYTES, "has its first value"); break;
+    case OIF_REASON_JUMP:
+        snprintf(text, WHY_TEXT_BYTES, "jumps %s", direction < 0 ? "down" : "up");
+        break;
+    case OIF_REASON_FLUTTER:
+        snprintf(text, WHY_TEXT_BYTES, "%s", direction < 0 ? "hardly moves" : "flutters");
+        break;
+    case OIF_REASON_SHAPE: snprintf(text, WHY_TEXT_BYTES, "has an unusual shape"); break;
+    case OIF_REASON_VALUES:
+        snprintf(text, WHY_TEXT_BYTES, "%s", isnan(value) ? "missing" : direction_word(direction));
+        break;
+    }
+}
+
+void result_fields_unusual_text(oif_reason reason, int direction, double value, const char *partner,
+                                char *text, size_t capacity)
+{
+    char whole[WHY_TEXT_BYTES];
+    print_unusual(reason, direction, value, partner, whole);
+    snprintf(text, capacity, "%s", whole);
+}
+
+/* The text of a category that is new or rare; NULL for others. */
+static const oif_text *category_text(const row_verdict *verdict, size_t column)
+{
+    const result_fields *fields = verdict->fields;
+    const oif_reason reason = fields->attributions[column].reason;
+    bool is_category = reason == OIF_REASON_NEW_VALUE || reason == OIF_REASON_RARE_VALUE;
+    return is_category ? categories_text(fields->categories, fields->places[column]) : NULL;
+}
+
+static const char *unusual_text(const row_verdict *verdict, size_t column,
+                                char text[WHY_TEXT_BYTES])
+{
+    const oif_attribution *why = &verdict->fields->attributions[column];
+    const oif_text *category = category_text(verdict, column);
+    print_unusual(why->reason, why->direction, verdict->values[column],
+                  verdict->fields->names[why->partner], text);
+    if (category) {
+        char quoted[CATEGORY_TEXT_BYTES];
+        size_t length = strlen(text);
+        snprintf(text + length, WHY_TEXT_BYTES - length, " %s", category_quoted(category, quoted));
+    }
+    return text;
+}
+
+/* For programs: which sense it was. */
+static const char *reason_word(oif_reason reason)
+{
+    static const char *const words[] = {"values",  "stuck",     "season",     "partner",
+                                        "silence", "new_value", "rare_value", "first_value",
+                                        "jump",    "flutter",   "shape"};
+    return words[reason];
+}
+
+void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < verdict->reason_count && length < capacity; i++) {
+        size_t column = verdict->fields->order[i];
+        double share = verdict->fields->attributions[column].share;
+        char unusual[WHY_TEXT_BYTES];
+        int printed = snprintf(text + length, capacity - length, "%s%s %s %.0f%%",
+                               i > 0 ? "; " : "", verdict->fields->names[column],
+                               unusual_text(verdict, column, unusual), share * 100);
+        length += printed > 0 ? (size_t)printed : 0;
+    }
+}
+
+static bool write_name(const char *name, bool doubles_quotes)
+{
+    return doubles_quotes ? quoting_write_doubled(name, strlen(name)) : write_text(name);
+}
+
+static bool write_reasons(const row_verdict *verdict, bool doubles_quotes)
+{
+    for (size_t i = 0; i < verdict->reason_count; i++) {
+        size_t column = verdict->fields->order[i];
+        char unusual[WHY_TEXT_BYTES];
+        write_text(i > 0 ? "; " : "");
+        write_name(verdict->fields->names[column], doubles_quotes);
+        write_text(" ");
+        write_name(unusual_text(verdict, column, unusual), doubles_quotes);
+        output_print(" %.0f%%", verdict->fields->attributions[column].share * 100);
+    }
+    return output_is_open();
+}
+
+static bool needs_quotes(const row_verdict *verdict, char delimiter)
+{
+    const char special[] = {delimiter, '"', '\n', '\r', '\0'};
+    if (delimiter == ';' || delimiter == ' ')
+        return verdict->reason_count > 0 || delimiter == ' ';
+    for (size_t i = 0; i < verdict->reason_count; i++) {
+        size_t column = verdict->fields->order[i];
+        char unusual[WHY_TEXT_BYTES];
+        if (strpbrk(verdict->fields->names[column], special) ||
+            strpbrk(unusual_text(verdict, column, unusual), special))
+            return true;
+    }
+    return false;
+}
+
+bool result_reasons_write_csv(const row_verdict *verdict, char delimiter)
+{
+    const char *quote = needs_quotes(verdict, delimiter) ? "\"" : "";
+    return write_text(quote) && write_reasons(verdict, *quote != '\0') && write_text(quote);
+}
+
+size_t result_fields_reason_column(const row_verdict *verdict, size_t reason)
+{
+    return verdict->fields->order[reason];
+}
+
+const char *result_fields_direction(const row_verdict *verdict, size_t column)
+{
+    const oif_attribution *why = &verdict->fields->attributions[column];
+    bool is_missing = why->reason == OIF_REASON_VALUES && isnan(verdict->values[column]);
+    return is_missing ? "missing" : found_word(why->reason, why->direction);
+}
+
+void result_fields_column_text(const row_verdict *verdict, size_t column, char *text,
+                               size_t capacity)
+{
+    char unusual[WHY_TEXT_BYTES];
+    snprintf(text, capacity, "%s", unusual_text(verdict, column, unusual));
+}
+
+static bool write_reason_json(const row_verdict *verdict, size_t column)
+{
+    const oif_attribution *why = &verdict->fields->attributions[column];
+    const char *name = verdict->fields->names[column],
+               *partner = verdict->fields->names[why->partner];
+    write_text("{\"column\":");
+    quoting_write_json(name, strlen(name));
+    output_print(",\"direction\":\"%s\",\"share\":%.2f", result_fields_direction(verdict, column),
+                 why->share);
+    if (why->reason != OIF_REASON_VALUES)
+        output_print(",\"reason\":\"%s\"", reason_word(why->reason));
+    if (why->reason == OIF_REASON_PARTNER) {
+        write_text(",\"partner\":");
+        quoting_write_json(partner, strlen(partner));
+    }
+    const oif_text *category = category_text(verdict, column);
+    if (category) {
+        write_text(",\"value\":");
+        quoting_write_json(category->text, category->bytes);
+    }
+    return write_text("}");
+}
+
+bool result_reasons_write_json(const row_verdict *verdict)
+{
+    write_text("[");
+    for (size_t i = 0; i < verdict->reason_count; i++) {
+        write_text(i > 0 ? "," : "");
+        write_reason_json(verdict, verdict->fields->order[i]);
+    }
+    return write_text("]");
+}
+
+/* ---- Episodes ---- */
+
+static bool knows_why(const oif_episode_info *episode)
+{
+    return episode->number > 0 && episode->column != OIF_UNKNOWN_COLUMN;
+}
+
+void result_fields_episode_text(const result_fields *fields, const oif_episode_info *episode,
+                                char text[FIELD_TEXT_BYTES])
+{
+    char unusual[WHY_TEXT_BYTES];
+    text[0] = '\0';
+    if (!knows_why(episode))
+        return;
+    print_unusual(episode->reason, episode->direction, episode->value, "another column", unusual);
+    snprintf(text, FIELD_TEXT_BYTES, "%s %s", fields->names[episode->column], unusual);
+}
+
+bool result_episode_write_csv(const row_verdict *verdict, char delimiter)
+{
+    char text[FIELD_TEXT_BYTES];
+    result_fields_episode_text(verdict->fields, &verdict->episode, text);
+    return quoting_write_csv(text, strlen(text), delimiter);
+}
+
+bool result_episode_write_json(const row_verdict *verdict)
+{
+    const result_fields *fields = verdict->fields;
+    const oif_episode_info *episode = &verdict->episode;
+    if (!knows_why(episode))
+        return write_text("null");
+    const char *name = fields->names[episode->column];
+    bool is_missing = episode->reason == OIF_REASON_VALUES && isnan(episode->value);
+    write_text("{\"column\":");
+    quoting_write_json(name, strlen(name));
+    output_print(",\"direction\":\"%s\"",
+                 is_missing ? "missing" : found_word(episode->reason, episode->direction));
+    if (episode->reason != OIF_REASON_VALUES)
+        output_print(",\"reason\":\"%s\"", reason_word(episode->reason));
+    write_text(",\"value\":");
+    return result_number_write(fields, episode->value, "null") && write_text("}");
+}

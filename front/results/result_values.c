@@ -1,0 +1,268 @@
+/* The values of the fields, in CSV, in JSON, and for formats that know types. */
+#include "front/text/durations.h"
+#include "front/text/quoting.h"
+#include "result_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- Numbers, truths and words ---- */
+
+double result_number_shorten(const result_fields *fields, double number)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    if (fields->digits == 0 || !isfinite(number))
+        return number;
+    int length = snprintf(text, sizeof text, "%.*e", fields->digits - 1, number);
+    oif_number_parse(text, text + length, &number);
+    return number;
+}
+
+bool result_number_write(const result_fields *fields, double number, const char *absent)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    return isfinite(number)
+               ? output_write(text, oif_number_format(result_number_shorten(fields, number), text))
+               : write_text(absent);
+}
+
+/* p is an estimate: more than four digits would suggest a precision that it does not have. */
+static double rounded_p(double p)
+{
+    double scale = 1;
+    while (p * scale < 1000 && scale < 1e18)
+        scale *= 10;
+    return round(p * scale) / scale;
+}
+
+static double rounded_severity(double severity)
+{
+    return round(severity * 100) / 100;
+}
+
+const char *grade_word(oif_grade grade)
+{
+    static const char *const words[] = {"", "note", "warning", "critical"};
+    return words[grade];
+}
+
+static const char *episode_word(oif_episode episode)
+{
+    static const char *const words[] = {"", "begins", "lasts", "ends"};
+    return words[episode];
+}
+
+static bool is_number(int field)
+{
+    return field == FIELD_SCORE || field == FIELD_P || field == FIELD_SEVERITY ||
+           field == FIELD_THRESHOLD;
+}
+
+/* NaN or infinite: the field has no number. */
+static double number_of(const row_verdict *verdict, int field)
+{
+    const oif_result *result = &verdict->result;
+    double number = field == FIELD_SCORE       ? result->score
+                    : field == FIELD_P         ? rounded_p(result->p)
+                    : field == FIELD_SEVERITY  ? rounded_severity(result->severity)
+                    : field == FIELD_THRESHOLD ? result->threshold
+                    : field == FIELD_EPISODE_PEAK && verdict->episode.number > 0
+                        ? rounded_severity(verdict->episode.peak_severity)
+                        : NAN;
+    return result_number_shorten(verdict->fields, number);
+}
+
+/* 0 or 1; -1: the field is something else. */
+static int truth_of(const oif_result *result, int field)
+{
+    return field == FIELD_ANOMALY   ? result->anomaly
+           : field == FIELD_READY   ? result->ready
+           : field == FIELD_LEARNED ? result->learned
+                                    : -1;
+}
+
+/* NULL: the field is something else. */
+static const char *word_of(const oif_result *result, int field)
+{
+    return field == FIELD_GRADE     ? grade_word(result->grade)
+           : field == FIELD_EPISODE ? episode_word(result->episode)
+                                    : NULL;
+}
+
+/* ---- Episodes ---- */
+
+/* The time of its first row; where that is unknown, the row's number among those of its key. */
+static bool write_episode_start(const oif_episode_info *episode, const char *quote)
+{
+    char text[MOMENT_TEXT_BYTES];
+    if (isnan(episode->first_seconds))
+        return output_print("%llu", (unsigned long long)episode->first_row);
+    return output_print("%s%s%s", quote, moment_text(episode->first_seconds, text), quote);
+}
+
+static bool write_episode_value(const row_verdict *verdict, int field, char delimiter)
+{
+    const oif_episode_info *episode = &verdict->episode;
+    bool is_json = delimiter == '\0';
+    if (episode->number == 0)
+        return write_text(is_json ? "null" : "");
+    if (field == FIELD_EPISODE_ID)
+        return output_print("%llu", (unsigned long long)episode->number);
+    if (field == FIELD_EPISODE_START)
+        return write_episode_start(episode, is_json ? "\"" : "");
+    if (field == FIELD_EPISODE_ROWS)
+        return output_print("%llu", (unsigned long long)episode->rows);
+    if (field == FIELD_EPISODE_PEAK)
+        return result_number_write(verdict->fields, rounded_severity(episode->peak_severity), "");
+    return is_json ? result_episode_write_json(verdict)
+                   : result_episode_write_csv(verdict, delimiter);
+}
+
+/* ---- CSV ---- */
+
+bool result_fields_write_name(const result_fields *fields, int field)
+{
+    return write_text(fields->prefix) && write_text(*fields->prefix ? "_" : "") &&
+           write_text(added_field_names[field]);
+}
+
+bool result_fields_write_names(const result_fields *fields, char delimiter)
+{
+    bool written = true;
+    for (size_t i = 0; i < fields->count && written; i++)
+        written =
+            output_write(&delimiter, 1) && result_fields_write_name(fields, fields->chosen[i]);
+    return written;
+}
+
+/* Numbers and truths are put together and written at once: a row has three of them, and each write
+ * costs as much as a short number. */
+typedef struct short_fields {
+    char text[FIELDS_MAX * (1 + OIF_NUMBER_TEXT_BYTES)];
+    size_t bytes;
+} short_fields;
+
+/* Adds a delimiter and the field's value; false: it is another kind of value, or there is none. */
+static bool add_short(short_fields *to, const row_verdict *verdict, int field, char delimiter,
+                      char decimal)
+{
+    const int truth = truth_of(&verdict->result, field);
+    const double number = truth < 0 ? number_of(verdict, field) : 0;
+    char *at = to->text + to->bytes;
+    if (!isfinite(number))
+        return false;
+    at[0] = delimiter;
+    at[1] = (char)('0' + truth);
+    size_t bytes = truth < 0 ? oif_number_format(number, at + 1) : 1;
+    char *point = decimal == '.' ? NULL : memchr(at + 1, '.', bytes);
+    if (point)
+        *point = decimal;
+    to->bytes += 1 + bytes;
+    return true;
+}
+
+/* A field that is not short. Between blanks an empty one could not be seen. */
+static bool write_csv_value(const row_verdict *verdict, int field, char delimiter)
+{
+    const char *word = is_number(field) ? "" : word_of(&verdict->result, field);
+    if (word)
+        return quoting_write_csv(word, strlen(word), delimiter);
+    return field == FIELD_WHY ? result_reasons_write_csv(verdict, delimiter)
+                              : write_episode_value(verdict, field, delimiter);
+}
+
+bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal)
+{
+    const result_fields *fields = verdict->fields;
+    short_fields together;
+    bool written = true;
+    together.bytes = 0;
+    for (size_t i = 0; i < fields->count && written; i++) {
+        if (add_short(&together, verdict, fields->chosen[i], delimiter, decimal))
+            continue;
+        written = output_write(together.text, together.bytes) && output_write(&delimiter, 1) &&
+                  write_csv_value(verdict, fields->chosen[i], delimiter);
+        together.bytes = 0;
+    }
+    return written && output_write(together.text, together.bytes);
+}
+
+/* ---- JSON ---- */
+
+static bool write_json_value(const row_verdict *verdict, int field)
+{
+    const int truth = truth_of(&verdict->result, field);
+    const char *word = word_of(&verdict->result, field);
+    if (is_number(field))
+        return result_number_write(verdict->fields, number_of(verdict, field), "null");
+    if (truth >= 0)
+        return write_text(truth ? "true" : "false");
+    if (word)
+        return *word ? output_print("\"%s\"", word) : write_text("null");
+    return field == FIELD_WHY ? result_reasons_write_json(verdict)
+                              : write_episode_value(verdict, field, '\0');
+}
+
+bool result_fields_write_json(const row_verdict *verdict)
+{
+    const result_fields *fields = verdict->fields;
+    bool written = output_write(fields->json_start, fields->json_start_bytes);
+    for (size_t i = 0; i < fields->count && written; i++)
+        written = write_text(i > 0 ? ",\"" : "\"") &&
+                  write_text(added_field_names[fields->chosen[i]]) && write_text("\":") &&
+                  write_json_value(verdict, fields->chosen[i]);
+    return written && write_text("}");
+}
+
+/* ---- As values, for formats of their own ---- */
+
+static void episode_value(const row_verdict *verdict, int field, field_value *value)
+{
+    const oif_episode_info *episode = &verdict->episode;
+    *value = (field_value){.kind = VALUE_ABSENT};
+    if (episode->number == 0)
+        return;
+    value->kind = VALUE_COUNT;
+    if (field == FIELD_EPISODE_ID) {
+        value->count = episode->number;
+    } else if (field == FIELD_EPISODE_ROWS) {
+        value->count = episode->rows;
+    } else if (field == FIELD_EPISODE_PEAK) {
+        value->kind = VALUE_NUMBER;
+        value->number =
+            result_number_shorten(verdict->fields, rounded_severity(episode->peak_severity));
+    } else if (field == FIELD_EPISODE_WHY) {
+        value->kind = VALUE_TEXT;
+        result_fields_episode_text(verdict->fields, episode, value->text);
+    } else if (isnan(episode->first_seconds)) {
+        value->count = episode->first_row;
+    } else {
+        char moment[MOMENT_TEXT_BYTES];
+        value->kind = VALUE_TEXT;
+        snprintf(value->text, sizeof value->text, "%s",
+                 moment_text(episode->first_seconds, moment));
+    }
+}
+
+void result_fields_value(const row_verdict *verdict, int field, field_value *value)
+{
+    const int truth = truth_of(&verdict->result, field);
+    const char *word = word_of(&verdict->result, field);
+    value->kind = VALUE_TEXT;
+    if (is_number(field)) {
+        value->kind = VALUE_NUMBER;
+        value->number = number_of(verdict, field);
+    } else if (truth >= 0) {
+        value->kind = VALUE_TRUTH;
+        value->truth = truth;
+    } else if (word) {
+        snprintf(value->text, sizeof value->text, "%s", word);
+    } else if (field == FIELD_WHY) {
+        result_fields_reasons_text(verdict, value->text, sizeof value->text);
+    } else {
+        episode_value(verdict, field, value);
+    }
+    if ((value->kind == VALUE_NUMBER && !isfinite(value->number)) ||
+        (value->kind == VALUE_TEXT && value->text[0] == '\0'))
+        value->kind = VALUE_ABSENT;
+}

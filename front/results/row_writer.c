@@ -1,0 +1,211 @@
+#include "row_writer.h"
+
+#include "front/text/quoting.h"
+#include "line_formats.h"
+
+#include <math.h>
+#include <string.h>
+
+exit_code row_writer_start(row_writer *writer, const cli_input *input,
+                           const score_settings *settings)
+{
+    *writer = (row_writer){.input = input,
+                           .format = settings->output,
+                           .has_no_header = settings->no_output_header,
+                           .measurement = settings->measurement ? settings->measurement : "oif",
+                           .delimiter = oif_reader_delimiter(input->reader)};
+    if (writer->format == OUTPUT_AS_INPUT)
+        writer->format = input->format == OIF_FORMAT_NDJSON ? OUTPUT_NDJSON : OUTPUT_CSV;
+    if (writer->delimiter == '\0')
+        writer->delimiter = ',';
+    return row_cells_open(&writer->cells, input);
+}
+
+void row_writer_close(row_writer *writer)
+{
+    row_cells_close(&writer->cells);
+}
+
+static bool write_line_end(const row_writer *writer, const oif_record *record)
+{
+    if (writer->input->format == OIF_FORMAT_RAW)
+        return output_write("\n", 1);
+    if (record && record->end_bytes > 0)
+        return output_write(record->text + record->text_bytes, record->end_bytes);
+    return output_write(writer->input->source.line_end, strlen(writer->input->source.line_end));
+}
+
+/* ---- Fields of a row in another format ---- */
+
+static const char *past_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* Whether the text is a number as JSON writes them: +1, .5, 1. and 007 are not. */
+static bool is_json_number(oif_text text)
+{
+    const char *at = text.text, *end = at + text.bytes, *digits;
+    at += at < end && *at == '-';
+    digits = at;
+    at = past_digits(at, end);
+    if (at == digits || (*digits == '0' && at - digits > 1))
+        return false;
+    if (at < end && *at == '.') {
+        digits = at + 1;
+        at = past_digits(digits, end);
+        if (at == digits)
+            return false;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        digits = at;
+        at = past_digits(at, end);
+        if (at == digits)
+            return false;
+    }
+    return at == end;
+}
+
+static bool write_number(double number)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    return output_write(text, oif_number_format(number, text));
+}
+
+static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
+{
+    if (writer->input->format == OIF_FORMAT_RAW) {
+        row_cell cell = row_cells_get(&writer->cells, record, column);
+        return write_number(cell.number);
+    }
+    return quoting_write_csv(record->texts[column].text, record->texts[column].bytes,
+                             writer->delimiter);
+}
+
+/* 1.234 is 1234 where the comma is the decimal sign. */
+static bool has_grouping_point(const row_writer *writer, oif_text text)
+{
+    return oif_reader_has_decimal_commas(writer->input->reader) &&
+           memchr(text.text, '.', text.bytes) != NULL;
+}
+
+static bool write_json_cell(const row_writer *writer, const oif_record *record, size_t column)
+{
+    row_cell cell = row_cells_get(&writer->cells, record, column);
+    if (cell.kind == CELL_MISSING || (cell.kind == CELL_NUMBER && !isfinite(cell.number)))
+        return output_write("null", 4);
+    if (is_json_number(cell.text) && !has_grouping_point(writer, cell.text))
+        return output_write(cell.text.text, cell.text.bytes);
+    return cell.kind == CELL_NUMBER ? write_number(cell.number)
+                                    : quoting_write_json(cell.text.text, cell.text.bytes);
+}
+
+/* ---- CSV ---- */
+
+static bool write_new_header(const row_writer *writer)
+{
+    for (size_t i = 0; i < writer->cells.count; i++) {
+        const char *name = oif_reader_column_name(writer->input->reader, i);
+        if (i > 0)
+            output_write(&writer->delimiter, 1);
+        quoting_write_csv(name, strlen(name), writer->delimiter);
+    }
+    return output_is_open();
+}
+
+bool row_writer_header(const row_writer *writer, const result_fields *fields)
+{
+    const cli_input *input = writer->input;
+    size_t header_bytes;
+    const char *header = oif_reader_header_text(input->reader, &header_bytes);
+    if (writer->format != OUTPUT_CSV || writer->has_no_header)
+        return true;
+    if (input->format != OIF_FORMAT_RAW && input->source.byte_order_mark_bytes == 3 &&
+        !output_write("\xEF\xBB\xBF", 3)) /* in JSON it would be an error */
+        return false;
+    if (input->format != OIF_FORMAT_CSV)
+        return write_new_header(writer) && result_fields_write_names(fields, writer->delimiter) &&
+               write_line_end(writer, NULL);
+    return !oif_reader_has_header(input->reader) ||
+           (output_write(header, header_bytes) &&
+            result_fields_write_names(fields, writer->delimiter) && write_line_end(writer, NULL));
+}
+
+static bool write_csv(const row_writer *writer, const oif_record *record,
+                      const row_verdict *verdict)
+{
+    if (writer->input->format == OIF_FORMAT_CSV) {
+        output_write(record->text, record->text_bytes);
+    } else {
+        for (size_t i = 0; i < writer->cells.count; i++) {
+            if (i > 0)
+                output_write(&writer->delimiter, 1);
+            write_csv_cell(writer, record, i);
+        }
+    }
+    /* numbers are written as in the rest of the row, so a program reads both */
+    const char decimal = input_has_decimal_commas(writer->input, record) ? ',' : '.';
+    return result_fields_write_csv(verdict, writer->delimiter, decimal);
+}
+
+/* ---- NDJSON ---- */
+
+/* Inserts the fields before the closing brace; everything else stays byte for byte. */
+static bool extend_object(const oif_record *record, const row_verdict *verdict)
+{
+    const char *text = record->text, *end = text + record->text_bytes, *brace = end - 1, *last;
+    while (*brace != '}')
+        brace--;
+    last = brace - 1;
+    while (strchr(" \t\r", *last))
+        last--;
+    return output_write(text, (size_t)(brace - text)) && (*last == '{' || output_write(",", 1)) &&
+           result_fields_write_json(verdict) && output_write(brace, (size_t)(end - brace));
+}
+
+/* The object without its closing brace. */
+static bool write_members(const row_writer *writer, const oif_record *record)
+{
+    for (size_t i = 0; i < writer->cells.count; i++) {
+        const char *name = oif_reader_column_name(writer->input->reader, i);
+        output_write(i > 0 ? "," : "{", 1);
+        quoting_write_json(name, strlen(name));
+        output_write(":", 1);
+        write_json_cell(writer, record, i);
+    }
+    return output_is_open();
+}
+
+static bool write_object(const row_writer *writer, const oif_record *record,
+                         const row_verdict *verdict)
+{
+    return write_members(writer, record) && output_write(",", 1) &&
+           result_fields_write_json(verdict) && output_write("}", 1);
+}
+
+bool row_writer_object(const row_writer *writer, const oif_record *record)
+{
+    if (writer->input->format == OIF_FORMAT_NDJSON)
+        return output_write(record->text, record->text_bytes);
+    return write_members(writer, record) && output_write("}", 1);
+}
+
+bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict)
+{
+    bool written;
+    if (writer->format == OUTPUT_INFLUX)
+        return influx_write(&writer->cells, writer->measurement, record, verdict);
+    if (writer->format == OUTPUT_LOGFMT)
+        return logfmt_write(&writer->cells, record, verdict) && output_write("\n", 1);
+    if (writer->format == OUTPUT_CSV)
+        written = write_csv(writer, record, verdict);
+    else if (writer->input->format == OIF_FORMAT_NDJSON)
+        written = extend_object(record, verdict);
+    else
+        written = write_object(writer, record, verdict);
+    return written && write_line_end(writer, record);
+}

@@ -1,0 +1,36 @@
+/* The routes: one table of methods and paths. */
+#ifndef OIF_SERVE_ROUTES_H
+#define OIF_SERVE_ROUTES_H
+
+#include "app.h"
+#include "serve/http/access.h"
+#include "serve/http/reply.h"
+#include "serve/http/request.h"
+
+typedef enum route_body {
+    BODY_NONE,
+    BODY_SMALL,
+    BODY_FORM, /* parameters too long for a query, such as a key of 64 KB */
+    BODY_ROWS
+} route_body;
+
+typedef struct route {
+    const char *method;
+    const char *path; /* "/api/v1/streams/NAME": parts in capitals match any text */
+    access_level access;
+    void (*handle)(app *served, const request *asked, reply *answer);
+    const char *parameters; /* of the query, and of a form: "key limit" */
+    route_body body;
+} route;
+
+/* Finds the route and checks access. If that fails, or the answer is already known, returns NULL
+ * and the answer is complete. */
+const route *route_find(app *served, const request *asked, reply *answer);
+
+/* The maximum size of its body in bytes. */
+size_t route_body_limit(const app *served, const route *found);
+
+/* Begins and ends an answer on one thread; handlers need not check for lack of memory. */
+void route_handle(app *served, const route *found, request *asked, reply *answer);
+
+#endif

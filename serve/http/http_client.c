@@ -1,0 +1,257 @@
+#include "http_client.h"
+
+#include "front/text/cut.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A query for 10^5 series returns some 20 MB. */
+enum { ANSWER_BYTES_MAX = 64 << 20, TOKEN_BYTES_MAX = 4096, CONNECT_SECONDS_MAX = 10 };
+
+struct http_client {
+    CURL *curl;
+    char *base, *token_file;
+    const atomic_bool *is_stopped;
+};
+
+/* ---- Lifecycle ---- */
+
+static void start_curl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+char *http_copy_base(const char *base)
+{
+    size_t bytes = strlen(base);
+    while (bytes > 0 && base[bytes - 1] == '/')
+        bytes--;
+    return strndup(base, bytes);
+}
+
+http_client *http_client_new(const char *base, const char *token_file,
+                             const atomic_bool *is_stopped)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_curl);
+    http_client *client = calloc(1, sizeof *client);
+    if (!client)
+        return NULL;
+    client->is_stopped = is_stopped;
+    client->base = http_copy_base(base);
+    client->token_file = token_file ? strdup(token_file) : NULL;
+    client->curl = curl_easy_init();
+    if (client->base && client->curl && (!token_file || client->token_file))
+        return client;
+    http_client_free(client);
+    return NULL;
+}
+
+void http_client_free(http_client *client)
+{
+    if (!client)
+        return;
+    curl_easy_cleanup(client->curl);
+    free(client->base);
+    free(client->token_file);
+    free(client);
+}
+
+void http_answer_close(http_answer *answer)
+{
+    free(answer->body);
+    *answer = (http_answer){0};
+}
+
+/* ---- Callbacks of curl ---- */
+
+static size_t take_bytes(char *bytes, size_t one, size_t count, void *context)
+{
+    http_answer *answer = context;
+    (void)one; /* always 1 */
+    if (count > ANSWER_BYTES_MAX - answer->bytes)
+        return 0;
+    char *longer = realloc(answer->body, answer->bytes + count + 1);
+    if (!longer)
+        return 0;
+    memcpy(longer + answer->bytes, bytes, count);
+    answer->body = longer;
+    answer->bytes += count;
+    longer[answer->bytes] = '\0';
+    return count;
+}
+
+static int is_to_end(void *context, curl_off_t to_come, curl_off_t have, curl_off_t to_go,
+                     curl_off_t gone)
+{
+    const http_client *client = context;
+    (void)to_come;
+    (void)have;
+    (void)to_go;
+    (void)gone;
+    return client->is_stopped && atomic_load(client->is_stopped);
+}
+
+/* ---- Requests ---- */
+
+/* The first line of a file after "Authorization: Bearer "; false: `answer` has the cause. */
+static bool read_token(const char *path, char *header, size_t header_bytes, http_answer *answer)
+{
+    int used = snprintf(header, header_bytes, "Authorization: Bearer ");
+    FILE *file = fopen(path, "r");
+    const char *line = file ? fgets(header + used, (int)header_bytes - used, file) : NULL;
+    int reason = errno;
+    if (file)
+        fclose(file);
+    header[strcspn(header, "\r\n")] = '\0';
+    if (line && header[used])
+        return true;
+    snprintf(answer->message, sizeof answer->message, "%s: the token cannot be read: %s", path,
+             file ? "the file is empty" : strerror(reason));
+    return false;
+}
+
+/* NULL: `answer` has the cause. */
+static struct curl_slist *make_headers(const http_client *client, const char *type,
+                                       http_answer *answer)
+{
+    char text[TOKEN_BYTES_MAX];
+    if (client->token_file && !read_token(client->token_file, text, sizeof text, answer))
+        return NULL;
+    struct curl_slist *headers = client->token_file ? curl_slist_append(NULL, text) : NULL;
+    bool is_short = client->token_file && !headers;
+    snprintf(text, sizeof text, "Content-Type: %s", type);
+    struct curl_slist *more = is_short ? NULL : curl_slist_append(headers, text);
+    headers = more ? more : headers;
+    /* curl would wait for an answer to "Expect: 100-continue" before a long body. */
+    more = more ? curl_slist_append(headers, "Expect:") : NULL;
+    if (more)
+        return more;
+    curl_slist_free_all(headers);
+    snprintf(answer->message, sizeof answer->message, "out of memory");
+    return NULL;
+}
+
+/* host:port, without scheme, user and password. */
+static const char *host_of(const char *url, size_t *bytes)
+{
+    const char *host = strstr(url, "://");
+    host = host ? host + 3 : url;
+    *bytes = strcspn(host, "/?#");
+    for (const char *at = host, *end = host + *bytes; at < end; at++)
+        if (*at == '@') {
+            host = at + 1;
+            *bytes = (size_t)(end - host);
+        }
+    return host;
+}
+
+static bool is_this_machine(const char *url)
+{
+    size_t bytes;
+    const char *host = host_of(url, &bytes);
+    return strncmp(host, "127.", 4) == 0 || strncmp(host, "[::1]", 5) == 0 ||
+           (strncmp(host, "localhost", 9) == 0 && (bytes == 9 || host[9] == ':'));
+}
+
+static void set_options(http_client *client, const char *url, struct curl_slist *headers,
+                        const char *body, size_t bytes, double timeout_seconds, http_answer *answer)
+{
+    CURL *curl = client->curl;
+    long milliseconds = timeout_seconds > 0.001 ? (long)(timeout_seconds * 1000) : 1;
+    curl_easy_reset(curl); /* keeps the connection */
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    if (is_this_machine(url)) /* a proxy of the environment cannot reach it */
+        curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "oif");
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, milliseconds);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS_MAX);
+    curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_to_end);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, client);
+}
+
+static bool perform(http_client *client, http_answer *answer)
+{
+    char reason[CURL_ERROR_SIZE] = "";
+    curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, reason);
+    CURLcode code = curl_easy_perform(client->curl);
+    curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, NULL);
+    if (code == CURLE_OK) {
+        curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+        return answer->status > 0;
+    }
+    snprintf(answer->message, sizeof answer->message, "%s",
+             *reason ? reason : curl_easy_strerror(code));
+    return false;
+}
+
+bool http_client_post(http_client *client, const char *path, const char *type, const char *body,
+                      size_t bytes, double timeout_seconds, http_answer *answer)
+{
+    *answer = (http_answer){0};
+    struct curl_slist *headers = make_headers(client, type, answer);
+    if (!headers)
+        return false;
+    size_t url_bytes = strlen(client->base) + strlen(path) + 1;
+    char *url = malloc(url_bytes);
+    bool is_answered = false;
+    if (url) {
+        snprintf(url, url_bytes, "%s%s", client->base, path);
+        set_options(client, url, headers, body, bytes, timeout_seconds, answer);
+        is_answered = perform(client, answer);
+    } else {
+        snprintf(answer->message, sizeof answer->message, "out of memory");
+    }
+    curl_slist_free_all(headers);
+    free(url);
+    return is_answered;
+}
+
+/* ---- Texts ---- */
+
+static bool is_unreserved(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("-._~", c));
+}
+
+char *http_form_add(char *form, const char *name, const char *value)
+{
+    size_t used = form ? strlen(form) : 0;
+    char *longer = realloc(form, used + strlen(name) + 3 * strlen(value) + 3);
+    if (!longer) {
+        free(form);
+        return NULL;
+    }
+    char *end = longer + used;
+    end += sprintf(end, "%s%s=", used > 0 ? "&" : "", name);
+    for (; *value; value++)
+        end += is_unreserved(*value) ? sprintf(end, "%c", *value)
+                                     : sprintf(end, "%%%02X", (unsigned)(unsigned char)*value);
+    return longer;
+}
+
+/* Keeps passwords out of the log. */
+const char *http_host_text(const char *url, char text[HTTP_HOST_BYTES])
+{
+    size_t bytes;
+    const char *host = host_of(url, &bytes), *scheme_end = strstr(url, "://");
+    size_t scheme_bytes = scheme_end ? (size_t)(scheme_end + 3 - url) : 0;
+    snprintf(text, HTTP_HOST_BYTES, "%.*s%.*s", scheme_bytes < 16 ? (int)scheme_bytes : 0, url,
+             (int)cut_bytes(host, bytes, HTTP_HOST_BYTES / 2), host);
+    return text;
+}

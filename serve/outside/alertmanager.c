@@ -1,0 +1,297 @@
+#include "alertmanager.h"
+
+#include "alert_queue.h"
+#include "front/text/clock.h"
+#include "front/text/cut.h"
+#include "front/text/durations.h"
+#include "front/text/output.h"
+#include "front/text/quoting.h"
+#include "serve/base/background.h"
+#include "serve/http/http_client.h"
+#include "serve/stream/stream.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPISODES_MAX = 20000, ALERTS_PER_POST = 256, PAUSE_SECONDS_MAX = 60 };
+
+static const double look_seconds = 0.2, list_seconds_max = 15;
+static const double silence_seconds_max = 86400;
+static const double post_seconds_max = 10, last_post_seconds_max = 2;
+
+struct alertmanager {
+    const alertmanager_config *config;
+    streams *all;
+    http_client *client;
+    alert_queue *queue;
+    background beside;
+
+    /* Used only by the thread. */
+    uint64_t cursor;      /* in the feed */
+    double list_at;       /* when open episodes are listed again */
+    double not_before;    /* when to retry after a failure */
+    double pause_seconds; /* before the retry */
+
+    pthread_mutex_t lock; /* protects what follows */
+    alertmanager_figures figures;
+};
+
+/* ---- What to send ---- */
+
+/* A silence becomes an episode with another name and the number 0, which no episode has. */
+static void make_episode(json_t *silence)
+{
+    const char *word = json_string_value(json_object_get(silence, "silence"));
+    bool is_open = word && strcmp(word, "begins") == 0;
+    double since = json_number_value(json_object_get(silence, "since"));
+    double seconds = json_number_value(json_object_get(silence, "seconds"));
+    json_object_set_new(silence, "alertname", json_string("OifSilence"));
+    json_object_set_new(silence, "number", json_integer(0));
+    json_object_set_new(silence, "open", json_boolean(is_open));
+    json_object_set_new(silence, "began", json_real(since));
+    json_object_set_new(silence, "ended", is_open ? json_null() : json_real(since + seconds));
+    json_object_set_new(silence, "grade", json_string("warning"));
+    json_object_set_new(silence, "reason", json_string("silent"));
+}
+
+/* Adds an Episode or a silence, as in events and lists. */
+static void put(alertmanager *sender, const char *text, size_t bytes)
+{
+    json_t *episode = json_loadb(text, bytes, JSON_ALLOW_NUL, NULL);
+    if (json_object_get(episode, "silence"))
+        make_episode(episode);
+    if (episode && !alert_queue_put(sender->queue, episode)) {
+        pthread_mutex_lock(&sender->lock);
+        sender->figures.dropped++;
+        pthread_mutex_unlock(&sender->lock);
+    }
+    json_decref(episode);
+}
+
+static void take_events(alertmanager *sender)
+{
+    feed_event event;
+    const feed_filter all = {.stream = NULL};
+    while (feed_next(streams_feed(sender->all), &sender->cursor, &all, &event)) {
+        if (event.kind == FEED_EPISODE || event.kind == FEED_SILENCE)
+            put(sender, event.text, event.bytes);
+        feed_event_free(&event);
+    }
+}
+
+/* ---- What is open ---- */
+
+static void write_episode(void *context, const stream_episode *episode)
+{
+    (void)context;
+    stream_episode_write(episode);
+    output_write("\n", 1);
+}
+
+/* A key that was silent for a day was probably removed; stop reporting it. */
+static void write_if_silent(void *context, const stream_key *key)
+{
+    char moment[MOMENT_TEXT_BYTES], since[OIF_NUMBER_TEXT_BYTES];
+    double idle_seconds = background_wall_seconds() - key->last_seen;
+    if (!key->is_silent || !(idle_seconds < silence_seconds_max))
+        return;
+    output_print("{\"silence\":\"begins\",\"stream\":\"%s\",\"key\":",
+                 *(const char *const *)context);
+    quoting_write_json(key->key, key->key_bytes);
+    output_print(",\"since\":%.*s,\"text\":\"no row since %s\"}\n",
+                 (int)oif_number_format(key->last_seen, since), since,
+                 moment_text(key->last_seen, moment));
+}
+
+static void write_what_is_open(void *context, stream *one)
+{
+    stream_figures figures;
+    stream_get_figures(one, &figures);
+    if (figures.episodes_open > 0)
+        stream_each_open_episode(one, write_episode, context);
+    const char *name = stream_name(one);
+    if (figures.silent_keys > 0)
+        stream_each_key(one, SIZE_MAX, write_if_silent, &name);
+}
+
+/* Streams are locked only while texts are written; the texts are parsed afterwards. */
+static void list_what_is_open(alertmanager *sender)
+{
+    size_t bytes;
+    output_divert();
+    streams_each(sender->all, write_what_is_open, NULL);
+    output_write("\n", 1); /* so there is a text even if nothing is open */
+    char *text = output_diverted(&bytes), *end;
+    if (!text)
+        return; /* out of memory; try again next time */
+    alert_queue_begin_all(sender->queue);
+    for (char *line = text; (end = memchr(line, '\n', (size_t)(text + bytes - line)));
+         line = end + 1)
+        if (end > line)
+            put(sender, line, (size_t)(end - line));
+    take_events(sender); /* episodes that began meanwhile are not over */
+    alert_queue_end_all(sender->queue);
+    free(text);
+    double resend = sender->config->resend_seconds;
+    sender->list_at = clock_seconds() + (resend < list_seconds_max ? resend : list_seconds_max);
+}
+
+/* ---- Sending ---- */
+
+/* Whether the alerts themselves are at fault: a retry would not help. */
+static bool is_refused(const http_answer *answer)
+{
+    return answer->status == 400 || answer->status == 413 || answer->status == 422;
+}
+
+static void report_failure(alertmanager *sender, const http_answer *answer)
+{
+    char host[HTTP_HOST_BYTES];
+    http_host_text(sender->config->url, host);
+    const char *body = answer->body ? answer->body : "";
+    if (answer->status > 0)
+        note("Alertmanager %s: answers %ld: %.*s; alerts wait and are tried again", host,
+             answer->status, (int)cut_bytes(body, strlen(body), 200), body);
+    else
+        note("Alertmanager %s: %s; alerts wait and are tried again", host, answer->message);
+}
+
+static void count_post(alertmanager *sender, size_t alerts, bool is_taken,
+                       const http_answer *answer)
+{
+    pthread_mutex_lock(&sender->lock);
+    bool was_failing = sender->figures.is_failing;
+    sender->figures.posts++;
+    sender->figures.failures += !is_taken;
+    sender->figures.alerts += is_taken ? alerts : 0;
+    sender->figures.is_failing = !is_taken;
+    pthread_mutex_unlock(&sender->lock);
+    char host[HTTP_HOST_BYTES];
+    if (!is_taken && !was_failing)
+        report_failure(sender, answer);
+    if (is_taken && was_failing)
+        note("Alertmanager %s: takes alerts again", http_host_text(sender->config->url, host));
+}
+
+static void pause_longer(alertmanager *sender)
+{
+    double longer = 2 * sender->pause_seconds;
+    sender->pause_seconds = longer < 1                   ? 1
+                            : longer > PAUSE_SECONDS_MAX ? PAUSE_SECONDS_MAX
+                                                         : longer;
+    sender->not_before = clock_seconds() + sender->pause_seconds;
+}
+
+/* Returns whether more may follow at once. */
+static bool post(alertmanager *sender, double timeout_seconds)
+{
+    size_t bytes;
+    output_divert();
+    double clock = clock_seconds();
+    size_t count =
+        alert_queue_write(sender->queue, clock, background_wall_seconds(), ALERTS_PER_POST);
+    char *body = output_diverted(&bytes);
+    if (count == 0 || !body) {
+        free(body);
+        return false;
+    }
+    http_answer answer;
+    bool is_taken = http_client_post(sender->client, "/api/v2/alerts", "application/json", body,
+                                     bytes, timeout_seconds, &answer) &&
+                    answer.status / 100 == 2;
+    free(body);
+    if (!atomic_load(&sender->beside.is_stopped))
+        count_post(sender, count, is_taken, &answer);
+    if (is_taken || is_refused(&answer))
+        alert_queue_sent(sender->queue, clock);
+    http_answer_close(&answer);
+    if (is_taken)
+        sender->pause_seconds = 0;
+    else
+        pause_longer(sender);
+    return is_taken;
+}
+
+/* ---- The thread ---- */
+
+static void count_waiting(alertmanager *sender)
+{
+    pthread_mutex_lock(&sender->lock);
+    sender->figures.episodes = alert_queue_count(sender->queue);
+    sender->figures.waiting = alert_queue_waiting(sender->queue);
+    pthread_mutex_unlock(&sender->lock);
+}
+
+static void *run(void *context)
+{
+    alertmanager *sender = context;
+    list_what_is_open(sender);
+    do {
+        take_events(sender);
+        if (clock_seconds() >= sender->list_at)
+            list_what_is_open(sender);
+        while (clock_seconds() >= sender->not_before && post(sender, post_seconds_max))
+            continue;
+        count_waiting(sender);
+    } while (background_wait(&sender->beside, look_seconds));
+    atomic_store(&sender->beside.is_stopped, false);
+    take_events(sender);
+    if (!sender->figures.is_failing && alert_queue_waiting(sender->queue) > 0)
+        post(sender, last_post_seconds_max);
+    return NULL;
+}
+
+/* ---- Lifecycle ---- */
+
+static void close_sender(alertmanager *sender)
+{
+    http_client_free(sender->client);
+    alert_queue_free(sender->queue);
+    pthread_mutex_destroy(&sender->lock);
+    free(sender);
+}
+
+bool alertmanager_start(const alertmanager_config *config, const char *page_url, streams *all,
+                        alertmanager **started, problem *why)
+{
+    *started = NULL;
+    alertmanager *sender = calloc(1, sizeof *sender);
+    if (!sender)
+        return problem_set(why, 500, NULL, "out of memory");
+    sender->config = config;
+    sender->all = all;
+    sender->cursor = feed_latest(streams_feed(all));
+    pthread_mutex_init(&sender->lock, NULL);
+    sender->client = http_client_new(config->url, config->token_file, &sender->beside.is_stopped);
+    sender->queue = alert_queue_new(&(alert_queue_options){.episodes_max = EPISODES_MAX,
+                                                           .resend_seconds = config->resend_seconds,
+                                                           .labels = config->labels,
+                                                           .min_grade = config->min_grade,
+                                                           .page_url = page_url});
+    int failure =
+        sender->client && sender->queue ? background_start(&sender->beside, run, sender) : ENOMEM;
+    if (failure == 0) {
+        *started = sender;
+        return true;
+    }
+    close_sender(sender);
+    return problem_set(why, 500, NULL, "Alertmanager: no thread can be started: %s",
+                       strerror(failure));
+}
+
+void alertmanager_stop(alertmanager *sender)
+{
+    if (!sender)
+        return;
+    background_stop(&sender->beside);
+    close_sender(sender);
+}
+
+void alertmanager_get_figures(alertmanager *sender, alertmanager_figures *figures)
+{
+    pthread_mutex_lock(&sender->lock);
+    *figures = sender->figures;
+    pthread_mutex_unlock(&sender->lock);
+}

@@ -1,0 +1,32 @@
+/* Sends episodes and silences of all streams to Alertmanager (API v2), on a separate thread, so
+ * streams never wait for it. The thread watches the feed, and now and then lists what is open, to
+ * recover what the feed has lost. After a restart, open episodes are sent again, and Alertmanager
+ * recognises them by their labels; ended ones are not. */
+#ifndef OIF_SERVE_ALERTMANAGER_H
+#define OIF_SERVE_ALERTMANAGER_H
+
+#include "config.h"
+#include "serve/stream/streams.h"
+
+typedef struct alertmanager alertmanager;
+
+/* `page_url` is the public address of the live page, such as http://host:8571, or NULL. All
+ * arguments must live until the stop. On failure, `why` has the cause. */
+bool alertmanager_start(const alertmanager_config *config, const char *page_url, streams *all,
+                        alertmanager **started, problem *why);
+
+/* Tries once more to send what is waiting, for at most two seconds; open episodes stay open.
+ * Accepts NULL. */
+void alertmanager_stop(alertmanager *sender);
+
+typedef struct alertmanager_figures {
+    uint64_t posts, failures; /* requests, and those that failed */
+    uint64_t alerts;          /* in successful requests */
+    uint64_t dropped;         /* episodes that did not fit */
+    size_t episodes, waiting; /* held, and those whose latest state is not sent */
+    bool is_failing;
+} alertmanager_figures;
+
+void alertmanager_get_figures(alertmanager *sender, alertmanager_figures *figures);
+
+#endif

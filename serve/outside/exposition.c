@@ -1,0 +1,503 @@
+#include "exposition.h"
+
+#include "front/results/result_fields.h"
+#include "front/text/output.h"
+#include "front/text/quoting.h"
+#include "serve/stream/stream.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* What is known about one key. */
+typedef struct key_series {
+    char *key;
+    size_t key_bytes;
+    double score, severity, threshold;
+    bool is_in_episode;
+} key_series;
+
+typedef struct stream_series {
+    char *name;
+    stream_figures figures;
+    key_series *keys; /* a heap, the least severe first */
+    size_t key_count, keys_max;
+    size_t left_out;
+    bool is_short; /* out of memory */
+} stream_series;
+
+/* All lines of a metric must be adjacent, so everything is collected first. */
+typedef struct collected {
+    stream_series *streams;
+    size_t count, capacity, keys_max;
+    bool is_short;
+} collected;
+
+/* ---- The worst keys ---- */
+
+static double or_zero(double number)
+{
+    return isnan(number) ? 0 : number;
+}
+
+static bool is_worse(const key_series *a, const key_series *b)
+{
+    if (a->is_in_episode != b->is_in_episode)
+        return a->is_in_episode;
+    if (or_zero(a->severity) != or_zero(b->severity))
+        return or_zero(a->severity) > or_zero(b->severity);
+    return or_zero(a->score) > or_zero(b->score);
+}
+
+static void swap(key_series *a, key_series *b)
+{
+    key_series kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void sift_up(key_series *keys, size_t i)
+{
+    for (; i > 0 && is_worse(&keys[(i - 1) / 2], &keys[i]); i = (i - 1) / 2)
+        swap(&keys[i], &keys[(i - 1) / 2]);
+}
+
+static void sift_down(key_series *keys, size_t count)
+{
+    for (size_t i = 0, child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && is_worse(&keys[child], &keys[child + 1]))
+            child++;
+        if (!is_worse(&keys[i], &keys[child]))
+            break;
+        swap(&keys[i], &keys[child]);
+    }
+}
+
+static int compare_worst_first(const void *a, const void *b)
+{
+    return is_worse(a, b) ? -1 : is_worse(b, a);
+}
+
+/* Copies the text of a key only if the key is among the worst. */
+static void take_key(void *context, const stream_key *visited)
+{
+    stream_series *one = context;
+    key_series key = {.key_bytes = visited->key_bytes,
+                      .score = visited->score,
+                      .severity = visited->severity,
+                      .threshold = visited->threshold,
+                      .is_in_episode = visited->episode > 0};
+    bool is_full = one->key_count == one->keys_max;
+    one->left_out += is_full;
+    if (one->keys_max == 0 || (is_full && !is_worse(&key, &one->keys[0])))
+        return;
+    key.key = malloc(visited->key_bytes + 1);
+    if (!key.key) {
+        one->is_short = true;
+        return;
+    }
+    memcpy(key.key, visited->key, visited->key_bytes);
+    if (is_full) {
+        free(one->keys[0].key);
+        one->keys[0] = key;
+        sift_down(one->keys, one->key_count);
+    } else {
+        one->keys[one->key_count] = key;
+        sift_up(one->keys, one->key_count++);
+    }
+}
+
+/* ---- Collecting ---- */
+
+static bool make_room(collected *all)
+{
+    if (all->count < all->capacity)
+        return true;
+    size_t capacity = 2 * all->capacity + 16;
+    stream_series *larger = realloc(all->streams, capacity * sizeof *larger);
+    if (!larger)
+        return false;
+    all->streams = larger;
+    all->capacity = capacity;
+    return true;
+}
+
+static void take_stream(void *context, stream *visited)
+{
+    collected *all = context;
+    if (!make_room(all)) {
+        all->is_short = true;
+        return;
+    }
+    stream_series one = {0};
+    stream_get_figures(visited, &one.figures);
+    size_t keys = one.figures.keys + 1; /* more keys may come meanwhile, but no more are shown */
+    one.keys_max = keys < all->keys_max ? keys : all->keys_max;
+    one.keys = calloc(one.keys_max + 1, sizeof *one.keys);
+    if (one.keys) {
+        stream_each_key(visited, SIZE_MAX, take_key, &one);
+        qsort(one.keys, one.key_count, sizeof *one.keys, compare_worst_first);
+    }
+    one.name = strdup(stream_name(visited));
+    all->is_short = all->is_short || !one.name || !one.keys || one.is_short;
+    all->streams[all->count++] = one;
+}
+
+static void close_collected(collected *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        stream_series *one = &all->streams[i];
+        for (size_t j = 0; j < one->key_count; j++)
+            free(one->keys[j].key);
+        free(one->keys);
+        free(one->name);
+    }
+    free(all->streams);
+}
+
+/* ---- Text ---- */
+
+static void write_head(const char *name, const char *type, const char *help)
+{
+    output_print("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_number(double number)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    if (isnan(number))
+        output_print(" NaN\n");
+    else if (isinf(number))
+        output_print(number > 0 ? " +Inf\n" : " -Inf\n");
+    else
+        output_print(" %.*s\n", (int)oif_number_format(number, text), text);
+}
+
+static void write_label(const char *before, const char *text, size_t bytes)
+{
+    output_print("%s", before);
+    quoting_write_label(text, bytes);
+}
+
+static void write_single(const char *name, const char *type, const char *help, double value)
+{
+    write_head(name, type, help);
+    output_print("%s", name);
+    write_number(value);
+}
+
+/* ---- Each stream ---- */
+
+typedef struct stream_metric {
+    const char *name, *type, *help;
+    double (*value)(const stream_series *one);
+} stream_metric;
+
+#define FIGURE(member)                                                                             \
+    static double member##_of(const stream_series *one)                                            \
+    {                                                                                              \
+        return (double)one->figures.member;                                                        \
+    }
+
+FIGURE(rows)
+FIGURE(saved)
+FIGURE(bad_rows)
+FIGURE(batches)
+FIGURE(episodes)
+FIGURE(episodes_open)
+FIGURE(keys)
+FIGURE(silent_keys)
+FIGURE(evictions)
+FIGURE(rows_without_model)
+FIGURE(memory_bytes)
+FIGURE(history_bytes)
+FIGURE(journal_bytes)
+FIGURE(last_row_at)
+FIGURE(saves)
+FIGURE(failed_saves)
+FIGURE(save_seconds)
+FIGURE(last_save_seconds)
+FIGURE(has_error)
+
+static double left_out_of(const stream_series *one)
+{
+    return (double)one->left_out;
+}
+
+static const stream_metric stream_metrics[] = {
+    {"oif_rows_total", "counter", "Rows scored.", rows_of},
+    {"oif_saved_rows_total", "counter", "Rows that are on disk.", saved_of},
+    {"oif_bad_rows_total", "counter", "Rows that could not be read.", bad_rows_of},
+    {"oif_batches_total", "counter", "Batches of rows.", batches_of},
+    {"oif_episodes_total", "counter", "Episodes of alerts.", episodes_of},
+    {"oif_episodes_open", "gauge", "Episodes of alerts that last.", episodes_open_of},
+    {"oif_keys", "gauge", "Keys with a model.", keys_of},
+    {"oif_keys_left_out", "gauge", "Keys beyond --metrics-keys, which have no series.",
+     left_out_of},
+    {"oif_silent_keys", "gauge", "Keys without rows for longer than usual.", silent_keys_of},
+    {"oif_evictions_total", "counter", "Models that were given up for another key.", evictions_of},
+    {"oif_rows_without_model_total", "counter", "Rows of keys for which there was no room.",
+     rows_without_model_of},
+    {"oif_memory_bytes", "gauge", "Memory of the models.", memory_bytes_of},
+    {"oif_history_bytes", "gauge", "Memory of recent points, episodes and alerts.",
+     history_bytes_of},
+    {"oif_journal_bytes", "gauge", "Rows on disk that are not in the snapshot yet.",
+     journal_bytes_of},
+    {"oif_last_row_timestamp_seconds", "gauge", "When the latest row came.", last_row_at_of},
+    {"oif_saves_total", "counter", "Snapshots written.", saves_of},
+    {"oif_failed_saves_total", "counter", "Snapshots that could not be written.", failed_saves_of},
+    {"oif_save_seconds_total", "counter", "Time that snapshots took.", save_seconds_of},
+    {"oif_last_save_seconds", "gauge", "Time that the latest snapshot took.", last_save_seconds_of},
+    {"oif_stream_error", "gauge", "1 if the stream cannot work; the API says why.", has_error_of},
+};
+
+static void write_stream_metric(const collected *all, const stream_metric *metric)
+{
+    write_head(metric->name, metric->type, metric->help);
+    for (size_t i = 0; i < all->count; i++) {
+        const stream_series *one = &all->streams[i];
+        output_print("%s", metric->name);
+        write_label("{stream=", one->name, strlen(one->name));
+        output_print("}");
+        write_number(metric->value(one));
+    }
+}
+
+static void write_alerts(const collected *all)
+{
+    write_head("oif_alerts_total", "counter", "Anomalous rows.");
+    for (size_t i = 0; i < all->count; i++)
+        for (oif_grade grade = OIF_GRADE_NOTE; grade <= OIF_GRADE_CRITICAL; grade++) {
+            const stream_series *one = &all->streams[i];
+            write_label("oif_alerts_total{stream=", one->name, strlen(one->name));
+            output_print(",grade=\"%s\"} %" PRIu64 "\n", grade_word(grade),
+                         one->figures.alerts[grade]);
+        }
+}
+
+/* ---- Each key ---- */
+
+typedef struct key_metric {
+    const char *name, *help;
+    double (*value)(const key_series *key);
+} key_metric;
+
+static double score_of(const key_series *key)
+{
+    return key->score;
+}
+
+static double severity_of(const key_series *key)
+{
+    return key->severity;
+}
+
+static double threshold_of(const key_series *key)
+{
+    return key->threshold;
+}
+
+static double in_episode_of(const key_series *key)
+{
+    return key->is_in_episode;
+}
+
+static const key_metric key_metrics[] = {
+    {"oif_score", "Score of the latest row.", score_of},
+    {"oif_severity", "One ordinary row in 10^severity scores as high as the latest row.",
+     severity_of},
+    {"oif_threshold", "Higher scores are alerts.", threshold_of},
+    {"oif_in_episode", "1 while an episode of alerts lasts.", in_episode_of},
+};
+
+static void write_key_metric(const collected *all, const key_metric *metric)
+{
+    write_head(metric->name, "gauge", metric->help);
+    for (size_t i = 0; i < all->count; i++) {
+        const stream_series *one = &all->streams[i];
+        for (size_t j = 0; j < one->key_count; j++) {
+            const key_series *key = &one->keys[j];
+            output_print("%s", metric->name);
+            write_label("{stream=", one->name, strlen(one->name));
+            if (key->key_bytes > 0)
+                write_label(",key=", key->key, key->key_bytes);
+            output_print("}");
+            write_number(metric->value(key));
+        }
+    }
+}
+
+/* ---- All streams together ---- */
+
+/* `counts` are per bucket, not cumulative; the last bucket has no bound. */
+static void write_histogram(const char *name, const uint64_t *counts, const double *bounds,
+                            size_t buckets, double seconds)
+{
+    uint64_t up_to = 0;
+    for (size_t i = 0; i < buckets; i++) {
+        char bound[OIF_NUMBER_TEXT_BYTES];
+        up_to += counts[i];
+        if (i + 1 < buckets)
+            output_print("%s_bucket{le=\"%.*s\"} %" PRIu64 "\n", name,
+                         (int)oif_number_format(bounds[i], bound), bound, up_to);
+    }
+    output_print("%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum", name, up_to, name);
+    write_number(seconds);
+    output_print("%s_count %" PRIu64 "\n", name, up_to);
+}
+
+static void write_latency(const collected *all)
+{
+    uint64_t counts[LATENCY_BUCKETS] = {0};
+    double seconds = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const stream_figures *figures = &all->streams[i].figures;
+        for (size_t bucket = 0; bucket < LATENCY_BUCKETS; bucket++)
+            counts[bucket] += figures->latency[bucket];
+        seconds += figures->latency_seconds;
+    }
+    write_head("oif_batch_seconds", "histogram", "Time that batches of rows took.");
+    write_histogram("oif_batch_seconds", counts, stream_latency_bounds, LATENCY_BUCKETS, seconds);
+}
+
+static void write_streams(const collected *all)
+{
+    write_single("oif_streams", "gauge", "Streams.", (double)all->count);
+    for (size_t i = 0; i < sizeof stream_metrics / sizeof *stream_metrics; i++)
+        write_stream_metric(all, &stream_metrics[i]);
+    write_alerts(all);
+    for (size_t i = 0; i < sizeof key_metrics / sizeof *key_metrics; i++)
+        write_key_metric(all, &key_metrics[i]);
+    write_latency(all);
+}
+
+/* ---- Alertmanager and Prometheus ---- */
+
+static void write_alertmanager(alertmanager *sender)
+{
+    alertmanager_figures figures;
+    alertmanager_get_figures(sender, &figures);
+    write_single("oif_alertmanager_posts_total", "counter", "Requests to Alertmanager.",
+                 (double)figures.posts);
+    write_single("oif_alertmanager_failures_total", "counter",
+                 "Requests to Alertmanager without success.", (double)figures.failures);
+    write_single("oif_alertmanager_alerts_total", "counter", "Alerts that Alertmanager took.",
+                 (double)figures.alerts);
+    write_single("oif_alertmanager_dropped_total", "counter",
+                 "Episodes for which there was no room.", (double)figures.dropped);
+    write_single("oif_alertmanager_episodes", "gauge", "Episodes that are sent now and then.",
+                 (double)figures.episodes);
+    write_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
+                 (double)figures.waiting);
+    write_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
+                 !figures.is_failing);
+}
+
+typedef struct pull_metric {
+    const char *name, *type, *help;
+    size_t number;
+} pull_metric;
+
+static const pull_metric pull_metrics[] = {
+    {"oif_pull_steps_total", "counter", "Steps whose rows were taken from Prometheus.", 0},
+    {"oif_pull_failures_total", "counter", "Attempts at a step that failed.", 1},
+    {"oif_pull_missed_steps_total", "counter", "Steps that were not asked for.", 2},
+    {"oif_pull_rows_total", "counter", "Rows that were taken from Prometheus.", 3},
+    {"oif_pull_left_out_total", "counter", "Samples in no row: too many keys, or one key twice.",
+     4},
+    {"oif_pull_last_step_seconds", "gauge", "Time that the latest step took.", 5},
+    {"oif_pull_up", "gauge", "0 if the latest attempt failed.", 6},
+};
+
+static void write_pull(void *context, const pull_figures *figures)
+{
+    const pull_metric *metric = context;
+    const double values[] = {(double)figures->steps,     (double)figures->failures,
+                             (double)figures->missed,    (double)figures->rows,
+                             (double)figures->left_out,  figures->last_seconds,
+                             figures->is_failing ? 0 : 1};
+    output_print("%s", metric->name);
+    write_label("{stream=", figures->stream, strlen(figures->stream));
+    output_print("}");
+    write_number(values[metric->number]);
+}
+
+static void write_pulls(pull *puller)
+{
+    for (size_t i = 0; i < sizeof pull_metrics / sizeof *pull_metrics; i++) {
+        pull_metric metric = pull_metrics[i];
+        write_head(metric.name, metric.type, metric.help);
+        pull_each(puller, write_pull, &metric);
+    }
+}
+
+/* ---- Requests ---- */
+
+static void write_requests(request_figures *requests)
+{
+    uint64_t counts[REQUEST_BUCKETS];
+    write_head("oif_http_requests_total", "counter", "Requests that were answered.");
+    for (int status = 0; status < REQUEST_STATUSES; status++) {
+        uint64_t count = atomic_load(&requests->by_status[status]);
+        if (count > 0)
+            output_print("oif_http_requests_total{code=\"%d\"} %" PRIu64 "\n", status, count);
+    }
+    for (size_t i = 0; i < REQUEST_BUCKETS; i++)
+        counts[i] = atomic_load(&requests->buckets[i]);
+    write_head("oif_http_request_seconds", "histogram",
+               "Time from the last byte of a request to its answer.");
+    write_histogram("oif_http_request_seconds", counts, request_bounds, REQUEST_BUCKETS,
+                    (double)atomic_load(&requests->nanoseconds) * 1e-9);
+}
+
+/* ---- The process ---- */
+
+/* 0 if there is no /proc. */
+static double resident_bytes(void)
+{
+    unsigned long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%lu %lu", &all, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static void write_process(void)
+{
+    struct rusage used;
+    double resident = resident_bytes();
+    if (resident > 0)
+        write_single("process_resident_memory_bytes", "gauge", "Memory of the process.", resident);
+    if (getrusage(RUSAGE_SELF, &used) == 0)
+        write_single("process_cpu_seconds_total", "counter", "Processor time of the process.",
+                     (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                         (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6);
+    write_head("oif_build_info", "gauge", "The version that runs.");
+    write_label("oif_build_info{version=", oif_version(), strlen(oif_version()));
+    output_print("} 1\n");
+}
+
+bool exposition_write(const exposition_sources *sources, request_figures *requests)
+{
+    collected all = {.keys_max = sources->keys_max};
+    if (sources->all) {
+        streams_each(sources->all, take_stream, &all);
+        if (!all.is_short)
+            write_streams(&all);
+    }
+    bool is_whole = !all.is_short;
+    close_collected(&all);
+    if (sources->sender)
+        write_alertmanager(sources->sender);
+    if (sources->puller)
+        write_pulls(sources->puller);
+    write_requests(requests);
+    write_process();
+    return is_whole;
+}

@@ -1,0 +1,311 @@
+#include "prometheus_pull.h"
+
+#include "front/text/clock.h"
+#include "front/text/cut.h"
+#include "front/text/output.h"
+#include "prometheus_rows.h"
+#include "serve/base/background.h"
+#include "serve/http/http_client.h"
+#include "serve/stream/stream_settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double query_seconds_max = 30, retry_seconds_max = 10;
+
+/* The work of one thread. */
+typedef struct pull_worker {
+    const prometheus_config *prometheus;
+    const pull_config *config;
+    streams *all;
+    size_t rows_max;
+    http_client *client;
+    background beside;
+    bool is_started;
+    bool is_left_out_said; /* used only by the thread */
+
+    pthread_mutex_t lock; /* protects the figures */
+    pull_figures figures;
+} pull_worker;
+
+struct pull {
+    pull_worker *workers;
+    size_t count;
+};
+
+/* ---- One query ---- */
+
+static char *query_form(const char *query, double at, double timeout_seconds)
+{
+    char number[40];
+    char *form = http_form_add(NULL, "query", query);
+    snprintf(number, sizeof number, "%.3f", at);
+    form = form ? http_form_add(form, "time", number) : NULL;
+    snprintf(number, sizeof number, "%.3f", timeout_seconds);
+    return form ? http_form_add(form, "timeout", number) : NULL;
+}
+
+/* The answer as JSON, whatever its status; NULL: `why` has the cause. */
+static json_t *ask(pull_worker *worker, const char *query, double at, problem *why)
+{
+    http_answer answer;
+    double step = worker->config->step_seconds;
+    double timeout_seconds = step < query_seconds_max ? step : query_seconds_max;
+    char *form = query_form(query, at, timeout_seconds);
+    if (!form) {
+        problem_set(why, 500, NULL, "out of memory");
+        return NULL;
+    }
+    bool is_answered =
+        http_client_post(worker->client, "/api/v1/query", "application/x-www-form-urlencoded", form,
+                         strlen(form), timeout_seconds, &answer);
+    free(form);
+    json_t *parsed = is_answered && answer.body
+                         ? json_loadb(answer.body, answer.bytes, JSON_ALLOW_NUL, NULL)
+                         : NULL;
+    const char *body = answer.body ? answer.body : "";
+    if (!is_answered)
+        problem_set(why, 502, NULL, "%s", answer.message);
+    else if (!parsed)
+        problem_set(why, 502, NULL, "answers %ld: %.*s", answer.status,
+                    (int)cut_bytes(body, strlen(body), 100), body);
+    http_answer_close(&answer);
+    return parsed;
+}
+
+/* ---- One step ---- */
+
+/* Runs all queries or none: rows that lack a whole column would be misleading. */
+static bool ask_all(pull_worker *worker, prometheus_rows *rows, double at, problem *why)
+{
+    const char *column;
+    json_t *query;
+    json_object_foreach(worker->config->queries, column, query)
+    {
+        problem cause;
+        json_t *answer = ask(worker, json_string_value(query), at, &cause);
+        bool is_added = answer && prometheus_rows_add(rows, answer, &cause);
+        json_decref(answer);
+        if (!is_added)
+            return problem_set(why, 502, NULL, "the query of '%s': %.*s", cut_name(column).text,
+                               (int)cut_bytes(cause.message, strlen(cause.message), 800),
+                               cause.message);
+    }
+    return true;
+}
+
+static bool process(pull_worker *worker, const char *body, size_t bytes, problem *why)
+{
+    stream *one = streams_find(worker->all, worker->config->stream.name);
+    if (!one)
+        return problem_set(why, 404, NULL, "the stream was removed; restart oif to make it again");
+    rows_answer answer;
+    const rows_request request = {
+        .body = body, .bytes = bytes, .format = 1 + OIF_FORMAT_NDJSON, .answer = ANSWER_COUNT};
+    bool is_processed = stream_rows(one, &request, &answer, why);
+    stream_release(one);
+    return is_processed;
+}
+
+static bool pass_on(pull_worker *worker, prometheus_rows *rows, double at, problem *why)
+{
+    size_t bytes, ignored;
+    if (prometheus_rows_count(rows) == 0)
+        return true;
+    output_divert();
+    prometheus_rows_write(rows, at);
+    char *body = output_diverted(&bytes);
+    if (!body)
+        return problem_set(why, 500, NULL, "out of memory");
+    output_divert();
+    bool is_processed = process(worker, body, bytes, why);
+    free(output_diverted(&ignored));
+    free(body);
+    return is_processed;
+}
+
+static void say_left_out(pull_worker *worker, const prometheus_rows *rows)
+{
+    size_t left_out = prometheus_rows_left_out(rows), doubled = prometheus_rows_doubled(rows);
+    if (worker->is_left_out_said || left_out + doubled == 0)
+        return;
+    worker->is_left_out_said = true;
+    if (left_out > 0)
+        note("stream %s: %zu series are left out: the queries make more than %zu keys; set "
+             "max-keys, or ask for fewer series",
+             worker->config->stream.name, left_out, worker->rows_max);
+    if (doubled > 0)
+        note("stream %s: %zu series are left out: another series of the same query has the same "
+             "key; add a label that tells them apart to \"key\"",
+             worker->config->stream.name, doubled);
+}
+
+static void count_rows(pull_worker *worker, const prometheus_rows *rows)
+{
+    say_left_out(worker, rows);
+    pthread_mutex_lock(&worker->lock);
+    worker->figures.rows += prometheus_rows_count(rows);
+    worker->figures.left_out += prometheus_rows_left_out(rows) + prometheus_rows_doubled(rows);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static bool take_step(pull_worker *worker, double at, problem *why)
+{
+    prometheus_rows *rows = prometheus_rows_new(worker->config, worker->rows_max);
+    if (!rows)
+        return problem_set(why, 500, NULL, "out of memory");
+    bool is_taken = ask_all(worker, rows, at, why) && pass_on(worker, rows, at, why);
+    if (is_taken)
+        count_rows(worker, rows);
+    prometheus_rows_free(rows);
+    return is_taken;
+}
+
+/* ---- Steps ---- */
+
+static void count_attempt(pull_worker *worker, bool is_taken, double seconds, const problem *why)
+{
+    char host[HTTP_HOST_BYTES];
+    http_host_text(worker->prometheus->url, host);
+    pthread_mutex_lock(&worker->lock);
+    bool was_failing = worker->figures.is_failing;
+    worker->figures.steps += is_taken;
+    worker->figures.failures += !is_taken;
+    worker->figures.is_failing = !is_taken;
+    worker->figures.last_seconds = seconds;
+    pthread_mutex_unlock(&worker->lock);
+    if (!is_taken && !was_failing)
+        note("Prometheus %s: stream %s: %s; it is asked again", host, worker->config->stream.name,
+             why->message);
+    if (is_taken && was_failing)
+        note("Prometheus %s: stream %s: answers again", host, worker->config->stream.name);
+}
+
+/* Retries until it succeeds or the next step is due. */
+static void take_step_or_retry(pull_worker *worker, double at)
+{
+    double pause_seconds = 1, next = at + worker->config->step_seconds;
+    for (;;) {
+        problem why = {0};
+        double start = clock_seconds();
+        bool is_taken = take_step(worker, at, &why);
+        if (atomic_load(&worker->beside.is_stopped))
+            return;
+        count_attempt(worker, is_taken, clock_seconds() - start, &why);
+        if (is_taken || background_wall_seconds() + pause_seconds >= next ||
+            !background_wait(&worker->beside, pause_seconds))
+            return;
+        pause_seconds = fmin(2 * pause_seconds, retry_seconds_max);
+    }
+}
+
+static void count_missed(pull_worker *worker, double steps)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->figures.missed += steps > 0 ? (uint64_t)steps : 0;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* Steps are at multiples of their length, so they agree across streams and restarts. */
+static void *run(void *context)
+{
+    pull_worker *worker = context;
+    double step = worker->config->step_seconds;
+    double number = ceil(background_wall_seconds() / step);
+    while (background_wait(&worker->beside, number * step - background_wall_seconds())) {
+        double wall = background_wall_seconds();
+        if (wall < number * step) { /* the clock was set back, or the wait was slightly short */
+            number = ceil(wall / step);
+            continue;
+        }
+        take_step_or_retry(worker, number * step);
+        double next = floor(background_wall_seconds() / step) + 1;
+        count_missed(worker, next - number - 1);
+        number = next;
+    }
+    return NULL;
+}
+
+/* ---- Lifecycle ---- */
+
+/* Parses the settings like the stream itself. */
+static size_t keys_max(json_t *settings)
+{
+    stream_settings parsed;
+    double most = 0;
+    problem ignored; /* the stream already has them, so they are valid */
+    if (!stream_settings_open(&parsed, settings, true, &ignored))
+        return 0;
+    bool is_known = oif_params_get(&parsed.cli.options, "max_keys", &most, NULL) == OIF_OK;
+    stream_settings_close(&parsed);
+    return is_known ? (size_t)most : 0;
+}
+
+static bool start_worker(pull_worker *worker, problem *why)
+{
+    const prometheus_config *prometheus = worker->prometheus;
+    worker->rows_max = keys_max(worker->config->stream.settings);
+    worker->figures.stream = worker->config->stream.name;
+    worker->client =
+        http_client_new(prometheus->url, prometheus->token_file, &worker->beside.is_stopped);
+    int failure = worker->client ? background_start(&worker->beside, run, worker) : ENOMEM;
+    worker->is_started = failure == 0;
+    return worker->is_started || problem_set(why, 500, NULL, "stream %s: no thread: %s",
+                                             worker->config->stream.name, strerror(failure));
+}
+
+bool pull_start(const prometheus_config *config, streams *all, pull **started, problem *why)
+{
+    *started = NULL;
+    pull *puller = calloc(1, sizeof *puller);
+    pull_worker *workers = calloc(config->stream_count + 1, sizeof *workers);
+    if (!puller || !workers) {
+        free(puller);
+        free(workers);
+        return problem_set(why, 500, NULL, "out of memory");
+    }
+    *puller = (pull){workers, config->stream_count};
+    for (size_t i = 0; i < puller->count; i++) {
+        workers[i] = (pull_worker){.prometheus = config, .config = &config->streams[i], .all = all};
+        pthread_mutex_init(&workers[i].lock, NULL);
+    }
+    for (size_t i = 0; i < puller->count; i++)
+        if (!start_worker(&workers[i], why)) {
+            pull_stop(puller);
+            return false;
+        }
+    *started = puller;
+    return true;
+}
+
+void pull_stop(pull *puller)
+{
+    if (!puller)
+        return;
+    for (size_t i = 0; i < puller->count; i++) /* running requests end together */
+        atomic_store(&puller->workers[i].beside.is_stopped, true);
+    for (size_t i = 0; i < puller->count; i++) {
+        pull_worker *worker = &puller->workers[i];
+        if (worker->is_started)
+            background_stop(&worker->beside);
+        http_client_free(worker->client);
+        pthread_mutex_destroy(&worker->lock);
+    }
+    free(puller->workers);
+    free(puller);
+}
+
+void pull_each(pull *puller, void (*visit)(void *context, const pull_figures *figures),
+               void *context)
+{
+    for (size_t i = 0; i < puller->count; i++) {
+        pull_worker *worker = &puller->workers[i];
+        pthread_mutex_lock(&worker->lock);
+        pull_figures figures = worker->figures;
+        pthread_mutex_unlock(&worker->lock);
+        visit(context, &figures);
+    }
+}

@@ -1,0 +1,184 @@
+/* One stream: rows in, the lines of `oif score` out, and the state of its keys. Any thread may make
+ * any call; a stream does one thing at a time. */
+#ifndef OIF_SERVE_STREAM_H
+#define OIF_SERVE_STREAM_H
+
+#include "feed.h"
+#include "serve/base/problem.h"
+
+#include "oif_rows.h"
+
+#include <jansson.h>
+
+typedef struct stream stream;
+
+/* ---- Rows ---- */
+
+typedef enum rows_answer_kind {
+    ANSWER_RESULTS, /* the lines that `oif score` would print */
+    ANSWER_ALERTS,  /* only the anomalous ones */
+    ANSWER_COUNT    /* no lines */
+} rows_answer_kind;
+
+typedef struct rows_request {
+    const char *body; /* not compressed */
+    size_t bytes;
+    int format; /* 0: detect; else 1 + OIF_FORMAT_CSV or 1 + OIF_FORMAT_NDJSON */
+    bool has_first_row;
+    uint64_t first_row; /* number of the first row of the body, from 0 */
+    rows_answer_kind answer;
+    bool is_durable; /* return only once the rows are on disk */
+} rows_request;
+
+typedef struct rows_answer {
+    uint64_t rows, saved; /* of the stream: processed, and on disk */
+    uint64_t accepted;    /* rows of this body that were processed */
+    uint64_t skipped;     /* rows processed earlier, by first_row */
+    uint64_t bad;         /* unreadable rows that were skipped or repaired */
+    uint64_t alerts;
+    bool is_csv; /* format of the lines */
+} rows_answer;
+
+/* Processes a body. The lines are written to the (diverted) output. On failure, rows before the bad
+ * one were accepted: the answer is valid, `why` has the position, and lines may have been written.
+ *
+ * 400   a row cannot be read; why->line and why->column say where 409   first_row is past the rows
+ * of the stream, or the columns do not fit 413   there are too many columns 503, 507   it could not
+ * be written to disk; nothing was processed */
+bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why);
+
+/* ---- Settings and keys ---- */
+
+/* Changes the settings named in the object; null removes a setting. Only settings that affect later
+ * alerts and output can change; others are a problem, 409. */
+bool stream_change(stream *one, json_t *settings, problem *why);
+
+/* Removes the model of a key and everything known about it; 404: there is none. */
+bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why);
+
+const char *stream_name(const stream *one); /* valid while the caller holds the stream */
+
+/* ---- JSON, written to the (diverted) output ---- */
+
+void stream_write(stream *one);
+
+typedef enum keys_order {
+    KEYS_BY_SEVERITY,
+    KEYS_BY_SCORE,
+    KEYS_BY_RECENT,
+    KEYS_BY_NAME
+} keys_order;
+
+typedef struct keys_query {
+    keys_order order;
+    const char *find; /* a part of the key; NULL: all keys */
+    size_t find_bytes;
+    size_t limit, offset; /* limit 0: 100 */
+} keys_query;
+
+/* {"keys": [Key, ...], "total": n} */
+void stream_write_keys(stream *one, const keys_query *query);
+
+typedef struct points_query {
+    const char *key; /* NULL: the key of a stream without keys, or the most recent one */
+    size_t key_bytes;
+    size_t limit; /* the latest; 0: all */
+    double since; /* seconds since 1970; NaN or 0: all */
+} points_query;
+
+/* Points; 404: the key is unknown. */
+bool stream_write_points(stream *one, const points_query *query, problem *why);
+
+/* Newest first. */
+typedef struct events_query {
+    const char *key; /* NULL: all */
+    size_t key_bytes;
+    size_t limit;   /* 0: 100 */
+    double since;   /* by their last row; NaN or 0: all */
+    bool only_open; /* episodes */
+} events_query;
+
+void stream_write_episodes(stream *one, const events_query *query); /* {"episodes": [...]} */
+void stream_write_alerts(stream *one, const events_query *query);   /* {"alerts": [...]} */
+
+/* The alert or the point of a row; 404: it is too old. */
+bool stream_write_row(stream *one, uint64_t row, problem *why);
+
+typedef struct explain_request {
+    const char *body; /* one row */
+    size_t bytes;
+    int format;
+    const char *key; /* NULL: that of the row */
+    size_t key_bytes;
+} explain_request;
+
+/* What the row would get if it came now. It is not learned. */
+bool stream_write_explanation(stream *one, const explain_request *request, problem *why);
+
+/* ---- Figures ---- */
+
+/* The upper bounds of the histogram's buckets in seconds; the last bucket has none. */
+enum { LATENCY_BUCKETS = 16 };
+extern const double stream_latency_bounds[LATENCY_BUCKETS - 1];
+
+typedef struct stream_figures {
+    uint64_t rows, saved, bad_rows, batches;
+    uint64_t alerts[OIF_GRADE_CRITICAL + 1]; /* by grade, since the start; [0] is unused */
+    uint64_t episodes;                       /* that began */
+    size_t episodes_open, keys, silent_keys;
+    uint64_t evictions, rows_without_model;
+    size_t memory_bytes, history_bytes, journal_bytes;
+    double rows_per_second, alert_rate;
+    double last_row_at; /* by the wall clock, seconds since 1970; NaN: none yet */
+    double last_save_seconds, save_seconds; /* of a snapshot: the last one, and in total */
+    uint64_t saves, failed_saves;
+    uint64_t latency[LATENCY_BUCKETS]; /* calls of stream_rows by duration */
+    double latency_seconds;            /* in total */
+    bool has_error;
+} stream_figures;
+
+void stream_get_figures(stream *one, stream_figures *figures);
+
+typedef struct stream_key {
+    const char *key; /* "" without keys; not NUL-terminated */
+    size_t key_bytes;
+    uint64_t rows;
+    double last_seen; /* time of its last row, or else its arrival; NaN: unknown */
+    double score, threshold, severity;
+    oif_grade grade;
+    uint64_t episode;   /* number of the open one; 0: none */
+    const char *reason; /* of that episode; "" if unknown */
+    bool is_silent;
+} stream_key;
+
+/* Visits up to `limit` keys, most recently seen first. `visit` runs under the lock of the stream,
+ * so it must not call the stream. */
+void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, const stream_key *key),
+                     void *context);
+
+typedef struct stream_episode {
+    const char *stream, *key; /* the key is NUL-terminated; "" without keys */
+    size_t key_bytes;
+    bool has_key;                 /* the stream has keys */
+    uint64_t number;              /* among the episodes of its key, from 1 */
+    uint64_t first_row, last_row; /* of the stream, from 0 */
+    double began, ended;          /* ended: only if is_over */
+    double last_seen;             /* time of the last row */
+    bool has_time;                /* times of rows; else arrival times */
+    bool is_over;
+    uint64_t anomalies, rows;
+    double peak_score, peak_severity;
+    oif_grade grade;
+    const char *column, *reason; /* "disk.inflight", "disk.inflight high"; "": unknown */
+    const char *text;            /* "disk.inflight high since 12:15, 14 rows, severity 3" */
+} stream_episode;
+
+/* The open episodes of a stream, newest first. Also runs under the lock. */
+void stream_each_open_episode(stream *one,
+                              void (*visit)(void *context, const stream_episode *episode),
+                              void *context);
+
+/* {"stream": ..., "key": ..., ...}: an Episode of the API. */
+void stream_episode_write(const stream_episode *episode);
+
+#endif

@@ -1,0 +1,143 @@
+/* Changes to an existing stream: some settings, and its keys. */
+#include "stream_parts.h"
+
+#include "serve/base/background.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Settings ---- */
+
+/* Sets the options of the pipeline that differ. Alert options exclude each other and the last one
+ * wins, so the given options are set last. */
+static bool change_options(oif_pipeline *pipeline, const cli_settings *settings, bool are_given,
+                           problem *why)
+{
+    const oif_param_table *table = settings->options.table;
+    for (size_t i = 0; i < table->param_count; i++) {
+        const char *name = table->params[i].name;
+        oif_error error;
+        double value = 0;
+        if (!oif_pipeline_option_is_changeable(name) || settings->is_option_given[i] != are_given)
+            continue;
+        if (oif_params_get(oif_pipeline_options(pipeline), name, &value, NULL) == OIF_OK &&
+            value == settings->options.values[i])
+            continue;
+        if (oif_pipeline_change_option(pipeline, name, settings->options.values[i], &error) !=
+            OIF_OK)
+            return problem_set(why, 409, NULL, "%s", error.message);
+    }
+    return true;
+}
+
+static void close_readers(stream *one)
+{
+    for (size_t i = 0; i < BODY_READERS; i++)
+        body_reader_close(&one->readers[i]);
+}
+
+bool stream_apply_settings(stream *one, json_t *object, problem *why)
+{
+    stream_settings changed;
+    if (!stream_settings_open(&changed, object, one->folder != NULL, why))
+        return false;
+    if (one->pipeline && (!change_options(one->pipeline, &changed.cli, false, why) ||
+                          !change_options(one->pipeline, &changed.cli, true, why))) {
+        problem ignored; /* valid: the stream had them before */
+        change_options(one->pipeline, &one->settings.cli, false, &ignored);
+        change_options(one->pipeline, &one->settings.cli, true, &ignored);
+        stream_settings_close(&changed);
+        return false;
+    }
+    close_readers(one); /* they write what the settings ask for */
+    stream_settings_close(&one->settings);
+    one->settings = changed;
+    one->settings.cli.state = one->name; /* its name in messages */
+    if (one->pipeline) {
+        one->settings.cli.score.time = one->shape.time;
+        one->times.column = one->shape.time;
+    }
+    one->changes++;
+    return true;
+}
+
+static bool keep_settings(stream *one, const json_t *object, problem *why)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+    if (!text)
+        return problem_set(why, 503, NULL, "out of memory");
+    const journal_record record = {.kind = JOURNAL_SETTINGS,
+                                   .first_row = stream_row_count(one),
+                                   .seconds = background_wall_seconds(),
+                                   .payload = text,
+                                   .bytes = strlen(text)};
+    bool is_kept = stream_keep_record(one, &record, why);
+    free(text);
+    return is_kept;
+}
+
+bool stream_check_usable(const stream *one, problem *why)
+{
+    if (one->is_removed)
+        return problem_set(why, 404, NULL, "there is no stream \"%s\" any more", one->name);
+    return !one->is_broken || stream_tell_broken(one, why);
+}
+
+bool stream_change(stream *one, json_t *settings, problem *why)
+{
+    stream_begin_change(one);
+    json_t *changed = stream_check_usable(one, why)
+                          ? stream_settings_change(&one->settings, settings, why)
+                          : NULL;
+    bool is_good = changed && keep_settings(one, changed, why);
+    if (is_good && !stream_apply_settings(one, changed, why)) {
+        is_good = false;
+        if (one->folder)
+            journal_undo(&one->log);
+    }
+    json_decref(changed);
+    stream_end_change(one);
+    if (is_good)
+        stream_sync(one);
+    return is_good;
+}
+
+/* ---- Keys ---- */
+
+void stream_drop_key(stream *one, const char *key, size_t key_bytes)
+{
+    history_key *known = history_find(one->past, key, key_bytes);
+    oif_error ignored;
+    if (one->pipeline && oif_pipeline_remove_key(one->pipeline, key, key_bytes, &ignored) == OIF_OK)
+        one->changes++;
+    if (known)
+        history_forget(one->past, known);
+}
+
+static bool has_key(const stream *one, const char *key, size_t key_bytes)
+{
+    oif_key_info info;
+    return (one->pipeline && oif_pipeline_key(one->pipeline, key, key_bytes, &info)) ||
+           history_find(one->past, key, key_bytes);
+}
+
+bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why)
+{
+    stream_begin_change(one);
+    const journal_record record = {.kind = JOURNAL_FORGET,
+                                   .first_row = stream_row_count(one),
+                                   .seconds = background_wall_seconds(),
+                                   .payload = key,
+                                   .bytes = key_bytes};
+    bool is_good = stream_check_usable(one, why);
+    if (is_good && !has_key(one, key, key_bytes))
+        is_good = problem_set(why, 404, NULL, "the stream has no such key");
+    if (is_good && stream_keep_record(one, &record, why))
+        stream_drop_key(one, key, key_bytes);
+    else
+        is_good = false;
+    stream_end_change(one);
+    if (is_good)
+        stream_sync(one);
+    return is_good;
+}

@@ -1,0 +1,585 @@
+/* Answers about a stream as JSON, and its figures. */
+#include "stream_parts.h"
+
+#include "front/text/quoting.h"
+#include "serve/base/background.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_LIMIT = 100 };
+
+/* ---- The stream ---- */
+
+static void write_json(const json_t *value);
+
+static void write_object(const json_t *object)
+{
+    const char *name, *comma = "";
+    json_t *value;
+    output_print("{");
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        output_print("%s", comma);
+        quoting_write_json(name, strlen(name));
+        output_print(":");
+        write_json(value);
+        comma = ",";
+    }
+    output_print("}");
+}
+
+static void write_array(const json_t *array)
+{
+    output_print("[");
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        output_print(i > 0 ? "," : "");
+        write_json(json_array_get(array, i));
+    }
+    output_print("]");
+}
+
+/* Numbers as people write them: 0.1, which jansson would print with 17 digits. */
+static void write_json(const json_t *value)
+{
+    char number[OIF_NUMBER_TEXT_BYTES];
+    if (json_is_object(value))
+        write_object(value);
+    else if (json_is_array(value))
+        write_array(value);
+    else if (json_is_string(value))
+        quoting_write_json(json_string_value(value), json_string_length(value));
+    else if (json_is_integer(value))
+        output_print("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        output_write(number, oif_number_format(json_real_value(value), number));
+    else
+        output_print(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
+}
+
+/* x0, x1, ... if the columns are unnamed. */
+static void write_column_name(const stream *one, size_t column)
+{
+    const char *name = oif_pipeline_column_name(one->pipeline, column);
+    if (name)
+        quoting_write_json(name, strlen(name));
+    else
+        output_print("\"x%zu\"", column);
+}
+
+static void write_columns(const stream *one)
+{
+    output_print("[");
+    for (size_t i = 0; i < oif_pipeline_columns(one->pipeline); i++) {
+        output_print(i > 0 ? "," : "");
+        write_column_name(one, i);
+    }
+    output_print("]");
+}
+
+static uint64_t alert_count(const stream *one)
+{
+    uint64_t count = 0;
+    for (int i = OIF_GRADE_NOTE; i <= OIF_GRADE_CRITICAL; i++)
+        count += one->past->graded[i];
+    return count;
+}
+
+/* Keys of the pipeline; a stream without keys has one model. */
+static size_t key_count(const stream *one)
+{
+    return one->pipeline ? oif_pipeline_keys(one->pipeline) : 0;
+}
+
+static size_t memory_of(const stream *one)
+{
+    return sizeof *one + one->past->bytes +
+           (one->pipeline ? oif_pipeline_memory_bytes(one->pipeline) : 0);
+}
+
+static void write_note(const char *text, size_t bytes, bool *is_first)
+{
+    output_print(*is_first ? "" : ",");
+    quoting_write_json(text, bytes);
+    *is_first = false;
+}
+
+static void write_late_keys(const stream *one, bool *is_first)
+{
+    names_text names = one->late;
+    const char *them = names.count == 1 ? "it" : "them", *ending = names.count == 1 ? "s" : "";
+    char text[NAMES_TEXT_BYTES + 128];
+    if (names.count == 0)
+        return;
+    snprintf(text, sizeof text,
+             "%s appear%s too late to be learned; to learn %s, list all columns in the setting "
+             "\"columns\" of another stream",
+             names_text_read(&names), ending, them);
+    write_note(text, strlen(text), is_first);
+}
+
+/* What was said about the first rows, and what is wrong with the times and later keys so far. */
+static void write_notes(const stream *one)
+{
+    const char *at = one->notes ? one->notes : "";
+    char times[STREAM_CLOCK_TEXT_BYTES];
+    bool is_first = true;
+    output_print(",\"notes\":[");
+    while (*at) {
+        size_t bytes = strcspn(at, "\n");
+        write_note(at, bytes, &is_first);
+        at += bytes + (at[bytes] == '\n');
+    }
+    if (stream_clock_problem(&one->times, times))
+        write_note(times, strlen(times), &is_first);
+    write_late_keys(one, &is_first);
+    output_print("]");
+}
+
+/* Call it under the lock. */
+static void write_stream(const stream *one)
+{
+    const cli_settings *settings = &one->settings.cli;
+    uint64_t rows = stream_row_count(one);
+    output_print("{\"name\":\"%s\"", one->name);
+    output_print(",\"settings\":");
+    write_json(one->settings.object ? one->settings.object : json_null());
+    write_json_text("detector", settings->params.table ? settings->params.table->name : NULL);
+    output_print(",\"columns\":");
+    if (one->pipeline)
+        write_columns(one);
+    else
+        output_print("null");
+    write_json_text("key", settings->score.key);
+    write_json_text("time", settings->score.time);
+    output_print(",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64, rows, one->folder ? one->saved : rows);
+    output_print(",\"bad_rows\":%" PRIu64 ",\"keys\":%zu,\"silent_keys\":%zu", one->bad_rows,
+                 key_count(one), one->past->silent_count);
+    output_print(",\"episodes_open\":%zu,\"episodes\":%" PRIu64 ",\"alerts\":%" PRIu64,
+                 one->past->open_count, one->past->episodes, alert_count(one));
+    output_print(",\"memory_bytes\":%zu", memory_of(one));
+    write_json_member("rows_per_second",
+                      round(stream_rate(one, background_wall_seconds()) * 10) / 10);
+    write_json_member("last_row_at", one->last_row_at);
+    write_json_member("alert_rate", one->pipeline ? oif_pipeline_alert_rate(one->pipeline) : NAN);
+    output_print(",\"kept\":%s", one->folder ? "true" : "false");
+    write_notes(one);
+    write_json_text("error", one->error);
+    output_print("}");
+}
+
+void stream_write(stream *one)
+{
+    stream_begin_look(one);
+    write_stream(one);
+    stream_end_look(one);
+}
+
+/* ---- Keys ---- */
+
+static void write_key(const stream *one, const history_key *key)
+{
+    const stream_key *info = &key->info;
+    output_print("{\"key\":");
+    write_json_key(one->settings.cli.score.key != NULL, info->key, info->key_bytes);
+    output_print(",\"rows\":%" PRIu64, info->rows);
+    write_json_member("last_seen", info->last_seen);
+    write_json_member("score", info->score);
+    write_json_member("threshold", info->threshold);
+    write_json_member("severity", rounded_severity(info->severity));
+    write_json_text("grade", grade_word(info->grade));
+    if (key->open)
+        output_print(",\"episode\":%" PRIu64, key->open->info.number);
+    else
+        output_print(",\"episode\":null");
+    write_json_text("reason", info->reason);
+    output_print(",\"silent\":%s}", info->is_silent ? "true" : "false");
+}
+
+static bool has_part(const history_key *key, const char *part, size_t bytes)
+{
+    const char *at = key->info.key;
+    for (size_t left = key->info.key_bytes; left >= bytes; left--, at++)
+        if (memcmp(at, part, bytes) == 0)
+            return true;
+    return false;
+}
+
+static int compare_numbers(double a, double b) /* higher first, unknown last */
+{
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a < b) - (a > b);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const history_key *left = *(history_key *const *)a, *right = *(history_key *const *)b;
+    size_t shared =
+        left->info.key_bytes < right->info.key_bytes ? left->info.key_bytes : right->info.key_bytes;
+    int order = memcmp(left->info.key, right->info.key, shared);
+    return order != 0 ? order
+                      : (left->info.key_bytes > right->info.key_bytes) -
+                            (left->info.key_bytes < right->info.key_bytes);
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const history_key *left = *(history_key *const *)a, *right = *(history_key *const *)b;
+    int order = compare_numbers(left->info.score, right->info.score);
+    return order != 0 ? order : by_name(a, b);
+}
+
+/* Open episodes first, by their worst row; then silent keys; then by the last row. */
+static int by_severity(const void *a, const void *b)
+{
+    const history_key *left = *(history_key *const *)a, *right = *(history_key *const *)b;
+    int order = (left->open == NULL) - (right->open == NULL);
+    if (order == 0 && left->open)
+        order = compare_numbers(left->open->info.peak_severity, right->open->info.peak_severity);
+    if (order == 0)
+        order = right->info.is_silent - left->info.is_silent;
+    if (order == 0)
+        order = compare_numbers(left->info.severity, right->info.severity);
+    return order != 0 ? order : by_name(a, b);
+}
+
+/* The matching keys, most recently seen first; NULL: out of memory. */
+static const history_key **list_keys(const stream *one, const keys_query *query, size_t *count)
+{
+    const history_key **list = calloc(one->past->key_count + 1, sizeof *list);
+    *count = 0;
+    if (!list)
+        return NULL;
+    for (const history_key *key = one->past->newest; key; key = key->older)
+        if (!query->find || has_part(key, query->find, query->find_bytes))
+            list[(*count)++] = key;
+    return list;
+}
+
+void stream_write_keys(stream *one, const keys_query *query)
+{
+    static int (*const orders[])(const void *, const void *) = {by_severity, by_score, NULL,
+                                                                by_name};
+    size_t count, limit = query->limit > 0 ? query->limit : USUAL_LIMIT;
+    stream_begin_look(one);
+    const history_key **list = list_keys(one, query, &count);
+    if (list && orders[query->order])
+        qsort(list, count, sizeof *list, orders[query->order]);
+    output_print("{\"keys\":[");
+    for (size_t i = query->offset; list && i < count && i - query->offset < limit; i++) {
+        output_print(i > query->offset ? "," : "");
+        write_key(one, list[i]);
+    }
+    output_print("],\"total\":%zu}", count);
+    free(list);
+    stream_end_look(one);
+}
+
+void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, const stream_key *key),
+                     void *context)
+{
+    stream_begin_look(one);
+    for (const history_key *key = one->past->newest; key && limit > 0; key = key->older, limit--)
+        visit(context, &key->info);
+    stream_end_look(one);
+}
+
+/* ---- Points ---- */
+
+typedef struct point_range {
+    const stream *one;
+    const history_key *key;
+    uint32_t first;
+} point_range;
+
+/* One member of Points: a list with a number per point. */
+static void write_list(const point_range *range, const char *name,
+                       double (*number)(const history_point *point))
+{
+    output_print(",\"%s\":[", name);
+    for (uint32_t i = range->first; i < range->key->count; i++) {
+        output_print(i > range->first ? "," : "");
+        write_json_number(number(history_point_at(range->one->past, range->key, i)));
+    }
+    output_print("]");
+}
+
+static double row_of(const history_point *point)
+{
+    return (double)point->row;
+}
+
+static double time_of(const history_point *point)
+{
+    return point->time;
+}
+
+static double score_of(const history_point *point)
+{
+    return point->score;
+}
+
+static double threshold_of(const history_point *point)
+{
+    return (double)point->threshold;
+}
+
+static double grade_of(const history_point *point)
+{
+    return (double)point->grade;
+}
+
+/* A float with just the digits it has. */
+static void write_float(float value)
+{
+    if (isfinite(value))
+        output_print("%.7g", (double)value);
+    else
+        output_print("null");
+}
+
+static void write_values(const point_range *range)
+{
+    output_print(",\"values\":{");
+    for (size_t column = 0; column < range->one->past->value_count; column++) {
+        output_print(column > 0 ? "," : "");
+        write_column_name(range->one, column);
+        output_print(":[");
+        for (uint32_t i = range->first; i < range->key->count; i++) {
+            output_print(i > range->first ? "," : "");
+            write_float(history_values(history_point_at(range->one->past, range->key, i))[column]);
+        }
+        output_print("]");
+    }
+    output_print("}");
+}
+
+static uint32_t first_point(const stream *one, const history_key *key, const points_query *query)
+{
+    uint32_t first = 0;
+    if (query->limit > 0 && query->limit < key->count)
+        first = key->count - (uint32_t)query->limit;
+    while (first < key->count && query->since > 0 &&
+           history_point_at(one->past, key, first)->time < query->since)
+        first++;
+    return first;
+}
+
+static bool is_of_key(const stream_episode *episode, const char *key, size_t key_bytes)
+{
+    return episode->key_bytes == key_bytes && memcmp(episode->key, key, key_bytes) == 0;
+}
+
+/* ---- Episodes ---- */
+
+/* Which episodes to write, and how many were written. */
+typedef struct episode_list {
+    const events_query *query;
+    size_t limit, written;
+} episode_list;
+
+static void write_wanted(void *context, const stream_episode *episode)
+{
+    episode_list *list = context;
+    const events_query *query = list->query;
+    if (list->written >= list->limit || (query->since > 0 && episode->last_seen < query->since) ||
+        (query->key && !is_of_key(episode, query->key, query->key_bytes)))
+        return;
+    output_print(list->written++ > 0 ? "," : "");
+    stream_episode_write(episode);
+}
+
+/* Call it under the lock. Open episodes come first; each kind is newest first. */
+static void write_episodes(stream *one, const events_query *query)
+{
+    episode_list list = {query, query->limit > 0 ? query->limit : USUAL_LIMIT, 0};
+    output_print("\"episodes\":[");
+    stream_visit_open(one, write_wanted, &list);
+    if (!query->only_open)
+        stream_visit_ended(one, write_wanted, &list);
+    output_print("]");
+}
+
+void stream_write_episodes(stream *one, const events_query *query)
+{
+    stream_begin_look(one);
+    output_print("{");
+    write_episodes(one, query);
+    output_print("}");
+    stream_end_look(one);
+}
+
+/* ---- Points, with their episodes ---- */
+
+static void write_points(stream *one, const history_key *key, const points_query *query)
+{
+    const point_range range = {one, key, first_point(one, key, query)};
+    const events_query episodes = {.key = key->info.key, .key_bytes = key->info.key_bytes};
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
+    output_print(",\"columns\":");
+    write_columns(one);
+    write_list(&range, "rows", row_of);
+    write_list(&range, "times", time_of);
+    write_list(&range, "scores", score_of);
+    write_list(&range, "thresholds", threshold_of);
+    write_list(&range, "grades", grade_of);
+    write_values(&range);
+    output_print(",");
+    write_episodes(one, &episodes);
+    output_print("}");
+}
+
+bool stream_write_points(stream *one, const points_query *query, problem *why)
+{
+    stream_begin_look(one);
+    const history_key *key = query->key && one->settings.cli.score.key
+                                 ? history_find(one->past, query->key, query->key_bytes)
+                                 : one->past->newest;
+    bool is_found = one->pipeline && key;
+    if (is_found)
+        write_points(one, key, query);
+    stream_end_look(one);
+    return is_found ||
+           problem_set(why, 404, NULL,
+                       query->key ? "the stream has no such key, or has not seen it for "
+                                    "long"
+                                  : "the stream has no rows yet");
+}
+
+/* ---- Alerts ---- */
+
+static bool is_wanted(const history_alert *alert, const events_query *query)
+{
+    return (!(query->since > 0) || !(alert->time < query->since)) &&
+           (!query->key || (query->key_bytes == alert->key_bytes &&
+                            memcmp(query->key, alert->key, alert->key_bytes) == 0));
+}
+
+void stream_write_alerts(stream *one, const events_query *query)
+{
+    size_t limit = query->limit > 0 ? query->limit : USUAL_LIMIT, written = 0;
+    stream_begin_look(one);
+    output_print("{\"alerts\":[");
+    for (size_t i = 0; i < one->past->alert_count && written < limit; i++) {
+        const history_alert *alert = history_alert_at(one->past, i);
+        if (!is_wanted(alert, query))
+            continue;
+        output_print(written++ > 0 ? "," : "");
+        output_write(alert->text, alert->bytes);
+    }
+    output_print("]}");
+    stream_end_look(one);
+}
+
+/* ---- One row ---- */
+
+/* The newest come first, with the highest row numbers. */
+static const history_alert *find_alert(const stream *one, uint64_t row)
+{
+    for (size_t i = 0; i < one->past->alert_count; i++) {
+        const history_alert *alert = history_alert_at(one->past, i);
+        if (alert->row <= row)
+            return alert->row == row ? alert : NULL;
+    }
+    return NULL;
+}
+
+static bool has_row(const stream *one, const history_key *key, uint64_t row)
+{
+    return key->count > 0 && history_point_at(one->past, key, 0)->row <= row &&
+           history_point_at(one->past, key, key->count - 1)->row >= row;
+}
+
+static const history_point *find_point(const stream *one, uint64_t row, const history_key **of)
+{
+    for (const history_key *key = one->past->newest; key; key = key->older)
+        for (uint32_t i = 0; has_row(one, key, row) && i < key->count; i++) {
+            const history_point *point = history_point_at(one->past, key, i);
+            if (point->row == row) {
+                *of = key;
+                return point;
+            }
+        }
+    return NULL;
+}
+
+static void write_point(const stream *one, const history_key *key, const history_point *point)
+{
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
+    output_print(",\"row\":%" PRIu64, point->row);
+    write_json_member("time", point->time);
+    write_json_member("score", point->score);
+    write_json_member("threshold", (double)point->threshold);
+    write_json_member("severity", rounded_severity((double)point->severity));
+    output_print(",\"anomaly\":%s", point->grade > 0 ? "true" : "false");
+    write_json_text("grade", grade_word((oif_grade)point->grade));
+    output_print(",\"values\":{");
+    for (size_t i = 0; i < one->past->value_count; i++) {
+        output_print(i > 0 ? "," : "");
+        write_column_name(one, i);
+        output_print(":");
+        write_float(history_values(point)[i]);
+    }
+    output_print("}}");
+}
+
+bool stream_write_row(stream *one, uint64_t row, problem *why)
+{
+    const history_key *key = NULL;
+    stream_begin_look(one);
+    uint64_t rows = stream_row_count(one);
+    const history_alert *alert = find_alert(one, row);
+    const history_point *point = alert ? NULL : find_point(one, row, &key);
+    if (alert)
+        output_write(alert->text, alert->bytes);
+    else if (point)
+        write_point(one, key, point);
+    stream_end_look(one);
+    if (alert || point)
+        return true;
+    return problem_set(why, 404, NULL,
+                       row < rows ? "row %llu is too old: only recent rows and the last alerts are "
+                                    "remembered"
+                                  : "row %llu has not come yet",
+                       (unsigned long long)row);
+}
+
+/* ---- Figures ---- */
+
+static void get_pipeline_figures(const stream *one, stream_figures *figures)
+{
+    figures->rows = oif_pipeline_rows(one->pipeline);
+    figures->keys = oif_pipeline_keys(one->pipeline);
+    figures->evictions = oif_pipeline_evictions(one->pipeline);
+    figures->rows_without_model = oif_pipeline_unmodelled_rows(one->pipeline);
+    figures->alert_rate = oif_pipeline_alert_rate(one->pipeline);
+}
+
+void stream_get_figures(stream *one, stream_figures *figures)
+{
+    stream_begin_look(one);
+    *figures = (stream_figures){.bad_rows = one->bad_rows,
+                                .batches = one->batches,
+                                .episodes = one->past->episodes,
+                                .episodes_open = one->past->open_count,
+                                .silent_keys = one->past->silent_count,
+                                .memory_bytes = memory_of(one),
+                                .history_bytes = one->past->bytes,
+                                .journal_bytes = (size_t)one->log.bytes,
+                                .rows_per_second = stream_rate(one, background_wall_seconds()),
+                                .alert_rate = NAN,
+                                .last_row_at = one->last_row_at,
+                                .last_save_seconds = one->last_save_seconds,
+                                .save_seconds = one->save_seconds,
+                                .saves = one->saves,
+                                .failed_saves = one->failed_saves,
+                                .latency_seconds = one->latency_seconds,
+                                .has_error = one->error[0] != '\0'};
+    if (one->pipeline)
+        get_pipeline_figures(one, figures);
+    figures->saved = one->folder ? one->saved : figures->rows;
+    memcpy(figures->alerts, one->past->graded, sizeof figures->alerts);
+    memcpy(figures->latency, one->latency, sizeof figures->latency);
+    stream_end_look(one);
+}

@@ -1,0 +1,213 @@
+/* The internals of a stream, for the files that implement it. */
+#ifndef OIF_SERVE_STREAM_PARTS_H
+#define OIF_SERVE_STREAM_PARTS_H
+
+#include "body_reader.h"
+#include "front/input/stream_clock.h"
+#include "history.h"
+#include "journal.h"
+#include "stream_settings.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { BODY_READERS = 4, ERROR_BYTES = PROBLEM_MESSAGE_BYTES };
+
+/* Silence by the wall clock; cli/score/silence_monitor.h has the rules. */
+typedef struct stream_quiet {
+    double latest;       /* latest time of a row; NaN: none */
+    double longest_idle; /* seconds between two bodies */
+    uint64_t arrivals;
+} stream_quiet;
+
+/* What settings.json says about the snapshot, to notice its loss, and what later rows need that is
+ * not in the state. */
+typedef struct stream_snapshot {
+    bool exists;
+    uint64_t rows;
+    oif_time_format times;
+    uint64_t bad_rows; /* also before the first snapshot */
+} stream_snapshot;
+
+struct stream {
+    char name[STREAM_NAME_BYTES];
+    char *folder; /* NULL: nothing is stored */
+    feed *events;
+    double save_every;
+    size_t references; /* protected by the registry's lock */
+    struct streams *all;
+
+    pthread_mutex_t changing;  /* held by a changing thread; taken before the others */
+    pthread_mutex_t sync_lock; /* one sync at a time; taken before `turn` */
+    pthread_mutex_t turn;      /* held while waiting for `lock` */
+    pthread_mutex_t lock;      /* protects everything below */
+    atomic_uint waiting;       /* number of threads waiting to look */
+    stream_settings settings;
+    body_shape shape;
+    body_reader readers[BODY_READERS];
+    oif_pipeline *pipeline; /* NULL: no row yet */
+    stream_clock times;
+    stream_quiet quiet;
+    history *past;
+    char *notes;     /* messages of the first rows; NULL: none */
+    names_text late; /* keys that came too late to be learned */
+
+    oif_state_file *file;
+    journal log;
+    bool is_removed;
+    bool is_replaying;             /* nothing is reported meanwhile */
+    uint64_t saved;                /* rows on disk */
+    json_t *kept_settings;         /* in settings.json; later ones are in the journal */
+    stream_snapshot kept_snapshot; /* also in settings.json */
+    uint64_t snapshot_rows;
+    uint64_t changes, saved_changes; /* of settings and keys; those in the last snapshot */
+    size_t snapshot_bytes;
+    bool is_dirty;           /* the journal has unsynced data */
+    bool must_save;          /* the thread that processes the current body saves after it */
+    bool is_failing;         /* the last sync or snapshot failed; a snapshot comes next */
+    size_t refused_bytes;    /* that the disk refused last; 0: none */
+    char error[ERROR_BYTES]; /* why it cannot work, or what fails; "": nothing */
+    bool is_broken;          /* it could not be loaded */
+    char remedy[PROBLEM_REMEDY_BYTES];
+
+    /* Figures. */
+    uint64_t bad_rows, batches;
+    double last_row_at; /* NaN: none */
+    double rate, rate_at;
+    uint64_t saves, failed_saves;
+    double last_save_seconds, save_seconds;
+    uint64_t latency[LATENCY_BUCKETS];
+    double latency_seconds;
+    uint64_t told_rows, told_saved; /* in the last event about the stream */
+};
+
+/* ---- stream_turns.c ---- */
+
+/* Takes the lock to look at the stream, between two rows if a body is being processed. */
+void stream_begin_look(stream *one);
+void stream_end_look(stream *one);
+
+/* Takes the lock to change the stream; no other thread changes it before the end. The second
+ * returns false instead of waiting for another change. */
+void stream_begin_change(stream *one);
+bool stream_may_change_now(stream *one);
+void stream_end_change(stream *one);
+
+/* For a changing thread, between two rows: lets waiting threads look. */
+void stream_let_look(stream *one);
+
+/* ---- stream_rows.c ---- */
+
+uint64_t stream_row_count(const stream *one);
+
+/* Processes the rows of a journal record again, at most `limit`. */
+void stream_replay_rows(stream *one, const journal_record *record, uint64_t limit);
+
+/* Starts the clock of the stream from its settings. */
+void stream_start_times(stream *one);
+
+/* Adds what the settings of a new pipeline lack: derived columns, and column names. */
+exit_code stream_name_columns(const stream *one, const cli_columns *columns,
+                              oif_pipeline *pipeline);
+
+/* Sets the format of a body: as requested, by the settings, or by its content. */
+void stream_set_format(const stream *one, int asked, body_request *request);
+
+/* Rows per second over about the last ten seconds. */
+double stream_rate(const stream *one, double now);
+
+/* ---- stream_silence.c ---- */
+
+/* Call hear_row before a row, hear_result after it, hear_arrival after a body, and hear_idle when
+ * no row comes. silent_at returns how many keys have become silent since its previous call. */
+void stream_hear_row(stream *one, double seconds);
+void stream_hear_result(stream *one, history_key *key, double seconds, const oif_result *result);
+void stream_hear_arrival(stream *one, double now);
+void stream_hear_idle(stream *one, double now);
+size_t stream_silent_at(stream *one, double seconds);
+
+/* ---- stream_change.c ---- */
+
+/* Under the lock: whether the stream exists and is not broken; else sets `why`. */
+bool stream_check_usable(const stream *one, problem *why);
+
+/* Both without a journal record. */
+bool stream_apply_settings(stream *one, json_t *object, problem *why);
+void stream_drop_key(stream *one, const char *key, size_t key_bytes);
+
+/* ---- stream_keep.c ---- */
+
+/* Creates the stream's folder, or loads it if `settings` is NULL. False only if there is nothing to
+ * continue with. */
+stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
+                   feed *events, double save_every, size_t history_bytes, problem *why);
+void stream_free(stream *one);
+
+/* The path of a file of the stream. */
+enum { STREAM_PATH_BYTES = 4096 };
+const char *stream_path(const stream *one, const char *file, char path[STREAM_PATH_BYTES]);
+
+/* Reports errno about a file: 507 if the disk is full. Returns false. */
+bool stream_fail_on_file(problem *why, const char *path, const char *what);
+extern const char stream_copy_remedy[];
+
+/* Under the lock: writes a snapshot and empties the journal. */
+bool stream_save(stream *one, problem *why);
+
+/* Takes the lock itself: syncs the journal; false on failure. */
+bool stream_sync(stream *one);
+
+/* Under the lock: appends to the journal. */
+bool stream_keep_record(stream *one, const journal_record *record, problem *why);
+
+/* Under the lock, once per second: whether a disk that refused data accepts it again. */
+void stream_try_disk(stream *one);
+
+/* Under the lock: whether the journal is long enough for a snapshot. */
+bool stream_is_save_due(const stream *one);
+
+/* Under the lock: reports why a broken stream cannot be used; returns false. */
+bool stream_tell_broken(const stream *one, problem *why);
+
+/* Under the lock, at the end: whether the journal makes a snapshot unnecessary. */
+bool stream_is_cheap_to_replay(const stream *one);
+
+/* ---- settings_file.c ---- */
+
+/* Writes settings.json: these settings, this snapshot, and what is known so far. */
+bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *snapshot,
+                         problem *why);
+bool settings_file_read(stream *one, problem *why);
+
+/* ---- stream_text.c ---- */
+
+/* The texts of events, and the figures of an episode. */
+void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t row,
+                        const history_key *key);
+void stream_tell_episode(const stream *one, const history_episode *episode);
+void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
+                         double since, double seconds);
+void stream_tell_row(const stream *one, const history_key *key, const history_point *point);
+void stream_tell_rows(stream *one);
+
+/* Under the lock, newest first. */
+void stream_visit_open(const stream *one,
+                       void (*visit)(void *context, const stream_episode *episode), void *context);
+void stream_visit_ended(const stream *one,
+                        void (*visit)(void *context, const stream_episode *episode), void *context);
+
+/* A number, or null if it is not finite; and a member with its name: ,"name":0.5 */
+void write_json_number(double value);
+void write_json_member(const char *name, double value);
+
+/* A member with a text, or null if it is empty; and a key, or null if the stream has none. */
+void write_json_text(const char *name, const char *text);
+void write_json_key(bool has_key, const char *key, size_t key_bytes);
+
+/* {"stream":"pump","key":"a" */
+void stream_begin_object(const stream *one, const char *key, size_t key_bytes);
+
+/* Two digits are enough to read. */
+double rounded_severity(double severity);
+
+#endif

@@ -1,0 +1,581 @@
+/* Rows: from a body through the pipeline to the output, the history and the events. */
+#include "stream_parts.h"
+#include "streams.h"
+
+#include "front/columns/derive.h"
+#include "front/columns/known_roles.h"
+#include "front/options/alert_options.h"
+#include "front/options/key_room.h"
+#include "front/options/season_option.h"
+#include "front/text/clock.h"
+#include "serve/base/background.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t stream_row_count(const stream *one)
+{
+    return one->pipeline ? oif_pipeline_rows(one->pipeline) : 0;
+}
+
+void stream_start_times(stream *one)
+{
+    const byte_source source = {.name = "body"};
+    const score_settings *score = &one->settings.cli.score;
+    one->times = stream_clock_start(&source, score->time, (int32_t)score->time_year);
+    alert_options_set_clock(&one->settings.cli, &one->times);
+    one->times.source = NULL; /* only for reports, which a stream does not print */
+    one->times.is_told = one->times.is_coarse_told = true;
+}
+
+/* ---- The first row ---- */
+
+exit_code stream_name_columns(const stream *one, const cli_columns *columns, oif_pipeline *pipeline)
+{
+    exit_code code = derive_columns(pipeline, &one->settings.cli, columns);
+    return code == EXIT_OK ? columns_name_pipeline(columns, pipeline) : code;
+}
+
+/* Like the tool for a new state file. */
+static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipeline **pipeline)
+{
+    const cli_settings *settings = &one->settings.cli;
+    exit_code code = settings_make_pipeline(settings, columns->count, pipeline);
+    if (code == EXIT_OK)
+        code = stream_name_columns(one, columns, *pipeline);
+    oif_error error;
+    if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
+        oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)
+        code = complain(EXIT_FAILED, "%s", error.message);
+    if (code == EXIT_OK)
+        code = known_roles_remember(settings, *pipeline);
+    if (code == EXIT_OK)
+        key_room_limit(*pipeline);
+    return code;
+}
+
+/* Takes the shape of the first body; a body with only a header may have come before. *is_new: it
+ * differs from that. False: out of memory. */
+static bool take_shape(stream *one, const cli_input *input, bool *is_new)
+{
+    body_shape taken = {.header = NULL};
+    if (!body_shape_take(&taken, input)) {
+        body_shape_free(&taken);
+        return false;
+    }
+    *is_new = !body_shape_equal(&taken, &one->shape);
+    body_shape_free(&one->shape);
+    one->shape = taken;
+    return true;
+}
+
+/* The first row creates the pipeline. Its columns were chosen by examining the whole body. */
+static exit_code begin_stream(stream *one, const cli_input *input)
+{
+    oif_pipeline *pipeline = NULL;
+    const char *asked = one->settings.cli.score.time;
+    bool is_new;
+    if (!take_shape(one, input, &is_new))
+        return complain(EXIT_FAILED, "out of memory");
+    one->settings.cli.score.time = one->shape.time;
+    exit_code code = season_check(&one->settings.cli);
+    if (code == EXIT_OK)
+        code = make_pipeline(one, &input->columns, &pipeline);
+    if (code != EXIT_OK) {
+        oif_pipeline_free(pipeline);
+        one->settings.cli.score.time = asked;
+        body_shape_free(&one->shape);
+        return code;
+    }
+    one->pipeline = pipeline;
+    history_start(one->past, oif_pipeline_columns(pipeline));
+    stream_start_times(one);
+    return EXIT_OK;
+}
+
+/* ---- One row ---- */
+
+/* Processing the rows of a body. */
+typedef struct body_run {
+    stream *one;
+    body_reader *reader;
+    const rows_request *request;
+    rows_answer *answer;
+    bad_rows bad;
+    uint64_t skip;  /* rows processed earlier */
+    uint64_t limit; /* of a replay: rows of the stream after which it ends */
+    double now;     /* by the wall clock */
+    bool is_row_told;
+    bool is_header_written;
+    bool is_shape_new; /* no row, but a header that is new */
+    bool seeks_decimal;
+} body_run;
+
+static double read_time(stream *one, const cli_columns *columns, const oif_record *record,
+                        oif_text key)
+{
+    if (!columns->has_time)
+        return NAN;
+    if (columns->has_key)
+        stream_clock_set_key(&one->times, key);
+    return stream_clock_read(&one->times, record->texts[columns->time_text], record->line);
+}
+
+/* Hides categories: their values are hashes of texts. */
+static const double *values_of(body_run *run, const double *row)
+{
+    cli_categories *categories = &run->reader->input.columns.categories;
+    for (size_t i = 0; i < categories->count; i++)
+        categories->row[categories->list[i].place] = NAN;
+    return categories->count > 0 ? categories->row : row;
+}
+
+static void remember_row(body_run *run, history_key *key, const double *row, double seconds,
+                         const oif_result *result)
+{
+    stream *one = run->one;
+    history_point point = {.row = stream_row_count(one) - 1,
+                           .time = seconds,
+                           .score = result->score,
+                           .threshold = (float)result->threshold,
+                           .severity = (float)result->severity,
+                           .grade = (uint32_t)result->grade};
+    key->info.rows++;
+    key->info.last_seen = isnan(seconds) ? run->now : seconds;
+    key->info.score = result->score;
+    key->info.threshold = result->threshold;
+    key->info.severity = result->severity;
+    key->info.grade = result->grade;
+    history_add_point(one->past, key, &point, values_of(run, row));
+    if (run->is_row_told)
+        stream_tell_row(one, key, &point);
+}
+
+/* If it began earlier, the history knows its first row and when that came. */
+static stream_episode describe_episode(const body_run *run, const row_verdict *verdict,
+                                       const char *reason)
+{
+    const oif_episode_info *episode = &verdict->episode;
+    uint64_t row = stream_row_count(run->one) - 1;
+    bool is_known = episode->column != OIF_UNKNOWN_COLUMN,
+         has_time = !isnan(episode->first_seconds) && !isnan(episode->last_seconds);
+    double last = has_time ? episode->last_seconds : run->now;
+    return (stream_episode){.number = episode->number,
+                            .first_row = row,
+                            .last_row = row,
+                            .began = has_time ? episode->first_seconds : run->now,
+                            .ended = episode->is_over ? last : NAN,
+                            .last_seen = last,
+                            .has_time = has_time,
+                            .is_over = episode->is_over,
+                            .anomalies = episode->anomalies,
+                            .rows = episode->rows,
+                            .peak_score = episode->peak_score,
+                            .peak_severity = episode->peak_severity,
+                            .grade = episode->peak_grade,
+                            .column = is_known ? verdict->fields->names[episode->column] : NULL,
+                            .reason = is_known ? reason : NULL};
+}
+
+/* Reports an episode when it begins, becomes worse and ends. */
+static void remember_episode(body_run *run, history_key *key, const row_verdict *verdict)
+{
+    stream *one = run->one;
+    char reason[FIELD_TEXT_BYTES];
+    oif_grade before = key->open ? key->open->info.grade : OIF_GRADE_NONE;
+    bool begins = verdict->result.episode == OIF_EPISODE_BEGINS;
+    if (verdict->episode.number == 0)
+        return;
+    result_fields_episode_text(verdict->fields, &verdict->episode, reason);
+    stream_episode info = describe_episode(run, verdict, reason);
+    one->past->episodes += begins;
+    const history_episode *episode = history_episode_now(one->past, key, &info);
+    if (episode && (begins || episode->info.is_over || episode->info.grade > before))
+        stream_tell_episode(one, episode);
+}
+
+static void remember_alert(body_run *run, const history_key *key, const row_verdict *verdict,
+                           double seconds)
+{
+    stream *one = run->one;
+    uint64_t row = stream_row_count(one) - 1;
+    size_t bytes;
+    output_divert();
+    stream_write_alert(one, verdict, row, key);
+    char *text = output_diverted(&bytes);
+    if (text && !one->is_replaying)
+        feed_add(one->events, FEED_ALERT, one->name, key->info.key, key->info.key_bytes, text,
+                 bytes);
+    history_add_alert(one->past, row, seconds, key->info.key, key->info.key_bytes, text, bytes);
+}
+
+static void write_row(body_run *run, const oif_record *record, const row_verdict *verdict)
+{
+    rows_answer_kind kind = run->request->answer;
+    if (kind == ANSWER_RESULTS || (kind == ANSWER_ALERTS && verdict->result.anomaly))
+        row_writer_row(&run->reader->writer, record, verdict);
+}
+
+/* Call it after a row was processed. */
+static void take_result(body_run *run, const oif_record *record, oif_text name, const double *row,
+                        double seconds, const oif_result *result)
+{
+    stream *one = run->one;
+    result_fields *fields = &run->reader->fields;
+    history_key *key = history_touch(one->past, name.text, name.bytes);
+    bool is_alert = result->anomaly, is_in_episode = result->episode != OIF_EPISODE_NONE;
+    run->answer->accepted++;
+    run->answer->alerts += is_alert;
+    one->past->graded[result->grade]++;
+    if (is_alert || is_in_episode || run->request->answer == ANSWER_RESULTS) {
+        result_fields_follow(fields, one->pipeline, result);
+        row_verdict verdict = result_fields_judge(fields, one->pipeline, result, seconds);
+        write_row(run, record, &verdict);
+        if (key && is_in_episode)
+            remember_episode(run, key, &verdict);
+        if (key && is_alert)
+            remember_alert(run, key, &verdict, seconds);
+    }
+    if (!key)
+        return; /* out of memory for the history; scoring continues */
+    stream_hear_result(one, key, seconds, result);
+    remember_row(run, key, row, seconds, result);
+}
+
+/* Before any decimal comma, a fraction means a decimal point. From then on a comma is a mistake,
+ * whichever reader finds it. */
+static void notice_decimal_point(body_run *run, const double *row)
+{
+    size_t columns = oif_pipeline_columns(run->one->pipeline);
+    run->seeks_decimal = !oif_reader_has_decimal_commas(run->reader->input.reader);
+    for (size_t i = 0; i < columns && run->seeks_decimal; i++)
+        if (isfinite(row[i]) && row[i] != floor(row[i]) &&
+            !categories_contain(&run->reader->input.columns.categories, i)) {
+            run->one->shape.has_decimal_points = true;
+            run->seeks_decimal = false;
+        }
+}
+
+static oif_status process(body_run *run, const oif_record *record, oif_error *error)
+{
+    stream *one = run->one;
+    cli_columns *columns = &run->reader->input.columns;
+    oif_text key = key_columns_text(&columns->key, record);
+    double seconds = read_time(one, columns, record, key);
+    oif_result result;
+    stream_hear_row(one, seconds);
+    const double *row = categories_row(&columns->categories, record);
+    oif_status status =
+        oif_pipeline_process_at(one->pipeline, key.text, key.bytes, seconds, row, &result, error);
+    if (status == OIF_OK && run->seeks_decimal)
+        notice_decimal_point(run, row);
+    if (status == OIF_OK)
+        take_result(run, record, key, row, seconds, &result);
+    return status;
+}
+
+/* ---- A body ---- */
+
+/* Before the first row of a body. */
+static exit_code begin_rows(body_run *run)
+{
+    stream *one = run->one;
+    exit_code code = EXIT_OK;
+    if (run->is_header_written)
+        return EXIT_OK;
+    run->is_header_written = true;
+    if (!one->pipeline)
+        code = begin_stream(one, &run->reader->input);
+    if (code == EXIT_OK)
+        code = body_reader_start(run->reader, one->pipeline, &one->settings.cli);
+    if (code == EXIT_OK && run->request->answer != ANSWER_COUNT)
+        row_writer_header(&run->reader->writer, &run->reader->fields);
+    return code;
+}
+
+/* Why a body ended. */
+typedef enum run_end { BODY_READ, BODY_BAD_ROW, BODY_REFUSED, BODY_FAILED } run_end;
+
+static run_end end_with(body_run *run, oif_status status, const oif_error *error, problem *why)
+{
+    why->line = error->line;
+    why->column = error->column;
+    input_complain(&run->reader->input, error);
+    if (status == OIF_EMEMORY)
+        why->status = 503;
+    return status == OIF_EINPUT || status == OIF_EVALUE ? BODY_BAD_ROW : BODY_FAILED;
+}
+
+static run_end read_rows(body_run *run, problem *why)
+{
+    const on_bad_row policy = run->one->settings.cli.score.on_bad_row;
+    oif_status status;
+    oif_record record;
+    oif_error error;
+    while ((status = body_reader_next(run->reader, policy, &run->bad, &record, &error)) == OIF_OK) {
+        stream_let_look(run->one);
+        body_reader_note_late(run->reader, &run->one->settings.cli, &record, &run->one->shape,
+                              &run->one->late);
+        if (run->skip > 0) {
+            run->skip--;
+            run->answer->skipped++;
+            continue;
+        }
+        if (stream_row_count(run->one) >= run->limit)
+            return BODY_READ;
+        if (begin_rows(run) != EXIT_OK)
+            return BODY_REFUSED;
+        status = process(run, &record, &error);
+        if (status != OIF_OK)
+            break;
+    }
+    return status == OIF_END ? BODY_READ : end_with(run, status, &error, why);
+}
+
+void stream_set_format(const stream *one, int asked, body_request *request)
+{
+    int format = asked > 0 ? asked : one->settings.cli.format;
+    request->is_guessed = format == 0;
+    request->format = format > 0 ? (oif_format)(format - 1) : body_format(request->body);
+}
+
+static run_end read_body(body_run *run, problem *why)
+{
+    stream *one = run->one;
+    oif_text body = body_text(run->request->body, run->request->bytes);
+    if (body_is_blank(body))
+        return BODY_READ;
+    body_request asked = {.settings = &one->settings.cli,
+                          .shape = &one->shape,
+                          .known = one->pipeline,
+                          .body = body,
+                          .has_mark = body.bytes < run->request->bytes,
+                          .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
+                          .why = why};
+    stream_set_format(one, run->request->format, &asked);
+    if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)
+        asked.bad = &run->bad;
+    run->answer->is_csv = asked.format == OIF_FORMAT_CSV;
+    run->reader = body_readers_begin(one->readers, BODY_READERS, &asked);
+    if (!run->reader)
+        return BODY_REFUSED;
+    run->seeks_decimal = body_reader_seeks_decimal(run->reader, &asked);
+    run_end end = read_rows(run, why);
+    if (!one->pipeline && end == BODY_READ) /* only a header */
+        take_shape(one, &run->reader->input, &run->is_shape_new);
+    if (asked.format == OIF_FORMAT_CSV && run->answer->accepted > 0)
+        one->shape.has_decimal_commas |= oif_reader_has_decimal_commas(run->reader->input.reader);
+    body_reader_end(run->reader);
+    return end;
+}
+
+static void keep_notes(stream *one, char *notes, bool is_first)
+{
+    if (!is_first || !one->pipeline || one->notes)
+        free(notes);
+    else
+        one->notes = notes;
+}
+
+/* Processes a whole body. */
+static run_end run_body(body_run *run, problem *why)
+{
+    char complaint[COMPLAINT_BYTES];
+    bool is_first = !run->one->pipeline;
+    *why = (problem){.status = 400};
+    messages_capture();
+    run_end end = read_body(run, why);
+    keep_notes(run->one, messages_captured(complaint), is_first);
+    run->answer->bad = run->bad.skipped + run->bad.mended;
+    run->one->bad_rows += run->answer->bad + (end == BODY_BAD_ROW);
+    if (end == BODY_READ)
+        return end;
+    if (why->message[0] != '\0') /* the cause is known */
+        return end;
+    if (end == BODY_REFUSED && !is_first)
+        why->status = 409;
+    if (end == BODY_FAILED)
+        why->status = 503;
+    body_take_complaint(complaint, why);
+    return end;
+}
+
+/* ---- The rate and the latency ---- */
+
+const double stream_latency_bounds[LATENCY_BUCKETS - 1] = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+
+static const double rate_seconds = 10;
+
+double stream_rate(const stream *one, double now)
+{
+    return now > one->rate_at ? one->rate * exp((one->rate_at - now) / rate_seconds) : one->rate;
+}
+
+static void count_rate(stream *one, uint64_t rows, double now)
+{
+    one->rate = stream_rate(one, now) + (double)rows / rate_seconds;
+    one->rate_at = now;
+}
+
+static void count_latency(stream *one, double seconds)
+{
+    size_t bucket = 0;
+    while (bucket < LATENCY_BUCKETS - 1 && seconds > stream_latency_bounds[bucket])
+        bucket++;
+    one->latency[bucket]++;
+    one->latency_seconds += seconds;
+}
+
+/* ---- Requests ---- */
+
+static bool check_request(const stream *one, const rows_request *request, problem *why)
+{
+    uint64_t rows = stream_row_count(one);
+    if (!stream_check_usable(one, why))
+        return false;
+    if (!request->has_first_row || request->first_row <= rows)
+        return true;
+    problem_set(why, 409, "send the rows from number `rows` on",
+                "first_row is %llu, but the stream has only %llu rows: those between are missing",
+                (unsigned long long)request->first_row, (unsigned long long)rows);
+    return false;
+}
+
+/* Rows that failed for lack of memory are not processed by a replay either. */
+static void keep_cut(stream *one, double now)
+{
+    problem ignored;
+    journal_record cut = {.kind = JOURNAL_CUT, .first_row = stream_row_count(one), .seconds = now};
+    if (!stream_keep_record(one, &cut, &ignored))
+        one->is_failing = true;
+}
+
+/* Of a body without a processed row, the journal keeps only its number of bad rows, and a new
+ * header. They count as a change, so the journal does not grow without end. */
+static void keep_bad_rows(stream *one, const body_run *run, uint64_t count)
+{
+    problem ignored;
+    const journal_record record = {.kind = JOURNAL_BAD_ROWS,
+                                   .format = BAD_ROWS_IN_ALL,
+                                   .first_row = stream_row_count(one),
+                                   .skip = one->bad_rows,
+                                   .seconds = run->now};
+    if (!run->is_shape_new)
+        journal_undo(&one->log);
+    if (count == 0)
+        return;
+    one->changes++;
+    if (!stream_keep_record(one, &record, &ignored))
+        one->is_failing = true;
+}
+
+/* A body without a processed row is not an arrival, so a replay sees the same arrivals. */
+static void note_arrival(stream *one, const rows_answer *answer, double now)
+{
+    if (answer->accepted == 0)
+        return;
+    stream_hear_arrival(one, now);
+    one->last_row_at = now;
+}
+
+/* Call it under the lock. */
+static bool take_body(stream *one, const rows_request *request, rows_answer *answer, problem *why)
+{
+    uint64_t rows = stream_row_count(one);
+    body_run run = {.one = one,
+                    .request = request,
+                    .answer = answer,
+                    .skip = request->has_first_row ? rows - request->first_row : 0,
+                    .limit = UINT64_MAX,
+                    .now = background_wall_seconds(),
+                    .is_row_told = feed_is_watched(one->events, one->name)};
+    const journal_record record = {.kind = JOURNAL_ROWS,
+                                   .format = request->format,
+                                   .first_row = rows,
+                                   .skip = run.skip,
+                                   .seconds = run.now,
+                                   .payload = request->body,
+                                   .bytes = request->bytes};
+    if (!stream_keep_record(one, &record, why))
+        return false;
+    uint64_t bad_before = one->bad_rows;
+    run_end end = run_body(&run, why);
+    if (one->folder && answer->accepted == 0)
+        keep_bad_rows(one, &run, one->bad_rows - bad_before);
+    else if (end == BODY_FAILED)
+        keep_cut(one, run.now);
+    note_arrival(one, answer, run.now);
+    count_rate(one, answer->accepted, run.now);
+    one->batches++;
+    return end == BODY_READ;
+}
+
+static void count_rows(const stream *one, rows_answer *answer)
+{
+    answer->rows = stream_row_count(one);
+    answer->saved = one->folder ? one->saved : answer->rows;
+}
+
+/* The rows are processed even if the save fails; the failure is in the stream's error. */
+static void save_if_asked(stream *one)
+{
+    problem ignored;
+    if (one->must_save)
+        stream_save(one, &ignored);
+    one->must_save = false;
+}
+
+/* Without the lock, so the same sync covers other bodies. `why` may already be set. */
+static bool sync_rows(stream *one, double started, rows_answer *answer, problem *why, bool is_good)
+{
+    const uint64_t rows = answer->rows;
+    bool is_synced = stream_sync(one);
+    stream_begin_look(one);
+    is_synced = is_synced && one->saved >= rows;
+    if (!is_synced && is_good)
+        problem_set(why, 503, "repair the disk; the rows were processed and count", "%s",
+                    one->error[0] ? one->error : "the rows are not on disk yet");
+    count_rows(one, answer);
+    count_latency(one, clock_seconds() - started);
+    stream_end_look(one);
+    return is_synced;
+}
+
+bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why)
+{
+    double started = clock_seconds();
+    *answer = (rows_answer){.rows = 0};
+    stream_begin_change(one);
+    bool is_good = check_request(one, request, why) && take_body(one, request, answer, why);
+    save_if_asked(one);
+    count_rows(one, answer);
+    bool must_sync =
+        one->folder && one->saved < answer->rows && (request->is_durable || one->save_every <= 0);
+    if (!must_sync)
+        count_latency(one, clock_seconds() - started);
+    stream_end_change(one);
+    bool is_synced = !must_sync || sync_rows(one, started, answer, why, is_good);
+    why->rows = answer->rows;
+    why->has_rows = true;
+    return is_good && is_synced;
+}
+
+void stream_replay_rows(stream *one, const journal_record *record, uint64_t limit)
+{
+    rows_request request = {.body = record->payload,
+                            .bytes = record->bytes,
+                            .format = record->format,
+                            .answer = ANSWER_COUNT};
+    rows_answer answer = {.rows = 0};
+    problem ignored;
+    body_run run = {.one = one,
+                    .request = &request,
+                    .answer = &answer,
+                    .skip = record->skip,
+                    .limit = limit,
+                    .now = record->seconds};
+    run_body(&run, &ignored);
+    note_arrival(one, &answer, record->seconds);
+}

@@ -1,0 +1,33 @@
+/* The settings of a stream: the options of `oif score` without their dashes, as JSON.
+ *
+ *     {"key": "host", "time": "ts", "alert-rate": 0.001, "season": ["1d", "1w"]}
+ *
+ * They become arguments for the tool's own parser, so the same checks apply. */
+#ifndef OIF_SERVE_STREAM_SETTINGS_H
+#define OIF_SERVE_STREAM_SETTINGS_H
+
+#include "front/options/options.h"
+#include "serve/base/problem.h"
+
+#include <jansson.h>
+
+typedef struct stream_settings {
+    json_t *object;   /* as given, with dashes in names */
+    char **arguments; /* what `cli` points into; ends with NULL */
+    cli_settings cli;
+} stream_settings;
+
+/* `object` may be NULL; the caller still owns it. Without a folder nothing can be stored, and
+ * settings that need storage are refused. There is nothing to close unless it returns true. */
+bool stream_settings_open(stream_settings *settings, json_t *object, bool has_folder, problem *why);
+void stream_settings_close(stream_settings *settings);
+
+/* Whether both are equivalent; else `names` has some settings that differ: "key, season". */
+enum { SETTING_NAMES_BYTES = 256 };
+bool stream_settings_equal(const json_t *a, const json_t *b, char names[SETTING_NAMES_BYTES]);
+
+/* The settings after a change; null removes one. The caller frees them with json_decref. Refuses,
+ * with 409, settings that cannot change later. */
+json_t *stream_settings_change(const stream_settings *settings, json_t *change, problem *why);
+
+#endif

@@ -1,0 +1,285 @@
+/* A stream as JSON: alerts, episodes, silences and rows, for events and answers. */
+#include "front/text/cut.h"
+#include "stream_parts.h"
+
+#include "front/text/durations.h"
+#include "front/text/quoting.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Pieces ---- */
+
+void write_json_number(double value)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    if (isfinite(value))
+        output_write(text, oif_number_format(value, text));
+    else
+        output_write("null", 4);
+}
+
+void write_json_member(const char *name, double value)
+{
+    output_print(",\"%s\":", name);
+    write_json_number(value);
+}
+
+static void write_string(const char *name, const char *text)
+{
+    output_print(",\"%s\":", name);
+    quoting_write_json(text, strlen(text));
+}
+
+void write_json_text(const char *name, const char *text)
+{
+    if (text && *text)
+        write_string(name, text);
+    else
+        output_print(",\"%s\":null", name);
+}
+
+double rounded_severity(double severity)
+{
+    return isfinite(severity) ? round(severity * 100) / 100 : severity;
+}
+
+void write_json_key(bool has_key, const char *key, size_t key_bytes)
+{
+    if (has_key)
+        quoting_write_json(key, key_bytes);
+    else
+        output_print("null");
+}
+
+void stream_begin_object(const stream *one, const char *key, size_t key_bytes)
+{
+    output_print("{\"stream\":\"%s\",\"key\":", one->name); /* names need no escapes */
+    write_json_key(one->settings.cli.score.key != NULL, key, key_bytes);
+}
+
+/* ---- Alerts ---- */
+
+static void write_reason(const row_verdict *verdict, size_t column)
+{
+    const oif_attribution *why = &verdict->fields->attributions[column];
+    const char *name = verdict->fields->names[column];
+    char unusual[FIELD_TEXT_BYTES], text[2 * FIELD_TEXT_BYTES];
+    result_fields_column_text(verdict, column, unusual, sizeof unusual);
+    snprintf(text, sizeof text, "%.*s %s %.0f%%", (int)cut_bytes(name, strlen(name), 2000), name,
+             unusual, why->share * 100);
+    output_print("{\"column\":");
+    quoting_write_json(name, strlen(name));
+    output_print(",\"share\":%.2f,\"direction\":\"%s\"", why->share,
+                 result_fields_direction(verdict, column));
+    bool is_category = why->reason == OIF_REASON_NEW_VALUE || why->reason == OIF_REASON_RARE_VALUE;
+    write_json_member("value", is_category ? NAN : verdict->values[column]);
+    write_string("text", text);
+    output_print("}");
+}
+
+void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t row,
+                        const history_key *key)
+{
+    const oif_result *result = &verdict->result;
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
+    output_print(",\"row\":%" PRIu64, row);
+    write_json_member("time", verdict->seconds);
+    write_json_member("score", result->score);
+    write_json_member("threshold", result->threshold);
+    write_json_member("p", result->p);
+    write_json_member("severity", rounded_severity(result->severity));
+    output_print(",\"anomaly\":%s", result->anomaly ? "true" : "false");
+    write_json_text("grade", grade_word(result->grade));
+    if (verdict->episode.number > 0)
+        output_print(",\"episode\":%" PRIu64, verdict->episode.number);
+    else
+        output_print(",\"episode\":null");
+    output_print(",\"reasons\":[");
+    for (size_t i = 0; i < verdict->reason_count; i++) {
+        output_print(i > 0 ? "," : "");
+        write_reason(verdict, result_fields_reason_column(verdict, i));
+    }
+    output_print("]}");
+}
+
+/* ---- Episodes ---- */
+
+enum { WHEN_BYTES = 64, SENTENCE_BYTES = FIELD_TEXT_BYTES + 256 };
+
+/* "12:15" on the same day as `near`, "2026-11-15 12:15" on others, "row 17" without a time. */
+static const char *when_text(double seconds, double near, uint64_t row, char text[WHEN_BYTES])
+{
+    char moment[MOMENT_TEXT_BYTES], other[MOMENT_TEXT_BYTES];
+    if (isnan(seconds)) {
+        snprintf(text, WHEN_BYTES, "row %" PRIu64, row);
+        return text;
+    }
+    moment_text(seconds, moment);
+    bool is_same_day = !isnan(near) && strncmp(moment, moment_text(near, other), 10) == 0;
+    if (strlen(moment) < 16 || moment[10] != 'T')
+        snprintf(text, WHEN_BYTES, "%s", moment);
+    else if (is_same_day)
+        snprintf(text, WHEN_BYTES, "%.5s", moment + 11);
+    else
+        snprintf(text, WHEN_BYTES, "%.10s %.5s", moment, moment + 11);
+    return text;
+}
+
+/* "disk.inflight high since 12:15, 14 rows, severity 3" */
+static void make_sentence(const stream_episode *episode, char text[SENTENCE_BYTES])
+{
+    char first[WHEN_BYTES], last[WHEN_BYTES], severity[32];
+    const char *reason = episode->reason && *episode->reason ? episode->reason : "unusual";
+    double began = episode->has_time ? episode->began : NAN,
+           seen = episode->has_time ? episode->last_seen : NAN;
+    when_text(began, seen, episode->first_row, first);
+    when_text(seen, began, episode->last_row, last);
+    snprintf(severity, sizeof severity, "%.1f", episode->peak_severity);
+    if (strlen(severity) > 2 && strcmp(severity + strlen(severity) - 2, ".0") == 0)
+        severity[strlen(severity) - 2] = '\0';
+    snprintf(text, SENTENCE_BYTES, "%.*s %s %s%s%s, %" PRIu64 " row%s, severity %s",
+             (int)cut_bytes(reason, strlen(reason), 1900), reason,
+             episode->is_over ? "from" : "since", first, episode->is_over ? " to " : "",
+             episode->is_over ? last : "", episode->rows, episode->rows == 1 ? "" : "s", severity);
+}
+
+void stream_episode_write(const stream_episode *episode)
+{
+    output_print("{\"stream\":\"%s\",\"key\":", episode->stream);
+    write_json_key(episode->has_key, episode->key, episode->key_bytes);
+    output_print(",\"number\":%" PRIu64 ",\"first_row\":%" PRIu64 ",\"last_row\":%" PRIu64,
+                 episode->number, episode->first_row, episode->last_row);
+    write_json_member("began", episode->began);
+    write_json_member("ended", episode->is_over ? episode->ended : NAN);
+    write_json_member("last_seen", episode->last_seen);
+    output_print(",\"open\":%s,\"anomalies\":%" PRIu64 ",\"rows\":%" PRIu64,
+                 episode->is_over ? "false" : "true", episode->anomalies, episode->rows);
+    write_json_member("peak_score", episode->peak_score);
+    write_json_member("peak_severity", rounded_severity(episode->peak_severity));
+    write_json_text("grade", grade_word(episode->grade));
+    write_json_text("reason", episode->reason);
+    write_json_text("column", episode->column);
+    write_string("text", episode->text);
+    output_print("}");
+}
+
+/* ---- Visits ---- */
+
+typedef struct episode_visit {
+    void (*visit)(void *context, const stream_episode *episode);
+    void *context;
+} episode_visit;
+
+static void visit_episode(const stream *one, const history_episode *episode,
+                          const episode_visit *to)
+{
+    char text[SENTENCE_BYTES];
+    stream_episode info = episode->info;
+    info.stream = one->name;
+    info.column = info.column ? info.column : "";
+    info.reason = info.reason ? info.reason : "";
+    make_sentence(&info, text);
+    info.text = text;
+    info.has_key = one->settings.cli.score.key != NULL;
+    to->visit(to->context, &info);
+}
+
+static void write_visited(void *context, const stream_episode *episode)
+{
+    (void)context;
+    stream_episode_write(episode);
+}
+
+void stream_visit_open(const stream *one,
+                       void (*visit)(void *context, const stream_episode *episode), void *context)
+{
+    const episode_visit to = {visit, context};
+    for (const history_episode *open = one->past->open; open; open = open->older)
+        visit_episode(one, open, &to);
+}
+
+void stream_visit_ended(const stream *one,
+                        void (*visit)(void *context, const stream_episode *episode), void *context)
+{
+    const episode_visit to = {visit, context};
+    for (size_t i = 0; i < one->past->ended_count; i++)
+        visit_episode(one, history_ended_at(one->past, i), &to);
+}
+
+void stream_each_open_episode(stream *one,
+                              void (*visit)(void *context, const stream_episode *episode),
+                              void *context)
+{
+    stream_begin_look(one);
+    stream_visit_open(one, visit, context);
+    stream_end_look(one);
+}
+
+/* ---- Events ---- */
+
+/* Publishes the text started with output_divert. */
+static void tell(const stream *one, feed_kind kind, const char *key, size_t key_bytes)
+{
+    size_t bytes;
+    char *text = output_diverted(&bytes);
+    if (text)
+        feed_add(one->events, kind, one->name, key, key_bytes, text, bytes);
+    free(text);
+}
+
+void stream_tell_episode(const stream *one, const history_episode *episode)
+{
+    const episode_visit to = {write_visited, NULL};
+    if (one->is_replaying)
+        return;
+    output_divert();
+    visit_episode(one, episode, &to);
+    tell(one, FEED_EPISODE, episode->info.key, episode->info.key_bytes);
+}
+
+void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
+                         double since, double seconds)
+{
+    char duration[DURATION_TEXT_BYTES], when[WHEN_BYTES], text[256];
+    if (one->is_replaying)
+        return;
+    output_divert();
+    stream_begin_object(one, key, key_bytes);
+    output_print(",\"silence\":\"%s\"", begins ? "begins" : "ends");
+    write_json_member("since", since);
+    write_json_member("seconds", seconds);
+    snprintf(text, sizeof text, begins ? "no row since %s, more than %s" : "no row since %s for %s",
+             when_text(since, since, 0, when), duration_text(seconds, duration));
+    write_string("text", text);
+    output_print("}");
+    tell(one, FEED_SILENCE, key, key_bytes);
+}
+
+void stream_tell_row(const stream *one, const history_key *key, const history_point *point)
+{
+    output_divert();
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
+    output_print(",\"row\":%" PRIu64, point->row);
+    write_json_member("time", point->time);
+    write_json_member("score", point->score);
+    write_json_member("threshold", (double)point->threshold);
+    write_json_member("severity", rounded_severity((double)point->severity));
+    output_print(",\"grade\":%" PRIu32 "}", point->grade);
+    tell(one, FEED_ROW, key->info.key, key->info.key_bytes);
+}
+
+void stream_tell_rows(stream *one)
+{
+    uint64_t rows = stream_row_count(one), saved = one->folder ? one->saved : rows;
+    if (rows == one->told_rows && saved == one->told_saved)
+        return;
+    one->told_rows = rows;
+    one->told_saved = saved;
+    output_divert();
+    output_print("{\"name\":\"%s\",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64 "}", one->name, rows,
+                 saved);
+    tell(one, FEED_STREAM, "", 0);
+}
