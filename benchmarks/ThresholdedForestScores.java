@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Scores rows with AWS's thresholded Random Cut Forest, which also decides which are anomalies: tools/aws_forest.py.
+ * Scores rows with AWS's thresholded Random Cut Forest, which also decides which are anomalies: tools/measure/aws_forest.py.
  *
  * <pre>java -cp JARS:FOLDER ThresholdedForestScores COLUMNS SHINGLE ROWS SCORES SEED</pre>
  *

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import speed  # beside this file; puts tools/ on the path
+import speed  # beside this file; puts tools/measure on the path
 import datasets
 
 CHECKOUT = speed.CHECKOUT

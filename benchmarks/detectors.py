@@ -14,7 +14,7 @@ from typing import Callable, NamedTuple, Optional
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(CHECKOUT / "tools"), str(CHECKOUT / "tests" / "reference")]
+sys.path[:0] = [str(CHECKOUT / "tools" / "measure"), str(CHECKOUT / "tests" / "reference")]
 
 import anchors  # noqa: E402  (its folder is on the path only now)
 import authors_code  # noqa: E402

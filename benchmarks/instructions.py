@@ -182,7 +182,7 @@ def main():
         return 0
     if known["compiler"] != built_with:
         print(f"note: the limits were counted with {known['compiler']}")
-    # In the words that tools/run_tests.sh adds up.
+    # In the words that tools/test/run_tests.sh adds up.
     print(f"instruction counts within {stored['slack_percent']} % of their limits:")
     print(f"{len(counts) + 1 - above} passed, {above} failed")
     return 1 if above else 0

@@ -41,7 +41,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 import numpy as np  # noqa: E402
 
 import detectors  # noqa: E402
-from detectors import ALL_OURS, CHECKOUT, OURS_FROM_C, OURS_FROM_PYTHON, PEERS  # noqa: E402  (puts tools/ on the path)
+from detectors import ALL_OURS, CHECKOUT, OURS_FROM_C, OURS_FROM_PYTHON, PEERS  # noqa: E402  (puts tools/measure on the path)
 
 import accuracy  # noqa: E402
 import aws_forest  # noqa: E402

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(CHECKOUT / "tools"), str(CHECKOUT / "tests" / "reference")]
+sys.path[:0] = [str(CHECKOUT / "tools" / "measure"), str(CHECKOUT / "tests" / "reference")]
 
 import authors_code  # noqa: E402
 import datasets  # noqa: E402

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(CHECKOUT / "tools"))
+sys.path.insert(0, str(CHECKOUT / "tools" / "measure"))
 
-import datasets  # noqa: E402  (tools/ is on the path only now)
+import datasets  # noqa: E402  (tools/measure is on the path only now)
 
 PROGRAMS = CHECKOUT / "build" / "benchmarks" / "benchmarks"
 SETS = ("Smtp", "Http", "Shuttle", "Donors", "ForestCover", "Satellite")

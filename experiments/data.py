@@ -1,4 +1,4 @@
-"""The data sets: found in $OIF_DATA or the cache (tools/datasets.py), otherwise fetched from their homes.
+"""The data sets: found in $OIF_DATA or the cache (tools/measure/datasets.py), otherwise fetched from their homes.
 
 Every file holds X (rows), y (1 = anomaly) and, for streams that drift, change_points. A set that was fetched is
 converted, compared with its checksum and kept in the cache ($XDG_CACHE_HOME/oif/data); none is part of the repository.

@@ -1,6 +1,6 @@
 """The paper's numbers, each with its place: Leveni et al., Online Isolation Forest, ICML 2024.
 
-The AUCs of its Table 4 are in tools/datasets.py, which `make accuracy` reads as well.
+The AUCs of its Table 4 are in tools/measure/datasets.py, which `make accuracy` reads as well.
 """
 
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(CHECKOUT / "tools"))
+sys.path.insert(0, str(CHECKOUT / "tools" / "measure"))
 import datasets  # noqa: E402
 
 PAPER = "Leveni, Weigert Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024"

@@ -21,7 +21,7 @@ from ..published import CHECKOUT
 from . import series as real
 from .series import Series
 
-sys.path.insert(0, str(CHECKOUT / "tools"))
+sys.path.insert(0, str(CHECKOUT / "tools" / "measure"))
 import aws_forest  # noqa: E402
 
 ForestMissing = aws_forest.ForestMissing

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from experiments import kinds, published  # noqa: F401  (published puts tools/ on the path)
+from experiments import kinds, published  # noqa: F401  (published puts tools/measure on the path)
 
 import accuracy_by_kind  # noqa: E402
 import anchors  # noqa: E402

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import published  # noqa: F401  (puts tools/ on the path)
+from experiments import published  # noqa: F401  (puts tools/measure on the path)
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path.append(str(CHECKOUT / "benchmarks"))
@@ -166,7 +166,7 @@ def test_a_failure_of_ours_is_not_hidden(few_methods, monkeypatch):
 
 def test_a_java_program_that_was_not_compiled_says_why(tmp_path, monkeypatch):
     monkeypatch.setattr(aws_forest, "FOLDER", tmp_path)
-    with pytest.raises(aws_forest.ForestMissing, match="run tools/make_aws_forest.sh"):
+    with pytest.raises(aws_forest.ForestMissing, match="run tools/measure/make_aws_forest.sh"):
         aws_forest.run(ROWS, 1)
     (tmp_path / "failed").write_text("some words\njava/mvn: Maven is missing: apt-get install maven\n")
     with pytest.raises(aws_forest.ForestMissing, match="^java/mvn: Maven is missing"):

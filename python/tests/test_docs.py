@@ -65,9 +65,9 @@ def test_the_examples_of_the_tutorial(tmp_path, monkeypatch):
 def test_the_reference_is_made_from_the_docstrings(tmp_path):
     pytest.importorskip("matplotlib")
     made = tmp_path / "python-api.md"
-    subprocess.run([sys.executable, str(CHECKOUT / "tools" / "python_reference.py"), str(made)], check=True)
+    subprocess.run([sys.executable, str(CHECKOUT / "tools" / "docs" / "python_reference.py"), str(made)], check=True)
     page = CHECKOUT / "docs" / "python-api.md"
-    assert page.read_text() == made.read_text(), "tools/python_reference.py docs/python-api.md makes it again"
+    assert page.read_text() == made.read_text(), "tools/docs/python_reference.py docs/python-api.md makes it again"
     for name in oif.__all__:
         assert name == "__version__" or f"### {name}\n" in made.read_text()
 

@@ -18,7 +18,7 @@ pytest.importorskip("scikit_build_core")
 def wheel():
     found = sorted((CHECKOUT / "build" / "wheel").glob("online_iforest-*.whl"))
     if len(found) != 1:
-        pytest.fail("build/wheel holds no wheel; tools/make_venv.sh test makes it")
+        pytest.fail("build/wheel holds no wheel; tools/build/make_venv.sh test makes it")
     return found[0]
 
 

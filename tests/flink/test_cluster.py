@@ -1,7 +1,7 @@
 """oif on a real Flink cluster. After kill -9, savepoints and rescaling, the results must equal those of one process, bit for bit.
 
-    tools/test_flink.sh           what CI runs: a few kills, and the negative control
-    tools/test_flink.sh --long    50 kills in five kinds of jobs, 24 jobs in one cluster, write-through: about half an hour
+    tools/test/test_flink.sh           what CI runs: a few kills, and the negative control
+    tools/test/test_flink.sh --long    50 kills in five kinds of jobs, 24 jobs in one cluster, write-through: about half an hour
 
 Environment: OIF_PROGRAM is the oif program, OIF_FLINK the folder with Flink's lib, OIF_FLINK_JOB the jar of the job.
 """
@@ -23,7 +23,7 @@ PROGRAM = os.environ.get("OIF_PROGRAM", "build/release-gcc/oif")
 FLINK = os.environ.get("OIF_FLINK", "build/flink/packages/pyflink")
 JOB = os.environ.get("OIF_FLINK_JOB", "java/oif-flink-demo/target/oif-flink-demo-0.1.0-job.jar")
 IS_LONG = "OIF_FLINK_LONG" in os.environ
-only_long = pytest.mark.skipif(not IS_LONG, reason="tools/test_flink.sh --long")
+only_long = pytest.mark.skipif(not IS_LONG, reason="tools/test/test_flink.sh --long")
 ENTRY = "oif.flink.demo.PumpsJob"
 PUMPS = 60
 ROCKSDB = {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"}

@@ -40,8 +40,8 @@ class SourceArchive(Folder):
 
     def setUp(self):
         super().setUp()
-        self.tool = self.write("checkout/tools/make_packages.sh", "")
-        shutil.copy(CHECKOUT / "tools/make_packages.sh", self.tool)
+        self.tool = self.write("checkout/tools/build/make_packages.sh", "")
+        shutil.copy(CHECKOUT / "tools/build/make_packages.sh", self.tool)
         self.write("checkout/include/oif.h", HEADER)
         self.write("checkout/.gitignore", "/build/\n")
         self.git("init", "-q")
@@ -69,7 +69,7 @@ class SourceArchive(Folder):
     def test_an_archive_has_the_files_of_the_commit_at_its_time(self):
         with tarfile.open(self.archive("first")) as archive:
             files = {member.name: member for member in archive if member.isfile()}
-        self.assertEqual(sorted(files), ["oif-3.1.4/.gitignore", "oif-3.1.4/include/oif.h", "oif-3.1.4/tools/make_packages.sh"])
+        self.assertEqual(sorted(files), ["oif-3.1.4/.gitignore", "oif-3.1.4/include/oif.h", "oif-3.1.4/tools/build/make_packages.sh"])
         self.assertEqual({member.mtime for member in files.values()}, {1767323045})
         self.assertEqual(oct(files["oif-3.1.4/include/oif.h"].mode), "0o644")
 
@@ -104,7 +104,7 @@ class Sbom(Folder):
 
     def sbom_text(self, folder=None):
         env = {**os.environ, "SOURCE_DATE_EPOCH": "1767323045"}
-        return run(CHECKOUT / "tools/make_sbom.py", "3.1.4", folder or self.folder, env=env)
+        return run(CHECKOUT / "tools/build/make_sbom.py", "3.1.4", folder or self.folder, env=env)
 
     def relations(self, kind):
         found = json.loads(self.sbom_text())["relationships"]

@@ -125,7 +125,7 @@ if command -v mandoc >/dev/null; then
 fi
 
 # make uninstall: all that was installed goes, and nothing else; not from another folder.
-uninstall=$here/../../tools/uninstall.sh
+uninstall=$here/../../tools/build/uninstall.sh
 "$cmake" --install "$build" --prefix "$work/again" >again.log
 cp "$build/install_manifest.txt" manifest.txt
 touch again/bin/other

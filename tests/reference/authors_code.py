@@ -14,7 +14,7 @@ import numpy as np
 
 DISTRIBUTION = "capymoa"
 FILE = "capymoa/anomaly/_online_isolation_forest.py"
-HOW_TO_INSTALL = "tools/make_venv.sh reference"
+HOW_TO_INSTALL = "tools/build/make_venv.sh reference"
 
 
 class CapymoaMissing(Exception):

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = str(Path(__file__).resolve().parents[2] / "tools")
+TOOLS = str(Path(__file__).resolve().parents[2] / "tools" / "measure")
 if TOOLS not in sys.path:
     sys.path.insert(0, TOOLS)
 
-import datasets  # only now is tools/ on the path
+import datasets  # only now is tools/measure on the path
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,7 +2,7 @@
 """Runs the authors' code on 30 shuffles of each set and writes the AUCs to authors_aucs.json beside this file.
 
 Half an hour of processor time, which is why test_reference_variant.py reads the file. Needs CapyMOA
-(tools/make_venv.sh reference) and the data sets; run it again when a new CapyMOA changes the algorithm.
+(tools/build/make_venv.sh reference) and the data sets; run it again when a new CapyMOA changes the algorithm.
 
 The authors' experiments learn batches of 100 rows, and that is not the algorithm of the paper: a batch is counted in
 whole before the 100 oldest rows are counted out, so nodes pass their thresholds both ways, where single rows would not
@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "measure"))
 
-import authors_code  # only now is tools/ on the path
+import authors_code  # only now is tools/measure on the path
 import datasets
 from accuracy import roc_auc
 

@@ -18,8 +18,8 @@ import pytest
 
 import oif
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-import accuracy  # only now is tools/ on the path
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "measure"))
+import accuracy  # only now is tools/measure on the path
 import datasets
 
 outlier = pytest.importorskip("dSalmon.outlier")

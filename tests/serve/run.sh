@@ -8,6 +8,6 @@ checkout=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$checkout/build"
 ( # several tests may begin at once
     flock 9
-    "$checkout/tools/make_venv.sh" serve
+    "$checkout/tools/build/make_venv.sh" serve
 ) 9>"$checkout/build/serve-venv.lock"
 exec "$checkout/build/serve-venv/bin/python" -m pytest -q -rs -p no:cacheprovider --color=no --rootdir "$checkout/tests/serve" "$@"

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Runs the tests, stage after stage. A stage that fails does not stop the others; the last lines say which
+# failed, how long each took and how many tests passed and failed in all.
+#
+#   tools/test/run_tests.sh          make test: one compiler, the C and CLI tests, the Python package, the documents
+#   tools/test/run_tests.sh --all    make test-all: the same, then everything else
+set -uo pipefail
+
+cd "$(dirname "$0")/../.." || exit
+jobs=$(nproc)
+logs=build/test_logs
+mkdir -p "$logs"
+passed=0 failed=0 summary=()
+
+cpu_seconds() { # cpu_seconds VARIABLE: processor time of all commands so far; a subshell could not see it
+    times >"$logs/times"
+    printf -v "$1" %d "$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$logs/times")"
+}
+
+stage() { # stage NAME COMMAND...
+    local name=$1 log=$logs/$1.log started=$SECONDS status=ok cpu_before cpu_after
+    local stage_passed stage_failed stage_skipped
+    shift
+    printf '\n== %s\n' "$name"
+    cpu_seconds cpu_before
+    "$@" 2>&1 | tee "$log" || status=FAILED
+    cpu_seconds cpu_after
+
+    read -r stage_passed stage_failed stage_skipped <<<"$(count_tests "$log")"
+    # A stage that breaks without a failed test (it did not compile) is itself the failure.
+    [ $status = FAILED ] && [ "$stage_failed" -eq 0 ] && stage_failed=1
+    passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
+    summary+=("$(printf '%-15s %-7s %3d passed, %d failed, %d skipped, %4d s, %4d s of processor time' \
+        "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" \
+        $((SECONDS - started)) $((cpu_after - cpu_before)))")
+}
+
+# Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs, bench-quick, analyze.sh and
+# valgrind.sh, test_java.sh: PASSED FAILED SKIPPED.
+count_tests() {
+    awk '
+        /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
+        /^same bits: / || /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ || /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
+            for (i = 2; i <= NF; i++) {
+                if ($i ~ /^passed/) passed += $(i - 1)
+                if ($i ~ /^(failed|errors?),?$/) failed += $(i - 1)
+                if ($i ~ /^skipped/) skipped += $(i - 1)
+            }
+        }
+        END { print passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
+    cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
+    cmake --build --preset "$1" -j "$jobs" -- --quiet && ctest --preset "$1" -j "$jobs" "${@:2}"
+}
+
+thread_tests() { # the others have no threads, and compiling them takes minutes
+    cmake --preset tsan >"$logs/tsan.configure.log" &&
+        cmake --build --preset tsan -j "$jobs" --target test_detect.threads test_base.number_text \
+            test_pipeline.pipeline_threads test_serve.stream_threads -- --quiet &&
+        ctest --preset tsan -R '^(detect.threads|base.number_text|pipeline.pipeline_threads|serve.stream_threads)$'
+}
+
+docs_examples() { # as a reader would: with the installed program, library and Python package
+    tools/build/make_venv.sh test &&
+        cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
+        find README.md docs -name "*.md" -print0 | sort -z |
+        xargs -0 build/test-venv/bin/python tests/docs/run_examples.py build/docs/installed
+}
+
+reference() { # other implementations, and Python's json beside the NDJSON reader
+    tools/build/make_venv.sh reference &&
+        build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve --ignore=tests/flink --ignore=tests/kafka tests
+}
+
+# Some 500 MB, while the processors compile. If it fails, the stages java and flink say so themselves.
+fetch_flink() {
+    tools/build/make_flink.sh
+    java/mvn -q -Dflink.version=1.20.5 -pl oif-flink -am compile
+    java/mvn -q -DskipTests package
+}
+
+# What fails most often comes first.
+[ "${1:-}" = --all ] && { fetch_flink >"$logs/fetch_flink.log" 2>&1 & fetching=$!; }
+export OIF_FAULTS_ROWS=100000 # fewer in faults.allocation than `ctest` takes; make faults: all
+stage release-gcc build_and_ctest release-gcc
+stage python-package tools/test/test_python.sh
+stage docs docs_examples
+if [ "${1:-}" = --all ]; then
+    stage operations make --no-print-directory operations ARGS="--quick --check"
+    stage reality make --no-print-directory reality ARGS="--quick --check"
+    # Tests of a real server take minutes of waiting: gcc runs all, asan those that send it odd things. Evicted models under asan are
+    # those of pipeline.evicted_models. The longest twins run with gcc and under asan.
+    stage release-clang build_and_ctest release-clang -LE server -E '^(cli.score_evicted|pipeline.evicted_models|detect.row_ranges)$'
+    stage asan build_and_ctest asan -E '^(cli\.score_evicted|serve\.(alertmanager|config_file|metrics|openapi|prometheus_pull))$'
+    stage bench-quick make --no-print-directory bench-quick
+    stage same-bits tests/same_bits/run.sh
+    stage analysis tools/check/analyze.sh
+    stage wheels tools/build/make_wheels.sh --check
+    stage reference reference
+    wait "$fetching"
+    stage java tools/test/test_java.sh
+    stage flink tools/test/test_flink.sh
+    stage tsan thread_tests
+    stage paper make --no-print-directory paper-quick
+    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
+    stage valgrind tools/test/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
+fi
+
+printf '\n'
+printf '%s\n' "${summary[@]}"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
