@@ -2,7 +2,7 @@
  * separated by newlines or NULs. Rejected arguments get one complaint; accepted ones are in their
  * range, and the same every time.
  *
- * The program's own sources are linked, except main.c and output.c, whose functions are here. */
+ * The program's own objects are linked, except output.c, whose functions are here. */
 #include "cli/commands/commands.h"
 #include "cli/eval/eval_command.h"
 #include "cli/state/state_commands.h"
