@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/eval/eval_command.h"
 #include "cli/state/state_commands.h"
+#include "front/options/command.h"
 #include "fuzz_input.h"
 
 #include <stdarg.h>

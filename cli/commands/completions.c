@@ -1,7 +1,7 @@
 /* oif completions: what a shell needs to complete a command line, made from the tables that the
  * command line is read with. It runs when oif is built, and its output is installed. */
 #include "commands.h"
-#include "flag_list.h"
+#include "front/options/flag_list.h"
 
 #include <string.h>
 
@@ -85,12 +85,12 @@ static void print_bash(flag_list *list)
     output_print(" help --help --version\"\n        return\n    fi\n"
                  "    case ${COMP_WORDS[1]}:$before in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, list);
+        flag_list_make(command, NULL, list);
         print_bash_values(command, list);
     }
     output_print("    esac\n    case ${COMP_WORDS[1]}:$word in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, list);
+        flag_list_make(command, NULL, list);
         print_bash_command(command, list);
     }
     output_print("    help:*) _oif_words \"");
@@ -152,7 +152,7 @@ static void print_zsh(flag_list *list)
                  "        compadd -- --help --version\n        return\n    fi\n"
                  "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, list);
+        flag_list_make(command, NULL, list);
         print_zsh_command(command, list);
     }
     output_print("    help)\n        _arguments '1:command:(");
@@ -198,7 +198,7 @@ static void print_fish(flag_list *list)
                  "complete -c oif -n __fish_use_subcommand -f -l version\n");
     const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, list);
+        flag_list_make(command, NULL, list);
         print_fish_command(command, list);
     }
     output_print("\ncomplete -c oif -n __fish_use_subcommand -f -a help -d '%s'\n"
@@ -215,7 +215,7 @@ static void (*const printers[])(flag_list *) = {print_bash, print_zsh, print_fis
 
 exit_code completions_run(const cli_settings *settings)
 {
-    static flag_list list; /* tens of kilobytes */
+    static flag_list list; /* more than 100 kilobytes */
     for (size_t i = 0; settings->file && shells[i]; i++) {
         if (strcmp(settings->file, shells[i]) == 0) {
             printers[i](&list);

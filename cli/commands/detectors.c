@@ -42,7 +42,8 @@ exit_code detectors_run(const cli_settings *settings)
 }
 
 static const cli_option options[] = {
-    {"dimension", OPTION_COUNT, SETTING(dimension),
+    {"dimension", OPTION_COUNT, SETTING(dimension), GROUP_COLUMNS,
+     .brief = "columns of a row, for the memory (default 10)",
      .help = "columns of a row, for the memory it takes (default 10)", .argument = "D", .from = 1,
      .to = 1e9, .range = "1 to 1e9"},
 };

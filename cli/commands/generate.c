@@ -387,40 +387,41 @@ static const char *set_share(cli_settings *settings, const char *value)
 }
 
 static const cli_option options[] = {
-    {"rows", OPTION_COUNT, SETTING(generate.rows),
+    {"rows", OPTION_COUNT, SETTING(generate.rows), GROUP_STREAM,
+     .brief = "how many rows (default 10000 or more, by kind)",
      .help =
          "how many rows (default 10000, pump 20160, mulcross 262144, drift 40000, seasonal 10080)",
      .argument = "N", .from = 1, .to = 0x1p53, .range = "1 to 2^53"},
-    {"seed", OPTION_COUNT, SETTING(generate.seed),
+    {"seed", OPTION_COUNT, SETTING(generate.seed), GROUP_STREAM,
+     .brief = "another stream of the same kind (default 0)",
      .help = "each seed gives another stream of the same kind (default 0)", .argument = "S",
      .from = 0, .to = 0x1p53, .range = "0 to 2^53"},
-    {"columns", OPTION_COUNT, SETTING(generate.columns),
+    {"columns", OPTION_COUNT, SETTING(generate.columns), GROUP_STREAM,
+     .brief = "number of columns (default 1 to 4, by kind)",
      .help = "number of columns (default 2, pump 3, mulcross 4, seasonal 1)", .argument = "D",
      .from = 1, .to = 10000, .range = "1 to 10000"},
-    {"anomalies", OPTION_APPLY, SETTING(generate.share),
-     .help = "of the rows (default 0.05, pump 0.004, mulcross 0.1, drift and seasonal 0.02)",
+    {"anomalies", OPTION_APPLY, SETTING(generate.share), GROUP_STREAM,
+     .brief = "share of the rows (default 0.004 to 0.1, by kind)",
+     .help = "share of the rows (default 0.05, pump 0.004, mulcross 0.1, drift and seasonal 0.02)",
      .argument = "SHARE", .apply = set_share},
 };
 
 const cli_command generate_command = {
     .name = "generate",
-    .summary = "make a synthetic stream with known anomalies: the column label is 1 for anomalies, "
-               "0 otherwise",
+    .summary = "make a synthetic stream with known anomalies: label is 1 or 0",
     .usage = "generate KIND [OPTION...]",
-    .examples = "  oif generate pump > pump.csv           two weeks of a pump, one row per minute, "
-                "eight faults of ten minutes\n"
-                "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly "
-                "around it\n"
-                "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense clusters "
-                "of anomalies\n"
-                "  oif generate drift --seed 7            what is normal changes: suddenly after "
-                "1/4 of the rows,\n"
-                "                                         gradually from 1/2 to 5/8, back at 3/4 "
-                "and again at 7/8\n"
-                "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows "
-                "per day; now and then\n"
-                "                                         one is stuck, half a day late or too "
-                "high for 12 rows\n"
+    .examples = "  oif generate pump > pump.csv           two weeks of a pump, one row per\n"
+                "                                         minute, eight faults of ten minutes\n"
+                "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly\n"
+                "                                         around it\n"
+                "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense\n"
+                "                                         clusters of anomalies\n"
+                "  oif generate drift --seed 7            what is normal changes: suddenly after\n"
+                "                                         1/4 of the rows, gradually from 1/2 to\n"
+                "                                         5/8, back at 3/4 and again at 7/8\n"
+                "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows\n"
+                "                                         per day; now and then one is stuck,\n"
+                "                                         half a day late or too high for 12 rows\n"
                 "  oif generate toy --rows 1e6 | oif eval --label label\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -3,6 +3,7 @@
 #include "cli/score/score.h"
 #include "cli/state/state_commands.h"
 #include "commands.h"
+#include "front/options/command.h"
 #include "front/text/signals.h"
 #include "front/text/suggest.h"
 #include "server_program.h"
@@ -62,8 +63,9 @@ static exit_code print_help(void)
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         output_print("  %-10s %s\n", command->name, command->summary);
     output_print("\n"
-                 "  oif COMMAND --help   the options of a command and the detector's parameters\n"
-                 "  oif --version        the version of the library in use\n"
+                 "  oif COMMAND --help       examples and the options that people need most\n"
+                 "  oif COMMAND --help-all   all options, and the parameters of the detector\n"
+                 "  oif --version            the version of the library in use\n"
                  "\n"
                  "Exit status: 0 success, 1 failure, 2 wrong command line, 3 there was an alert\n"
                  "(only with oif score --fail-on-alert).\n");

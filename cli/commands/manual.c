@@ -1,7 +1,7 @@
 /* oif manual: the manual pages in mdoc, made from the tables that the command line is read
  * with, so they cannot be out of date. It runs when oif is built, and its output is installed. */
 #include "commands.h"
-#include "flag_list.h"
+#include "front/options/flag_list.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -27,15 +27,21 @@ static void print_line(const char *line, size_t length)
     output_print("\n");
 }
 
-static void print_verbatim(const char *text)
+static void print_indented(const char *text)
 {
-    output_print(".Bd -literal\n");
-    while (*text) {
+    while (text && *text) {
         size_t length = strcspn(text, "\n");
         size_t indent = strspn(text, " ") < 2 ? 0 : 2;
         print_line(text + indent, length - indent);
         text += length + (text[length] == '\n');
     }
+}
+
+static void print_examples(const char *examples, const char *more)
+{
+    output_print(".Sh EXAMPLES\n.Bd -literal\n");
+    print_indented(examples);
+    print_indented(more);
     output_print(".Ed\n");
 }
 
@@ -67,7 +73,7 @@ static void print_sentence(const char *text)
     size_t length = strlen(text);
     if (length == 0)
         return;
-    char sentence[512];
+    char sentence[1024];
     if (length + 2 > sizeof sentence)
         length = sizeof sentence - 2;
     memcpy(sentence, text, length);
@@ -137,13 +143,29 @@ static void print_flag(const listed_flag *flag)
         output_print("One of: %s.\n", flag->words);
 }
 
+static void print_group(const flag_list *list, option_group group)
+{
+    bool has_heading = false;
+    for (size_t i = 0; i < list->count; i++) {
+        const listed_flag *flag = &list->flags[i];
+        if (flag->group != group)
+            continue;
+        if (!has_heading)
+            output_print(".Ss %s\n.Bl -tag -width Ds\n", option_group_title(group));
+        has_heading = true;
+        print_flag(flag);
+    }
+    if (has_heading)
+        output_print(".El\n");
+}
+
+/* The page of oif detectors has the parameters, by detector. */
 static void print_flags(const flag_list *list)
 {
-    output_print(".Sh OPTIONS\n.Bl -tag -width Ds\n");
-    for (size_t i = 0; i < list->count; i++)
-        if (!list->flags[i].is_of_detector)
-            print_flag(&list->flags[i]);
-    output_print(".El\n");
+    output_print(".Sh OPTIONS\n");
+    for (option_group group = GROUP_NONE + 1; group < GROUP_COUNT; group++)
+        if (group != GROUP_PARAMS)
+            print_group(list, group);
 }
 
 static void print_detectors(void)
@@ -156,11 +178,11 @@ static void print_detectors(void)
         print_sentence(info->paper);
         output_print(".Bl -tag -width Ds\n");
         for (size_t j = 0; j < info->table.param_count; j++) {
-            char name[FLAG_NAME_BYTES];
+            char name[FLAG_NAME_BYTES], help[PARAM_HELP_BYTES];
             const oif_param *param = &info->table.params[j];
             output_print(".It Fl -%s Ar %s\n", param_flag_name(param, name),
                          param->type == OIF_PARAM_CHOICE ? "WORD" : "N");
-            print_sentence(param->help);
+            print_sentence(param_help(param, help));
             print_range(param);
         }
         output_print(".El\n");
@@ -178,7 +200,7 @@ static const cli_command *command_after(const char *name)
 }
 
 /* Of the page of a command, or of oif itself: NULL. */
-static void print_end(const char *examples, const cli_command *page)
+static void print_end(const cli_command *page)
 {
     const char *between = "";
     output_print(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nAll went well.\n"
@@ -186,8 +208,8 @@ static void print_end(const char *examples, const cli_command *page)
                  ".It 2\nThe command line is wrong.\n");
     if (!page || page == &score_command)
         output_print(".It 3\nThere was an alert; only with\n.Nm oif score Fl Fl fail-on-alert .\n");
-    output_print(".El\n.Sh EXAMPLES\n");
-    print_verbatim(examples);
+    output_print(".El\n");
+    print_examples(page ? page->examples : program_examples, page ? page->more_examples : NULL);
     output_print(".Sh SEE ALSO\n");
     if (page) {
         output_print(".Xr oif 1");
@@ -220,13 +242,13 @@ static void print_program_page(void)
     output_print(".El\n.Sh OPTIONS\n.Bl -tag -width Ds\n"
                  ".It Fl -help\nPrint examples and the commands.\n"
                  ".It Fl -version\nPrint the version of the library that runs.\n.El\n");
-    print_end(program_examples, NULL);
+    print_end(NULL);
 }
 
 static void print_command_page(const cli_command *command)
 {
-    static flag_list list; /* tens of kilobytes */
-    flag_list_make(command, &list);
+    static flag_list list; /* more than 100 kilobytes */
+    flag_list_make(command, NULL, &list);
     print_title("-", command->name, command->summary);
     output_print(".Sh SYNOPSIS\n.Nm oif\n");
     print_line(command->usage, strlen(command->usage));
@@ -240,7 +262,7 @@ static void print_command_page(const cli_command *command)
     print_flags(&list);
     if (command == &detectors_command)
         print_detectors();
-    print_end(command->examples, command);
+    print_end(command);
 }
 
 exit_code manual_run(const cli_settings *settings)

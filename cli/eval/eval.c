@@ -316,15 +316,18 @@ static const char *set_anomaly(cli_settings *settings, const char *value)
 static const char *const bad_row_words[] = {"fail", "skip", "null", NULL}; /* as on_bad_row */
 
 static const cli_option options[] = {
-    {"label", OPTION_TEXT, SETTING(label),
+    {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS,
+     .brief = "the column that marks anomalies, such as with 1",
      .help = "the column that says which rows are anomalies: 0 and 1, false and true, no and yes, "
              "normal and anything else, or -1 for an anomaly and 1 as in scikit-learn",
      .argument = "COL"},
-    {"anomaly", OPTION_APPLY, SETTING(eval.anomalies),
+    {"anomaly", OPTION_APPLY, SETTING(eval.anomalies), GROUP_COLUMNS,
+     .brief = "the value of the label that marks anomalies",
      .help = "this value of the label marks anomalies, all others are normal; may be repeated",
      .argument = "VALUE", .apply = set_anomaly},
     OPTION_KEY,
-    {"time", OPTION_TEXT, SETTING(score.time),
+    {"time", OPTION_TEXT, SETTING(score.time), GROUP_COLUMNS,
+     .brief = "the time of a row: delays are times, alerts per day",
      .help = "the column with the time of a row, as in oif score: delays are then times, and false "
              "alerts are counted per day",
      .argument = "COL"},
@@ -332,61 +335,67 @@ static const cli_option options[] = {
     OPTIONS_DERIVED,
     OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,
-    {"season", OPTION_APPLY, SETTING(options),
+    {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
+     .brief = "the stream repeats after N rows, 1d, 1w; auto; off",
      .help = "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w; "
              "may be given twice; auto (the default): search for it; off: none",
-     .argument = "N|TIME|auto|off", .apply = season_set},
-    {"all", OPTION_SWITCH, SETTING(eval.all_detectors),
+     .argument = "PERIOD", .apply = season_set},
+    {"all", OPTION_SWITCH, SETTING(eval.all_detectors), GROUP_DETECTOR,
+     .brief = "compare all detectors, the best first",
      .help = "compare all detectors, the best first: by labelled episodes found, then by false "
              "alerts; --detector A,B,... compares some"},
-    {"runs", OPTION_COUNT, SETTING(eval.runs),
+    {"runs", OPTION_COUNT, SETTING(eval.runs), GROUP_DETECTOR,
+     .brief = "repeat with N seeds: mean and standard deviation",
      .help = "repeat with N consecutive seeds from --seed on: mean and standard deviation of every "
              "measure",
      .argument = "N", .from = 1, .to = MAX_RUNS, .range = "1 to 100"},
-    {"window", OPTION_COUNT, SETTING(eval.window),
+    {"window", OPTION_COUNT, SETTING(eval.window), GROUP_OUTPUT,
      .help = "also print the ROC AUC of each window of N rows", .argument = "N", .from = 1,
      .to = 1e9, .range = "1 to 1e9"},
-    {"early", OPTION_SWITCH, SETTING(eval.early),
+    {"early", OPTION_SWITCH, SETTING(eval.early), GROUP_OUTPUT,
      .help = "also print the ROC AUC of the first 100, 200, 500, 1000, ... rows"},
-    {"report", OPTION_TEXT, SETTING(eval.report),
+    {"report", OPTION_TEXT, SETTING(eval.report), GROUP_OUTPUT,
+     .brief = "also write an HTML page with charts",
      .help = "also write an HTML page with charts: scores over time, the columns at the worst "
              "episodes, curves, detectors; needs no network",
      .argument = "FILE"},
-    {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
+    {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row), GROUP_INPUT,
+     .brief = "fail (the default), skip the row, or null its numbers",
      .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
              "as missing",
-     .words = bad_row_words, .from = BAD_ROW_FAILS},
-    {"json", OPTION_SWITCH, SETTING(json), .help = "print the results as JSON"},
+     .argument = "WORD", .words = bad_row_words, .from = BAD_ROW_FAILS},
+    {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print the results as JSON"},
 };
 
 const cli_command eval_command = {
     .name = "eval",
-    .summary = "score a labelled file, and report which anomalies are found, how soon, and with "
-               "how many false alerts",
+    .summary = "score a labelled file: anomalies found, how soon, and false alerts",
     .usage = "eval --label COL [OPTION...] [FILE|-]...",
-    .examples =
-        "  oif eval --label fault pump.csv                   alerts, precision, recall, episodes "
-        "found, AUC\n"
-        "  oif eval --label fault --time at --alerts 5/day pump.csv\n"
-        "                                                    what five alerts per day find, and "
-        "how late\n"
+    .examples = "  oif eval --label fault pump.csv             precision, recall, episodes, AUC\n"
+                "  oif eval --label fault --all pump.csv       every detector, the best first\n"
+                "  oif eval --label fault --time at --alerts 5/day pump.csv\n"
+                "                                              what five alerts per day find, and\n"
+                "                                              how late\n"
+                "  oif eval --label fault --time at --all --report pump.html pump.csv\n"
+                "                                              the same as an HTML page with\n"
+                "                                              charts\n",
+    .more_examples =
+        "  oif eval --label fault --all --runs 5 pump.csv\n"
+        "                                              is the best one just lucky?\n"
         "  oif eval --label fault --alert-rate 0.01 --all pump.csv\n"
-        "                                                    every detector, the best first\n"
-        "  oif eval --label fault --all --runs 5 pump.csv    is the best one just lucky?\n"
-        "  oif eval --label fault --time at --all --report pump.html pump.csv\n"
-        "                                                    the same as an HTML page with charts\n"
+        "                                              with ten times as many alerts\n"
         "  oif eval --label state --anomaly broken --anomaly stuck pump.csv\n"
-        "                                                    which labels are anomalies\n"
+        "                                              which labels are anomalies\n"
         "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"
-        "                                                    two detectors, over time\n"
+        "                                              two detectors, over time\n"
         "  oif eval --label fault --detector hst,rolling-iforest+hst pump.csv\n"
-        "                                                    one detector, and two that judge "
-        "together\n"
+        "                                              one detector, and two that judge\n"
+        "                                              together\n"
         "  oif eval --label fault --key host --shingle 8 pump.csv\n"
-        "                                                    a series per host, eight rows scored "
-        "as one\n"
-        "  oif eval --label fault --early pump.csv           how soon are the scores any good?\n"
-        "  oif eval --label fault --json pump.csv            for other programs to read\n",
+        "                                              a series per host, eight rows\n"
+        "                                              scored as one\n"
+        "  oif eval --label fault --early pump.csv     how soon are the scores any good?\n"
+        "  oif eval --label fault --json pump.csv      for other programs to read\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

@@ -381,19 +381,20 @@ exit_code inspect_run(const cli_settings *settings)
 }
 
 static const cli_option options[] = {
-    {"json", OPTION_SWITCH, SETTING(json), .help = "print it as JSON"},
+    {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print it as JSON"},
 };
 
 const cli_command inspect_command = {
     .name = "inspect",
-    .summary = "show everything in a state file or a detector's snapshot, and whether it is intact",
+    .summary = "show all of a state file or snapshot, and whether it is intact",
     .usage = "inspect [OPTION...] FILE|-",
-    .examples =
-        "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"
-        "  oif inspect --json pump.oif   for other programs to read\n"
-        "  ssh plant cat pump.oif | oif inspect -\n"
-        "                                a state elsewhere\n"
-        "  oif state pump.oif            the short form; its keys, to list, drop and move\n",
+    .examples = "  oif inspect pump.oif          its detector, options, rows, keys, bytes\n"
+                "                                and figures\n"
+                "  oif inspect --json pump.oif   for other programs to read\n"
+                "  ssh plant cat pump.oif | oif inspect -\n"
+                "                                a state elsewhere\n"
+                "  oif state pump.oif            the short form; its keys, to list, drop\n"
+                "                                and move\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

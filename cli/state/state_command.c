@@ -425,40 +425,46 @@ exit_code state_run(const cli_settings *settings)
 }
 
 static const cli_option options[] = {
-    {"keys", OPTION_SWITCH, SETTING(keys.list),
+    {"keys", OPTION_SWITCH, SETTING(keys.list), GROUP_KEYS,
+     .brief = "list the keys, the least recently seen first",
      .help = "list its keys, the least recently seen first: rows, whether they are ready or in an "
              "episode, bytes, when they were last seen"},
-    {"drop", OPTION_TEXT, SETTING(keys.drop),
-     .help = "forget this key; its next row starts a new model", .argument = "KEY"},
-    {"export", OPTION_TEXT, SETTING(keys.export_key),
+    {"drop", OPTION_TEXT, SETTING(keys.drop), GROUP_KEYS,
+     .brief = "forget this key; its next row starts a new model", .argument = "KEY"},
+    {"export", OPTION_TEXT, SETTING(keys.export_key), GROUP_KEYS,
+     .brief = "save the model of this key to the file of --to",
      .help = "save the model of this key to the file of --to; the state does not change",
      .argument = "KEY"},
-    {"to", OPTION_TEXT, SETTING(keys.to),
-     .help = "the file that --export writes; -: standard output", .argument = "FILE"},
-    {"import", OPTION_TEXT, SETTING(keys.import),
+    {"to", OPTION_TEXT, SETTING(keys.to), GROUP_KEYS,
+     .brief = "the file that --export writes; -: standard output", .argument = "FILE"},
+    {"import", OPTION_TEXT, SETTING(keys.import), GROUP_KEYS,
+     .brief = "add or replace a key that --export has saved",
      .help = "add a key that --export has saved, or replace it; -: standard input; the state needs "
              "the same detector, columns and options",
      .argument = "FILE"},
-    {"as", OPTION_TEXT, SETTING(keys.as), .help = "rename the key of --import", .argument = "KEY"},
-    {"json", OPTION_SWITCH, SETTING(json), .help = "print JSON: an object, or one per key"},
+    {"as", OPTION_TEXT, SETTING(keys.as), GROUP_KEYS, .brief = "rename the key of --import",
+     .argument = "KEY"},
+    {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT,
+     .brief = "print JSON: an object, or one per key"},
 };
 
 const cli_command state_command = {
     .name = "state",
-    .summary = "show a state file and its keys; drop keys, or move them to another state",
+    .summary = "show a state file and its keys; drop keys, or move them elsewhere",
     .usage = "state [OPTION...] FILE",
-    .examples =
-        "  oif state hosts.oif                        what was learned, and when it was saved\n"
-        "  oif state --keys hosts.oif                 the keys: rows, readiness, bytes, last seen\n"
-        "  oif state --keys --json hosts.oif          the same as NDJSON\n"
-        "  oif state --drop web-7 hosts.oif           a host that is gone, or has learned the "
-        "wrong things\n"
-        "  oif state --export web-1 --to web-1.key hosts.oif\n"
-        "  oif state --import web-1.key other.oif     move a host to another state, bit for bit\n"
-        "  oif state --import web-1.key --as web-9 hosts.oif\n"
-        "                                             a new host starts with what another has "
-        "learned\n"
-        "  oif inspect hosts.oif                      all options and figures; detectors as well\n",
+    .examples = "  oif state hosts.oif                    what was learned, and when it was saved\n"
+                "  oif state --keys hosts.oif             the keys: rows, readiness, bytes,\n"
+                "                                         last seen\n"
+                "  oif state --keys --json hosts.oif      the same as NDJSON\n"
+                "  oif state --drop web-7 hosts.oif       a host that is gone, or has learned\n"
+                "                                         the wrong things\n"
+                "  oif state --export web-1 --to web-1.key hosts.oif\n"
+                "  oif state --import web-1.key other.oif move a host to another state, bit for\n"
+                "                                         bit\n"
+                "  oif state --import web-1.key --as web-9 hosts.oif\n"
+                "                                         a new host starts with what another\n"
+                "                                         has learned\n"
+                "  oif inspect hosts.oif                  all options and figures; detectors too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

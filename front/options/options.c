@@ -1,9 +1,8 @@
 #include "options.h"
 
-#include "front/text/byte_sizes.h"
 #include "front/text/cut.h"
-#include "front/text/durations.h"
 #include "front/text/suggest.h"
+#include "pipeline_flags.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,34 +39,36 @@ static const char *const formats[] = {"csv", "ndjson", "raw", NULL}; /* as oif_f
 
 /* Of every command that reads rows. */
 static const cli_option input_options[] = {
-    {"columns", OPTION_TEXT, SETTING(columns), .help = "learn only these columns",
+    {"columns", OPTION_TEXT, SETTING(columns), GROUP_COLUMNS, .brief = "learn only these columns",
      .argument = "A,B,..."},
-    {"exclude", OPTION_TEXT, SETTING(exclude),
+    {"exclude", OPTION_TEXT, SETTING(exclude), GROUP_COLUMNS, .brief = "leave these columns out",
      .help = "leave these columns out, for example names and times", .argument = "A,B,..."},
-    {"strict", OPTION_SWITCH, SETTING(strict),
+    {"strict", OPTION_SWITCH, SETTING(strict), GROUP_COLUMNS,
      .help = "guess nothing: refuse columns that hold text, times or numbers that only rise unless "
              "options name them"},
-    {"format", OPTION_WORD, SETTING(format),
+    {"format", OPTION_WORD, SETTING(format), GROUP_INPUT,
+     .brief = "csv, ndjson or raw (default: by name or first byte)",
      .help = "the format of the input (default: by file name or first byte); raw is little-endian "
              "float64",
-     .words = formats, .from = 1},
-    {"raw-columns", OPTION_COUNT, SETTING(raw_columns), .help = "number of columns in a raw row",
-     .argument = "N", .from = 1, .to = 1000000, .range = "1 to 1000000"},
-    {"header", OPTION_CONSTANT, SETTING(header),
+     .argument = "FORMAT", .words = formats, .from = 1},
+    {"raw-columns", OPTION_COUNT, SETTING(raw_columns), GROUP_INPUT,
+     .help = "number of columns in a raw row", .argument = "N", .from = 1, .to = 1000000,
+     .range = "1 to 1000000"},
+    {"header", OPTION_CONSTANT, SETTING(header), GROUP_INPUT,
      .help = "the first line is a header, even if it consists of numbers", .from = OIF_HEADER_YES},
-    {"no-header", OPTION_CONSTANT, SETTING(header),
+    {"no-header", OPTION_CONSTANT, SETTING(header), GROUP_INPUT,
      .help = "the first line is a row; columns are called x0, x1, ...", .from = OIF_HEADER_NO},
-    {"delimiter", OPTION_APPLY, SETTING(delimiter),
+    {"delimiter", OPTION_APPLY, SETTING(delimiter), GROUP_INPUT,
      .help = "the character between fields (default: found in the first line); ' ': any run of "
              "spaces and tabs, as vmstat prints them",
      .argument = "C", .apply = set_delimiter},
-    {"decimal-comma", OPTION_CONSTANT, SETTING(decimal),
+    {"decimal-comma", OPTION_CONSTANT, SETTING(decimal), GROUP_INPUT,
      .help = "numbers are written 1,5 (default: found in the first rows if ; separates fields)",
      .from = OIF_DECIMAL_COMMA},
-    {"comment", OPTION_APPLY, SETTING(comment),
+    {"comment", OPTION_APPLY, SETTING(comment), GROUP_INPUT,
      .help = "skip CSV lines that begin with this text (default: # before the header)",
      .argument = "TEXT", .apply = set_comment},
-    {"skip-lines", OPTION_COUNT, SETTING(skip_lines),
+    {"skip-lines", OPTION_COUNT, SETTING(skip_lines), GROUP_INPUT,
      .help = "skip this many lines at the start of each file", .argument = "N", .from = 0,
      .to = 1000000, .range = "0 to 1000000"},
 };
@@ -76,18 +77,25 @@ enum { INPUT_OPTION_COUNT = sizeof input_options / sizeof *input_options };
 
 /* Of every command that takes parameters. chosen_detector has read the name before all else. */
 const cli_option detector_option = {
-    "detector", OPTION_SWITCH, SETTING(is_detector_given),
-    .help = "the detector that scores the rows; A+B: both judge together", .argument = "NAME"};
+    "detector",
+    OPTION_SWITCH,
+    SETTING(is_detector_given),
+    GROUP_DETECTOR,
+    .brief = "one of 'oif detectors' (default " OIF_DEFAULT_DETECTOR ")",
+    .help =
+        "the detector that scores the rows; A+B: both judge together (default " OIF_DEFAULT_DETECTOR
+        ")",
+    .argument = "NAME"};
 
 const cli_option *command_option(const cli_command *command, size_t index)
 {
     size_t input_count = command->reads_rows ? INPUT_OPTION_COUNT : 0;
+    if (command->takes_params && index-- == 0)
+        return &detector_option;
     if (index < command->option_count)
         return &command->options[index];
     index -= command->option_count;
-    if (index < input_count)
-        return &input_options[index];
-    return index == input_count && command->takes_params ? &detector_option : NULL;
+    return index < input_count ? &input_options[index] : NULL;
 }
 
 const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BYTES])
@@ -269,130 +277,23 @@ static exit_code complain_unknown_flag(const cli_command *command, const cli_set
         suggestion_consider(&suggestion,
                             param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
     suggestion_consider(&suggestion, "help");
-    return complain(EXIT_USAGE, "unknown option '%s'%s ('oif %s --help' lists all)", argument,
+    suggestion_consider(&suggestion, "help-all");
+    return complain(EXIT_USAGE, "unknown option '%s'%s ('oif %s --help-all' lists all)", argument,
                     suggestion_hint(&suggestion, "--", hint), command->name);
-}
-
-/* ---- Help ---- */
-
-/* The left column of --help, the start of a further line in the right one, and how wide that
- * one is. */
-#define FLAG_WIDTH 22
-#define NEXT_LINE "\n                         "
-#define HELP_WIDTH 76
-
-/* Breaks the text between words where it is too wide for its column. */
-static void print_wrapped(const char *text)
-{
-    while (strlen(text) > HELP_WIDTH) {
-        /* cppcheck-suppress pointerOutOfBounds ; it looks at a shorter text, with which this
-         * loop does not begin */
-        const char *end = text + HELP_WIDTH;
-        while (end > text && *end != ' ')
-            end--;
-        if (end == text)
-            break;
-        output_print("%.*s" NEXT_LINE, (int)(end - text), text);
-        text = end + 1;
-    }
-    output_print("%s", text);
-}
-
-static void print_option(const char *name, const char *argument, const char *help)
-{
-    char left[FLAG_NAME_BYTES * 2];
-    snprintf(left, sizeof left, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
-    output_print("  %-*s%s", FLAG_WIDTH, left, strlen(left) > FLAG_WIDTH ? NEXT_LINE : " ");
-    print_wrapped(help);
-}
-
-static void print_number(const char *before, double number)
-{
-    char text[OIF_NUMBER_TEXT_BYTES];
-    size_t length = oif_number_format(number, text);
-    output_print("%s%.*s", before, (int)length, text);
-}
-
-static void print_param(const oif_param *param)
-{
-    char name[FLAG_NAME_BYTES];
-    bool is_choice = param->type == OIF_PARAM_CHOICE;
-    print_option(param_flag_name(param, name), param_argument(param), param->help);
-    if (is_choice) {
-        for (size_t i = 0; param->choices[i]; i++)
-            output_print("%s%s", i == 0 ? NEXT_LINE : " | ", param->choices[i]);
-        output_print("; default %s\n", param->choices[(size_t)param->initial]);
-        return;
-    }
-    print_number(NEXT_LINE, param->minimum);
-    print_number(" to ", param->maximum);
-    print_number("; default ", param->initial);
-    output_print("\n");
-}
-
-static void print_params(const oif_param_table *table)
-{
-    for (size_t i = 0; i < table->param_count; i++)
-        print_param(&table->params[i]);
-}
-
-static exit_code print_help(const cli_command *command, const cli_settings *settings)
-{
-    const oif_param_table *table = settings->params.table;
-    output_print("oif %s: %s\n\nExamples:\n%s\nUsage: oif %s\n\nOptions:\n", command->name,
-                 command->summary, command->examples, command->usage);
-    const cli_option *option;
-    for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
-        char argument[ARGUMENT_TEXT_BYTES];
-        print_option(option->name, option_argument(option, argument), option->help);
-        if (option == &detector_option)
-            output_print(" (default " OIF_DEFAULT_DETECTOR ")");
-        output_print("\n");
-    }
-    print_option("help", NULL, "print this");
-    output_print("\n");
-    if (command->takes_pipeline) {
-        output_print("\nAlerts, learning and keys:\n");
-        print_params(settings->options.table);
-    }
-    if (command->takes_params) {
-        output_print("\nParameters of %s (%s):\n", table->name, table->summary);
-        print_params(table);
-    }
-    return EXIT_OK;
 }
 
 /* ---- Reading the command line ---- */
 
-/* Pipeline options that are numbers in the library, and times or sizes on the command line. */
-static const struct timed_option {
-    const char *name, *argument, *expected;
-    bool (*parse)(const char *text, double *value);
-} timed_options[] = {
-    {"alerts", "N/day", "a number per day, hour or week, such as 5/day", per_day_parse},
-    {"cooldown", "TIME", "a time such as 30s, 10m, 2h or 1d", duration_parse},
-    {"silence", "TIME", "a time such as 30s, 10m, 2h or 1d, 0 or -1", duration_parse},
-    {"memory_limit", "BYTES", "a number of bytes such as 500M or 2G", byte_size_parse},
-};
-
-static const struct timed_option *find_timed(const oif_param *param)
-{
-    for (size_t i = 0; i < sizeof timed_options / sizeof *timed_options; i++)
-        if (strcmp(timed_options[i].name, param->name) == 0)
-            return &timed_options[i];
-    return NULL;
-}
-
 const char *param_argument(const oif_param *param)
 {
-    const struct timed_option *timed = find_timed(param);
-    if (timed)
-        return timed->argument;
+    const pipeline_flag *flag = pipeline_flag_find(param->name);
+    if (flag && flag->argument)
+        return flag->argument;
     return param->type == OIF_PARAM_CHOICE ? "WORD" : "N";
 }
 
-static exit_code apply_timed(const param_slot *place, const struct timed_option *timed,
-                             const char *text)
+/* A number in the library, and a time or a size on the command line. */
+static exit_code apply_timed(const param_slot *place, const pipeline_flag *timed, const char *text)
 {
     char name[FLAG_NAME_BYTES];
     double value;
@@ -410,10 +311,10 @@ static exit_code apply_param(const param_slot *place, const char *value)
 {
     char name[FLAG_NAME_BYTES];
     oif_error error;
-    const struct timed_option *timed = find_timed(place->param);
+    const pipeline_flag *flag = pipeline_flag_find(place->param->name);
     *place->is_given = true;
-    if (timed)
-        return apply_timed(place, timed, value);
+    if (flag && flag->parse)
+        return apply_timed(place, flag, value);
     if (oif_params_set_text(place->params, place->param->name, value, &error) == OIF_OK)
         return EXIT_OK;
     return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), value,
@@ -452,7 +353,7 @@ static exit_code take_flag(const cli_command *command, char ***cursor, cli_setti
     if (!flag.value && (!may_be_left_out || is_whole_number((*cursor)[1])))
         flag.value = *++*cursor;
     if (!flag.value && !may_be_left_out)
-        return complain(EXIT_USAGE, "%s needs a value ('oif %s --help' says which)", argument,
+        return complain(EXIT_USAGE, "%s needs a value ('oif %s --help-all' says which)", argument,
                         command->name);
     return option ? apply_option(option, flag.value, settings) : apply_param(&place, flag.value);
 }
@@ -512,13 +413,16 @@ static exit_code init_detector(const cli_command *command, cli_settings *setting
                          command->takes_detectors ? strcspn(names, ",") : strlen(names));
 }
 
-static bool asks_for_help(const char *argument)
+static help_kind help_asked(const char *argument)
 {
-    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+    if (strcmp(argument, "--help-all") == 0)
+        return HELP_ALL;
+    bool is_short = strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+    return is_short ? HELP_SHORT : HELP_NOT_ASKED;
 }
 
 static exit_code take_arguments(const cli_command *command, char **arguments,
-                                cli_settings *settings, bool *is_help)
+                                cli_settings *settings, help_kind *help)
 {
     bool options_ended = false;
     exit_code code = EXIT_OK;
@@ -526,8 +430,8 @@ static exit_code take_arguments(const cli_command *command, char **arguments,
         bool is_flag = !options_ended && (*arguments)[0] == '-' && (*arguments)[1] != '\0';
         if (is_flag && strcmp(*arguments, "--") == 0)
             options_ended = true;
-        else if (is_flag && asks_for_help(*arguments))
-            return *is_help = true, print_help(command, settings);
+        else if (is_flag && (*help = help_asked(*arguments)) != HELP_NOT_ASKED)
+            break;
         else if (is_flag)
             code = take_flag(command, &arguments, settings);
         else
@@ -537,11 +441,11 @@ static exit_code take_arguments(const cli_command *command, char **arguments,
 }
 
 exit_code command_parse(const cli_command *command, char **arguments, cli_settings *settings,
-                        bool *is_help)
+                        help_kind *help)
 {
     size_t count = 0;
     *settings = (cli_settings){.arguments = arguments};
-    *is_help = false;
+    *help = HELP_NOT_ASKED;
     exit_code code = init_detector(command, settings, arguments);
     oif_pipeline_options_init(&settings->options);
     while (arguments[count])
@@ -549,25 +453,13 @@ exit_code command_parse(const cli_command *command, char **arguments, cli_settin
     settings->files = calloc(count + 1, sizeof *settings->files);
     if (!settings->files)
         return complain(EXIT_FAILED, "out of memory");
-    return code == EXIT_OK ? take_arguments(command, arguments, settings, is_help) : code;
+    return code == EXIT_OK ? take_arguments(command, arguments, settings, help) : code;
 }
 
 void settings_close(cli_settings *settings)
 {
     free(settings->files);
     settings->files = NULL;
-}
-
-exit_code command_run(const cli_command *command, exit_code (*run)(const cli_settings *settings),
-                      char **arguments)
-{
-    cli_settings settings;
-    bool is_help;
-    exit_code code = command_parse(command, arguments, &settings, &is_help);
-    if (code == EXIT_OK && !is_help)
-        code = run(&settings);
-    settings_close(&settings);
-    return code;
 }
 
 /* ---- Detectors and pipelines ---- */

@@ -8,6 +8,7 @@
 #define OIF_FRONT_OPTIONS_H
 
 #include "front/text/output.h"
+#include "option_groups.h"
 
 #include "oif_rows.h"
 
@@ -141,10 +142,13 @@ typedef enum option_kind {
 typedef struct cli_option {
     const char *name; /* without the dashes */
     option_kind kind;
-    size_t offset;    /* of the value in cli_settings: SETTING(...) */
-    const char *help; /* one line */
-    /* what --help calls its value; "[N]": a number, may be left out; NULL: it has none, or its
-     * words are listed */
+    size_t offset; /* of the value in cli_settings: SETTING(...) */
+    option_group group;
+    const char *brief; /* in --help, which has room for 55 bytes; NULL: only in --help-all */
+    /* the full text, for --help-all, manual pages and completions; NULL: the brief one is all */
+    const char *help;
+    /* what help calls its value; "[N]": a number, may be left out; NULL: it has none. If it has
+     * words, only --help calls them so: the others list them. */
     const char *argument;
     int from;
     double to;
@@ -157,15 +161,16 @@ typedef struct cli_option {
 
 #define SETTING(member) offsetof(cli_settings, member)
 
-/* "COL", "csv|ndjson": what --help calls its value; NULL: it has none. */
+/* "COL", "csv|ndjson": what help calls its value; NULL: it has none. */
 enum { ARGUMENT_TEXT_BYTES = 64 };
 const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BYTES]);
 
 typedef struct cli_command {
     const char *name;
     const char *summary;
-    const char *usage;    /* what follows "oif " */
-    const char *examples; /* whole lines, as --help prints them */
+    const char *usage;         /* what follows "oif " */
+    const char *examples;      /* whole lines, as --help prints them */
+    const char *more_examples; /* only in --help-all and the manual page; NULL: none */
     const cli_option *options;
     size_t option_count;
     bool takes_file;
@@ -181,8 +186,8 @@ typedef struct cli_command {
 extern const cli_command score_command;
 extern const cli_command serve_command;
 
-/* The options of a command from 0 on, in the order of --help: its own, those of the input and
- * --detector; NULL past the last. */
+/* The options of a command from 0 on: --detector, its own and those of the input; NULL past the
+ * last. */
 const cli_option *command_option(const cli_command *command, size_t index);
 extern const cli_option detector_option;
 
@@ -190,17 +195,15 @@ extern const cli_option detector_option;
 enum { FLAG_NAME_BYTES = 64 };
 const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 
-/* "N", "WORD", "TIME": what --help calls its value. */
+/* "N", "WORD", "TIME": what help calls its value. */
 const char *param_argument(const oif_param *param);
 
-/* Calls `run` with what the arguments after the command's name mean; the array ends with NULL. */
-exit_code command_run(const cli_command *command, exit_code (*run)(const cli_settings *settings),
-                      char **arguments);
+typedef enum help_kind { HELP_NOT_ASKED, HELP_SHORT, HELP_ALL } help_kind;
 
-/* The same without running it: what the arguments mean. The settings point into them, and are to be
- * closed in any case. `*is_help`: help was asked for and printed. */
+/* What the arguments after a command's name mean; the array ends with NULL. The settings point into
+ * them, and are to be closed in any case. Arguments behind one that asks for help are not read. */
 exit_code command_parse(const cli_command *command, char **arguments, cli_settings *settings,
-                        bool *is_help);
+                        help_kind *help);
 void settings_close(cli_settings *settings);
 
 /* A detector by its name, with initial parameters. Says which name may have been meant unless

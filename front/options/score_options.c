@@ -85,11 +85,12 @@ static const char *const output_words[] = {"csv",    "ndjson",     "logfmt",
 
 static const cli_option options[] = {
     OPTION_KEY,
-    {"threads", OPTION_COUNT, SETTING(score.threads),
+    {"threads", OPTION_COUNT, SETTING(score.threads), GROUP_KEYS,
      .help =
          "divide the keys of --key among this many threads (default 1): the same output, faster",
      .argument = "N", .from = 1, .to = OIF_THREADS_MAX, .range = "1 to 16"},
-    {"time", OPTION_TEXT, SETTING(score.time),
+    {"time", OPTION_TEXT, SETTING(score.time), GROUP_COLUMNS,
+     .brief = "the column with the time of a row",
      .help = "the column with the time of a row: ISO 8601, a number of seconds, milliseconds, ... "
              "since 1970, or as in syslog and common log; it is not learned, and shown with alerts",
      .argument = "COL"},
@@ -97,15 +98,17 @@ static const cli_option options[] = {
     OPTIONS_DERIVED,
     OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,
-    {"season", OPTION_APPLY, SETTING(options),
+    {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
+     .brief = "the stream repeats after N rows, 1d, 1w; auto; off",
      .help = "the stream repeats itself after this many rows, or after a time such as 24h, 1d or "
              "1w of --time, so a value may be unusual for its time; may be given twice, for a day "
              "and a week; auto (the default): search for it while rows arrive, which takes a few "
              "periods; off: none",
-     .argument = "N|TIME|auto|off", .apply = season_set},
-    {"label", OPTION_TEXT, SETTING(label),
+     .argument = "PERIOD", .apply = season_set},
+    {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS,
      .help = "leave this column out of learning, for example known labels", .argument = "COL"},
-    {"fields", OPTION_TEXT, SETTING(score.fields),
+    {"fields", OPTION_TEXT, SETTING(score.fields), GROUP_OUTPUT,
+     .brief = "what to add to a row (default score,p,anomaly)",
      .help =
          "what is added to a row (default score,p,anomaly): score; p, the share of recent scores "
          "that are at least as high; severity: one ordinary row in 10^severity scores as high; "
@@ -114,130 +117,139 @@ static const cli_option options[] = {
          "counted per key; episode_start, a time or a row number; episode_rows; episode_peak, its "
          "highest severity; episode_why, the main reason at its peak; why",
      .argument = "A,B,..."},
-    {"prefix", OPTION_APPLY, SETTING(score.prefix),
+    {"prefix", OPTION_APPLY, SETTING(score.prefix), GROUP_OUTPUT,
      .help = "name the added fields NAME_score, NAME_p, ..., in JSON a member NAME instead of oif: "
              "for rows that already have such names, as from another oif",
      .argument = "NAME", .apply = set_prefix},
-    {"explain", OPTION_APPLY, SETTING(score.explain_top),
+    {"explain", OPTION_APPLY, SETTING(score.explain_top), GROUP_OUTPUT,
+     .brief = "show why: the TOP columns, low or high (default 3)",
      .help =
          "show why a row is anomalous: the TOP columns with their shares, low or high (default 3)",
      .argument = "[TOP]", .apply = set_explain},
-    {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), .help = "print only anomalous rows"},
-    {"min-grade", OPTION_WORD, SETTING(score.min_grade),
+    {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), GROUP_OUTPUT,
+     .brief = "print only anomalous rows"},
+    {"min-grade", OPTION_WORD, SETTING(score.min_grade), GROUP_OUTPUT,
      .help =
          "print only anomalous rows of at least this grade, for example to page on critical ones",
-     .words = grade_words, .from = OIF_GRADE_NOTE},
-    {"alert-once", OPTION_SWITCH, SETTING(score.alert_once),
+     .argument = "GRADE", .words = grade_words, .from = OIF_GRADE_NOTE},
+    {"alert-once", OPTION_SWITCH, SETTING(score.alert_once), GROUP_OUTPUT,
+     .brief = "print two rows per episode: its first and its end",
      .help = "print two rows per episode of anomalies: the first, and the one that ends it"},
-    {"verbose", OPTION_SWITCH, SETTING(verbose),
+    {"verbose", OPTION_SWITCH, SETTING(verbose), GROUP_OUTPUT,
      .help = "-v: print what is learned, from which columns, what is left out and why, and when "
              "the first alert may come"},
-    {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
+    {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row), GROUP_INPUT,
+     .brief = "fail (the default), skip the row, or null its numbers",
      .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
              "as missing; with skip and null the first line may be bad too",
-     .words = bad_row_words, .from = BAD_ROW_FAILS},
-    {"output", OPTION_WORD, SETTING(score.output),
+     .argument = "WORD", .words = bad_row_words, .from = BAD_ROW_FAILS},
+    {"output", OPTION_WORD, SETTING(score.output), GROUP_OUTPUT,
+     .brief = "csv, ndjson, logfmt, influx or prometheus",
      .help = "the format of the output (default: that of the input); logfmt: name=value; influx: "
              "line protocol, with the key as a tag; prometheus: instead of rows, the latest values "
              "of each key and the totals, at the end or in --output-file",
-     .words = output_words, .from = OUTPUT_CSV},
-    {"output-file", OPTION_TEXT, SETTING(score.output_file),
+     .argument = "FORMAT", .words = output_words, .from = OUTPUT_CSV},
+    {"output-file", OPTION_TEXT, SETTING(score.output_file), GROUP_OUTPUT,
      .help = "for --output prometheus: write to this file, such as FILE.prom for the node "
              "exporter's textfile collector; it is replaced atomically every 15 s and at the end",
      .argument = "FILE"},
-    {"output-every", OPTION_APPLY, SETTING(score.output_every),
+    {"output-every", OPTION_APPLY, SETTING(score.output_every), GROUP_OUTPUT,
      .help = "for --output prometheus: write this often", .argument = "TIME",
      .apply = set_output_every},
-    {"output-keys", OPTION_COUNT, SETTING(score.output_keys),
+    {"output-keys", OPTION_COUNT, SETTING(score.output_keys), GROUP_OUTPUT,
      .help = "for --output prometheus: how many keys get their own series (default 1000)",
      .argument = "N", .from = 1, .to = 1e7, .range = "1 to 1e7"},
-    {"measurement", OPTION_APPLY, SETTING(score.measurement),
+    {"measurement", OPTION_APPLY, SETTING(score.measurement), GROUP_OUTPUT,
      .help = "for --output influx: the name of the measurement (default oif)", .argument = "NAME",
      .apply = set_measurement},
-    {"no-output-header", OPTION_SWITCH, SETTING(score.no_output_header),
+    {"no-output-header", OPTION_SWITCH, SETTING(score.no_output_header), GROUP_OUTPUT,
      .help = "print CSV without a header, for example for logger"},
-    {"digits", OPTION_COUNT, SETTING(score.digits),
+    {"digits", OPTION_COUNT, SETTING(score.digits), GROUP_OUTPUT,
      .help = "significant digits of added numbers (default: all)", .argument = "N", .from = 1,
      .to = 17, .range = "1 to 17"},
-    {"on-alert", OPTION_TEXT, SETTING(score.on_alert),
+    {"on-alert", OPTION_TEXT, SETTING(score.on_alert), GROUP_ALERTS,
+     .brief = "run this with sh when an episode begins and ends",
      .help = "run this with sh when an episode or a silence begins and when it ends; the command "
              "gets a JSON record on standard input and OIF_EPISODE=begins or ends; the stream does "
              "not wait for it",
      .argument = "COMMAND"},
-    {"on-alert-wait", OPTION_APPLY, SETTING(score.on_alert_wait),
+    {"on-alert-wait", OPTION_APPLY, SETTING(score.on_alert_wait), GROUP_ALERTS,
      .help = "at the end, wait this long for commands that are still running (default 10s)",
      .argument = "TIME", .apply = set_on_alert_wait},
-    {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert),
+    {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert), GROUP_ALERTS,
      .help = "exit with status 3 if a row was anomalous (with --min-grade: of that grade) or a key "
              "fell silent; for cron and CI"},
-    {"watch", OPTION_SWITCH, SETTING(score.watch),
+    {"watch", OPTION_SWITCH, SETTING(score.watch), GROUP_OUTPUT,
+     .brief = "show a live view instead of rows",
      .help = "show a live view instead of rows; without a terminal, print only anomalous rows"},
-    {"state", OPTION_TEXT, SETTING(state),
+    {"state", OPTION_TEXT, SETTING(state), GROUP_STATE,
+     .brief = "resume from this file, and save to it at the end",
      .help =
          "resume from this file if it exists, with columns of the same names, and save to it at "
          "the end",
      .argument = "FILE"},
-    {"save-every", OPTION_APPLY, SETTING(rows_between_saves),
-     .help = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
+    {"save-every", OPTION_APPLY, SETTING(rows_between_saves), GROUP_STATE,
+     .brief = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
      .apply = set_save_every},
-    {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen),
+    {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen), GROUP_STATE,
      .help =
          "the input restarts from the beginning: skip the rows that the state has already seen"},
 };
 
 const cli_command score_command = {
     .name = "score",
-    .summary = "score every row of a stream, and report which rows are anomalous and why",
+    .summary = "score every row of a stream, and show which are anomalous and why",
     .usage = "score [OPTION...] [FILE|-]...",
-    .examples =
-        "  oif score readings.csv > scored.csv        the same rows, with score, p and anomaly "
-        "added\n"
-        "  tail -f readings.csv | oif score           scores each row as it arrives\n"
-        "  oif score old.csv.gz 'logs/*.csv.zst'      reads several files as one stream\n"
-        "  oif score -v flows.csv                     shows what is learned, what is left out, and "
-        "when the first alert may come\n"
-        "  oif score --strict --exclude host flows.csv\n"
-        "                                             guesses nothing about columns\n"
+    .examples = "  oif score readings.csv > scored.csv          adds score, p and anomaly to rows\n"
+                "  tail -f readings.csv | oif score             scores each row as it arrives\n"
+                "  oif score -v flows.csv                       what is learned, what is left out\n"
+                "  oif score --only-alerts --explain flows.csv  only anomalous rows, and why\n"
+                "  oif score --key host --state s.oif all.csv   a model per host, kept for later\n",
+    .more_examples =
+        "  oif score old.csv.gz 'logs/*.csv.zst'        reads several files as one stream\n"
+        "  oif score --strict --exclude host flows.csv  guesses nothing about columns\n"
         "  oif score --category state,port --only-alerts --explain hosts.csv\n"
-        "                                             learns text too: a value never seen before "
-        "is an anomaly\n"
-        "  oif score --only-alerts --explain flows.ndjson\n"
-        "                                             only anomalous rows, with the columns that "
-        "made them so\n"
+        "                                               learns text too: a value never\n"
+        "                                               seen before is an anomaly\n"
         "  oif score --min-grade critical --fields severity,why flows.ndjson\n"
-        "                                             only the worst, for a pager\n"
+        "                                               only the worst, for a pager\n"
         "  oif score --key host --threads 4 fleet.csv > scored.csv\n"
-        "                                             the same output, faster: the hosts are "
-        "divided among threads\n"
+        "                                               the same output, faster: threads\n"
+        "                                               share the hosts\n"
         "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
-        "                                             a model for each host, two lines for each "
-        "episode\n"
-        "  tail -n +1 -F readings.csv | oif score --state pump.oif --save-every 30s --skip-seen\n"
-        "                                             resumes after a restart, bit for bit\n"
+        "                                               a model for each host, two lines\n"
+        "                                               for each episode\n"
+        "  tail -n +1 -F readings.csv |\n"
+        "    oif score --state pump.oif --save-every 30s --skip-seen\n"
+        "                                               resumes after a restart, bit for\n"
+        "                                               bit\n"
         "  oif score --state pump.oif history.csv > /dev/null\n"
-        "                                             learns from history first: alerts from the "
-        "first live row on\n"
+        "                                               learns from history first: alerts\n"
+        "                                               from the first live row on\n"
         "  oif score --state pump.oif --learn none new.csv\n"
-        "                                             compares rows with what was learned, and "
-        "learns nothing\n"
-        "  oif score --key host --time at --alerts 5/day --cooldown 10m --alert-once flows.ndjson\n"
-        "                                             as many episodes as a person can handle\n"
-        "  oif score --time at --season 1d --season 1w --only-alerts --explain rides.csv\n"
-        "                                             what is unusual for this time of the day or "
-        "week\n"
+        "                                               compares rows with what was\n"
+        "                                               learned, and learns nothing\n"
+        "  oif score --key host --time at --alerts 5/day --cooldown 10m flows.ndjson\n"
+        "                                               as many episodes as a person can\n"
+        "                                               handle\n"
+        "  oif score --time at --season 1d --season 1w --only-alerts rides.csv\n"
+        "                                               what is unusual for this time of\n"
+        "                                               the day or week\n"
         "  oif score a.csv | oif score --prefix loda --detector loda\n"
-        "                                             two detectors: adds "
-        "score,p,anomaly,loda_score,...\n"
+        "                                               two detectors: adds\n"
+        "                                               score,p,anomaly,loda_score,...\n"
         "  tail -f flows.csv | oif score --key host --output prometheus \\\n"
         "    --output-file /var/lib/prometheus/node-exporter/oif.prom\n"
-        "                                             the latest score of each host, for "
-        "Prometheus\n"
-        "  tail -f flows.csv | oif score --key host --on-alert 'jq -r .text | mail -s oif ops'\n"
-        "                                             a mail when an episode begins or ends\n"
-        "  oif score --fail-on-alert --state night.oif tonight.csv > /dev/null || echo look\n"
-        "                                             in a script: exit status 3 means that there "
-        "was an alert\n"
-        "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
+        "                                               the latest score of each host,\n"
+        "                                               for Prometheus\n"
+        "  tail -f flows.csv |\n"
+        "    oif score --key host --on-alert 'jq -r .text | mail -s oif ops'\n"
+        "                                               a mail when an episode begins or\n"
+        "                                               ends\n"
+        "  oif score --fail-on-alert --state s.oif new.csv > /dev/null || echo look\n"
+        "                                               in a script: exit status 3 means\n"
+        "                                               that there was an alert\n"
+        "  tail -f flows.csv | oif score --watch        a live view of scores and alerts\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

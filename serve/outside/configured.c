@@ -46,13 +46,15 @@ static exit_code parse_options(configured *both, const char *path)
     static char *nothing[] = {NULL};
     char **arguments = both->config.arguments ? both->config.arguments : nothing;
     char complaint[COMPLAINT_BYTES];
-    bool is_help;
+    help_kind help;
     messages_capture();
-    exit_code code = command_parse(&serve_command, arguments, &both->from_file, &is_help);
+    exit_code code = command_parse(&serve_command, arguments, &both->from_file, &help);
     free(messages_captured(complaint));
     if (code != EXIT_OK)
         return complain(code, "%s: %s", path, complaint);
-    return is_help ? complain(EXIT_USAGE, "%s: 'help' is not a setting", path) : EXIT_OK;
+    if (help != HELP_NOT_ASKED)
+        return complain(EXIT_USAGE, "%s: 'help' is not a setting", path);
+    return EXIT_OK;
 }
 
 static bool check_url(const char *option, const char *url)

@@ -1,5 +1,6 @@
 /* The program oif-serve. `oif serve` checks its options, prints its help and then becomes this
  * program, as "oif serve OPTION...". */
+#include "front/options/command.h"
 #include "front/text/signals.h"
 #include "service.h"
 

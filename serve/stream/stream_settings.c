@@ -50,6 +50,7 @@ static const struct refused_option {
     {"raw-columns", "rows are CSV or NDJSON"},
     {"skip-lines", "leave the lines out of the body"},
     {"help", "GET /api/v1/openapi.json"},
+    {"help-all", "GET /api/v1/openapi.json"},
 };
 
 static const struct stream_option *find_option(const char *name)
@@ -296,15 +297,15 @@ static bool check_more(const cli_settings *cli, bool has_folder, problem *why)
 static bool parse(stream_settings *settings, problem *why)
 {
     char complaint[COMPLAINT_BYTES];
-    bool is_help;
+    help_kind help;
     messages_capture();
-    exit_code code = command_parse(&score_command, settings->arguments, &settings->cli, &is_help);
+    exit_code code = command_parse(&score_command, settings->arguments, &settings->cli, &help);
     if (code == EXIT_OK)
         code = alert_options_check(&settings->cli);
     free(messages_captured(complaint));
     return code == EXIT_OK || problem_set(why, code == EXIT_USAGE ? 400 : 503,
                                           "settings are the options of oif score: see "
-                                          "oif score --help",
+                                          "oif score --help-all",
                                           "%s", complaint);
 }
 

@@ -14,12 +14,12 @@ complete_in_bash() {
         printf "%s\n" "${COMPREPLY[@]}"' - "$@"
 }
 
-# Every --flag of a command's --help, for each detector.
+# Every --flag of a command's --help-all, for each detector.
 flags_in_help() {
     for detector in $("$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p'); do
         case $1 in
-        score | eval | demo) "$OIF" "$1" --help --detector "$detector" ;;
-        *) "$OIF" "$1" --help ;;
+        score | eval | demo) "$OIF" "$1" --help-all --detector "$detector" ;;
+        *) "$OIF" "$1" --help-all ;;
         esac
     done | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort -u
 }
@@ -80,7 +80,7 @@ ZSH
     equal "$(complete_in_bash oif demo '')" ""
 }
 
-@test "bash knows every option that --help lists, and no other" {
+@test "bash knows every option that --help-all lists, and no other" {
     for command in "${commands[@]}"; do
         equal "$command $(complete_in_bash oif "$command" -- | sort)" "$command $(flags_in_help "$command")"
     done
@@ -134,7 +134,7 @@ make_pages() {
         for flag in $(flags_in_help "$command"); do
             grep -q -e "^ *$flag\b" shown || { echo "oif-$command.1 has no $flag" >&2; return 1; }
         done
-        "$OIF" "$command" --help | sed -n '/^Examples:/,/^$/s/^  //p' > examples
+        "$OIF" "$command" --help-all | sed -n '/^Examples:/,/^$/s/^  //p' > examples
         while read -r example; do
             grep -qF -e "$example" shown || { echo "oif-$command.1 lacks: $example" >&2; return 1; }
         done < examples

@@ -151,7 +151,7 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     oif inspect
     exits 2 "oif: inspect needs a FILE, as 'oif score --state FILE' writes it"
     oif inspect --num-trees 3 s
-    exits 2 "oif: unknown option '--num-trees' ('oif inspect --help' lists all)"
+    exits 2 "oif: unknown option '--num-trees' ('oif inspect --help-all' lists all)"
     oif inspect --help
     exits 0
     equal "${lines[1]}" "Examples:"

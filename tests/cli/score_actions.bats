@@ -203,7 +203,7 @@ PYTHON
     if grep -q critical grades; then want=3; else want=0; fi
     score_many --fail-on-alert --min-grade critical
     equal "$status" "$want"
-    oif score --help
+    oif score --help-all
     contains "$output" "exit with status 3 if a row was anomalous"
     oif --help
     contains "$output" "3 there was an alert"

@@ -130,10 +130,10 @@ PYTHON
     oif score --learn never stream.csv
     equal "$status" 2
     oif score --alert-rat 0.1 stream.csv
-    exits 2 "oif: unknown option '--alert-rat'; did you mean --alert-rate? ('oif score --help' lists all)"
+    exits 2 "oif: unknown option '--alert-rat'; did you mean --alert-rate? ('oif score --help-all' lists all)"
     oif demo --alert-rate 0.1
     equal "$status" 2
-    oif score --help
+    oif score --help-all
     for flag in --alert-rate --threshold --memory --learn --patience --calm --shingle --max-keys --memory-limit; do
         contains "$output" "  $flag "
     done

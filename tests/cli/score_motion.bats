@@ -90,6 +90,6 @@ texts() {
     make_wave
     oif score --motion maybe wave.csv
     exits 2 "oif: --motion maybe: motion must be one of: off, on, auto"
-    oif score --help
+    oif score --help-all
     contains "$output" "off | on | auto; default auto"
 }

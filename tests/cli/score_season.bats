@@ -79,7 +79,7 @@ reasons() {
     exits 2 "oif: --season in seconds, hours or days needs the time of each row: name its column with --time COL, or \
 give the season as a number of rows"
     oif score --season
-    exits 2 "oif: --season needs a value ('oif score --help' says which)"
+    exits 2 "oif: --season needs a value ('oif score --help-all' says which)"
 }
 
 @test "without --season one is found, as with auto, and what is unusual for its time is an alert" {

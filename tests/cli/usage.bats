@@ -17,9 +17,9 @@ load helper
     done
 }
 
-@test "each command's --help has examples, its options and the detector's parameters with their ranges" {
+@test "each command's --help-all has examples, its options and the detector's parameters with their ranges" {
     for command in score eval demo; do
-        oif "$command" --help
+        oif "$command" --help-all
         exits 0
         equal "${lines[1]}" "Examples:"
         contains "$output" "Usage: oif $command"
@@ -65,11 +65,11 @@ load helper
 
 @test "an unknown option is told with the closest one" {
     oif score --lable y
-    exits 2 "oif: unknown option '--lable'; did you mean --label? ('oif score --help' lists all)"
+    exits 2 "oif: unknown option '--lable'; did you mean --label? ('oif score --help-all' lists all)"
     oif score --num-tree=3
-    exits 2 "oif: unknown option '--num-tree=3'; did you mean --num-trees? ('oif score --help' lists all)"
+    exits 2 "oif: unknown option '--num-tree=3'; did you mean --num-trees? ('oif score --help-all' lists all)"
     oif score -x
-    exits 2 "oif: unknown option '-x' ('oif score --help' lists all)"
+    exits 2 "oif: unknown option '-x' ('oif score --help-all' lists all)"
 }
 
 @test "an option of one command is not an option of another" {
@@ -80,9 +80,9 @@ load helper
 
 @test "an option without its value is a usage error" {
     oif score --label
-    exits 2 "oif: --label needs a value ('oif score --help' says which)"
+    exits 2 "oif: --label needs a value ('oif score --help-all' says which)"
     oif score --num-trees
-    exits 2 "oif: --num-trees needs a value ('oif score --help' says which)"
+    exits 2 "oif: --num-trees needs a value ('oif score --help-all' says which)"
 }
 
 @test "a switch takes no value" {

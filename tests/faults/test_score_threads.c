@@ -17,6 +17,7 @@
 
 #include "cli/score/row_block.h"
 #include "cli/score/score.h"
+#include "front/options/command.h"
 
 enum { KEYS = 10, ROWS = 3000, SECONDS_TO_END = 60 };
 

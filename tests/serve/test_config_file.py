@@ -82,6 +82,7 @@ def test_the_command_line_wins(serve, config):
         ({"lisen": "x"}, "--lisen"),
         ({"max-streams": "many"}, "--max-streams"),
         ({"help": True}, "'help' is not a setting"),
+        ({"help-all": True}, "is not a setting"),
         ({"streams": [{"name": "../x"}]}, "stream ../x: "),
         ({"streams": [{"name": "a", "settings": {"colour": 1}}]}, "stream a: "),
         ({"prometheus": {"streams": [{"name": "a", "queries": {"up": "up"}}]}}, "prometheus has no 'url'"),

@@ -3,6 +3,7 @@
 #include "stream_fixture.h"
 
 #include "cli/score/score.h"
+#include "front/options/command.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -730,6 +731,7 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"\": \"x\"}", "name"},
                {"{\"key=a --state\": \"x\"}", "name"},
                {"{\"help\": true}", "help"},
+               {"{\"help-all\": true}", "help-all"},
                {"[]", "object"}};
     streams *all = open_at(NULL);
     (void)state;

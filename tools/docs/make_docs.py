@@ -4,7 +4,7 @@
     tools/docs/make_docs.py OIF FOLDER      OIF is the program, FOLDER becomes the docs_dir of mkdocs.yml
 
 Pages keep their places, so their links work as on a file system; files that they link to come along. Three pages
-are made from the sources: the options of each command (`oif COMMAND --help`), the C API (include/*.h), and the
+are made from the sources: the options of each command (`oif COMMAND --help-all`), the C API (include/*.h), and the
 start page. A page that mkdocs.yml does not name is listed under "More".
 """
 
@@ -28,10 +28,10 @@ HEADERS = ("oif.h", "oif_rows.h")
 
 
 def options_page(oif):
-    """What each command says with --help."""
-    lines = ["# Options", "", "What each command prints with `--help`.", ""]
+    """What each command prints with --help-all."""
+    lines = ["# Options", "", "What each command prints with `--help-all`.", ""]
     for command in COMMANDS:
-        result = subprocess.run([oif, command, "--help"], capture_output=True, text=True)
+        result = subprocess.run([oif, command, "--help-all"], capture_output=True, text=True)
         if result.returncode == 0:
             lines += [f"## oif {command}", "", "```text", result.stdout.rstrip(), "```", ""]
     return "\n".join(lines)

@@ -1,0 +1,11 @@
+/* What a command prints with --help, and with --help-all. Both come from the tables that the
+ * command line is read with. */
+#ifndef OIF_FRONT_HELP_H
+#define OIF_FRONT_HELP_H
+
+#include "options.h"
+
+/* With the parameters of this detector. */
+void help_print(const cli_command *command, const oif_param_table *detector, help_kind kind);
+
+#endif
