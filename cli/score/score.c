@@ -28,7 +28,7 @@ static int sooner(int a, int b)
 static int use_idle_time(void *context)
 {
     scoring_run *scoring = context;
-    int listens = silence_monitor_idle(&scoring->silence, scoring->state->pipeline);
+    int listens = silence_monitor_idle(&scoring->silence, &scoring->session);
     if (scoring->is_watched)
         watch_draw(&scoring->watch);
     scored_row_save(scoring);
@@ -38,6 +38,12 @@ static int use_idle_time(void *context)
 }
 
 /* ---- All rows ---- */
+
+static void pass_silence(void *context, const oif_silence *silence)
+{
+    scoring_run *scoring = context;
+    silence_monitor_begins(&scoring->silence, silence);
+}
 
 /* Messages about columns that later rows cause. */
 static exit_code watch_columns(scoring_run *scoring, const oif_record *record)
@@ -69,14 +75,13 @@ static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_
 }
 
 /* Returns false if it was the last one, because of `status` or because stdout is closed. */
-static bool score_row(scoring_run *scoring, scored_row row, oif_status *status, oif_error *error)
+static bool score_row(scoring_run *scoring, session_row row, oif_status *status, oif_error *error)
 {
-    oif_result result;
     if (scoring->block && scoring_threads_row(scoring, &row))
         return !scoring->is_over;
-    row.result = &result;
-    *status = scored_row_process(scoring, &row, &result, error);
-    if (*status != OIF_OK || !scored_row_write(scoring, &row) || signals_stop_requested())
+    silence_monitor_arrive(&scoring->silence);
+    *status = row_session_process(&scoring->session, &row, error);
+    if (*status != OIF_OK || scoring->is_over || signals_stop_requested())
         return false;
     scored_row_save(scoring);
     scored_row_finish(scoring);
@@ -97,16 +102,15 @@ static exit_code score_rows(scoring_run *scoring)
             end_of_rows(scoring, OIF_OK, NULL);
             return code;
         }
-        double seconds = scored_row_time(scoring, &record); /* of rows that were seen too: they give
-                                                         the unit and the year of later ones */
+        session_row row = row_session_read(&scoring->session, &record); /* of rows that were seen
+            too: their times give the unit and the year of later ones */
         if (state->rows_seen > 0) {
             state->rows_seen--;
             continue;
         }
-        scored_row row = {
-            .record = &record, .key = scored_row_key(scoring, &record), .seconds = seconds};
+        row.key = scored_row_key(scoring, &row);
         if (state->times_to_compare > 0)
-            state_compare_time(state, scoring->input->source.name, row.key, seconds);
+            state_compare_time(state, scoring->input->source.name, row.key, row.seconds);
         if (!score_row(scoring, row, &status, &error))
             break;
     }
@@ -240,9 +244,14 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
     if (settings->verbose)
         key_room_say_limit(&scoring->room);
-    scoring->silence =
-        silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
-                              scoring->is_watched ? &scoring->watch : NULL, scoring->actions);
+    scoring->silence = silence_monitor_start(
+        settings, &scoring->writer, scoring->is_watched ? &scoring->watch : NULL, scoring->actions);
+    scoring->session =
+        (row_session){.pipeline = scoring->state->pipeline,
+                      .columns = &scoring->input->columns,
+                      .times = &scoring->times,
+                      .silence = scoring->silence.is_wanted ? &scoring->silence.clock : NULL,
+                      .sink = {scoring, pass_silence, scored_row_take}};
     scoring->progress =
         progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.files.total_bytes);
     if (settings->verbose)

@@ -9,16 +9,6 @@
 
 enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
 
-double scored_row_time(scoring_run *scoring, const oif_record *record)
-{
-    const cli_columns *columns = &scoring->input->columns;
-    if (!columns->has_time)
-        return NAN;
-    if (columns->has_key && scoring->times.has_rates) /* joining a key takes time */
-        stream_clock_set_key(&scoring->times, key_columns_text(&columns->key, record));
-    return stream_clock_read(&scoring->times, record->texts[columns->time_text], record->line);
-}
-
 static bool is_shown(const score_settings *settings, const oif_result *result)
 {
     if (settings->output == OUTPUT_PROMETHEUS)
@@ -110,29 +100,24 @@ void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short)
     state_row(scoring->state);
 }
 
-oif_text scored_row_key(scoring_run *scoring, const oif_record *record)
+oif_text scored_row_key(scoring_run *scoring, const session_row *row)
 {
-    const cli_columns *columns = &scoring->input->columns;
-    oif_text key = key_columns_text(&columns->key, record);
-    if (key.bytes > 0)
-        return key;
-    if (columns->has_key)
-        count_keyless(scoring, record);
+    if (row->key.bytes > 0)
+        return row->key;
+    if (scoring->input->columns.has_key)
+        count_keyless(scoring, row->record);
     return (oif_text){NULL, 0};
 }
 
-oif_status scored_row_process(scoring_run *scoring, const scored_row *row, oif_result *result,
-                              oif_error *error)
+void scored_row_take(void *context, const session_row *row, const oif_result *result)
 {
-    cli_columns *columns = &scoring->input->columns;
-    oif_pipeline *pipeline = scoring->state->pipeline;
-    silence_monitor_row(&scoring->silence, pipeline, row->seconds);
-    oif_status status =
-        oif_pipeline_process_at(pipeline, row->key.text, row->key.bytes, row->seconds,
-                                categories_row(&columns->categories, row->record), result, error);
-    if (status == OIF_OK)
-        scored_row_note(scoring, row, key_room_is_short(&scoring->room, pipeline, result));
-    return status;
+    scoring_run *scoring = context;
+    const scored_row scored = {
+        .record = row->record, .key = row->key, .seconds = row->seconds, .result = result};
+    scored_row_note(scoring, &scored,
+                    key_room_is_short(&scoring->room, scoring->state->pipeline, result));
+    if (!scored_row_write(scoring, &scored))
+        scoring->is_over = true;
 }
 
 /* Looks at running commands now and then: a look costs as much as several rows. */

@@ -14,19 +14,15 @@ typedef struct scored_row {
     bool is_in_block;         /* then the pipeline is not asked */
 } scored_row;
 
-/* The time of a record; NaN without --time. */
-double scored_row_time(scoring_run *scoring, const oif_record *record);
-
-/* The key of a record; NULL for an empty one. */
-oif_text scored_row_key(scoring_run *scoring, const oif_record *record);
+/* The key of a row; NULL for an empty one. */
+oif_text scored_row_key(scoring_run *scoring, const session_row *row);
 
 /* Whether a verdict is needed for a result: to print the row, and to act on it. */
 bool scored_row_is_wanted(const scoring_run *scoring, const oif_result *result);
 bool scored_row_is_acted_on(const scoring_run *scoring, const oif_result *result);
 
-/* Processes the row; `result`, which row->result points to, becomes its result. */
-oif_status scored_row_process(scoring_run *scoring, const scored_row *row, oif_result *result,
-                              oif_error *error);
+/* The result of a row that was processed alone: the sink of a session. */
+void scored_row_take(void *context, const session_row *row, const oif_result *result);
 
 /* Messages about a row that was processed, to be printed before the row itself. */
 void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short);

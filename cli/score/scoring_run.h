@@ -6,10 +6,10 @@
 #include "cli/watch/watch.h"
 #include "front/columns/late_keys.h"
 #include "front/columns/roles.h"
-#include "front/input/stream_clock.h"
 #include "front/options/key_room.h"
 #include "front/results/metrics.h"
 #include "front/results/row_writer.h"
+#include "front/session/row_session.h"
 #include "front/text/progress.h"
 #include "on_alert.h"
 #include "row_block.h"
@@ -29,6 +29,7 @@ typedef struct scoring_run {
     bad_rows bad;
     stream_clock times;
     silence_monitor silence;
+    row_session session;
     key_room room;
     progress_line progress;
     cli_metrics metrics;

@@ -91,15 +91,18 @@ static double quiet_until(scoring_run *scoring)
 /* Before a row waits: if a key may be silent by its time, the rows before it are written first. */
 static void advance_time(scoring_run *scoring, double seconds)
 {
-    if (!silence_monitor_advance(&scoring->silence, seconds) || seconds <= quiet_until(scoring))
+    if (!scoring->silence.is_wanted)
+        return;
+    silence_monitor_arrive(&scoring->silence);
+    if (!silence_clock_row(&scoring->silence.clock, seconds) || seconds <= quiet_until(scoring))
         return;
     if (!scoring_threads_flush(scoring))
         return;
-    silence_monitor_look(&scoring->silence, scoring->state->pipeline);
+    row_session_look(&scoring->session, seconds);
     scoring->block->quiet_until = NAN;
 }
 
-static bool add_row(scoring_run *scoring, const scored_row *row)
+static bool add_row(scoring_run *scoring, const session_row *row)
 {
     row_block *block = scoring->block;
     if (!row_block_add(block, row->record, row->key, row->seconds))
@@ -112,7 +115,7 @@ static bool add_row(scoring_run *scoring, const scored_row *row)
     return true;
 }
 
-bool scoring_threads_row(scoring_run *scoring, const scored_row *row)
+bool scoring_threads_row(scoring_run *scoring, const session_row *row)
 {
     advance_time(scoring, row->seconds);
     if (scoring->is_over)

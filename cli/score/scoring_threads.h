@@ -13,7 +13,7 @@ exit_code scoring_threads_start(scoring_run *scoring);
 
 /* Lets a row wait in scoring->block, and processes the block when it is time to. False: the row is
  * too large to wait, and is to be processed by itself. */
-bool scoring_threads_row(scoring_run *scoring, const scored_row *row);
+bool scoring_threads_row(scoring_run *scoring, const session_row *row);
 
 /* Processes and writes the rows that wait. False: the run is over. */
 bool scoring_threads_flush(void *scoring);

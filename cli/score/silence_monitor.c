@@ -11,9 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ARRIVALS_KNOWN = 4, IDLE_MILLISECONDS = 250, KEY_TEXT_BYTES = 80 };
-
-static const double near_the_clock = 86400; /* seconds: zones may be unknown */
+enum { IDLE_MILLISECONDS = 250, KEY_TEXT_BYTES = 80 };
 
 static bool asks_for_alerts(const cli_settings *settings)
 {
@@ -28,25 +26,20 @@ static bool acts_on_alerts(const score_settings *score)
     return score->on_alert || score->fail_on_alert;
 }
 
-silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pipeline *pipeline,
-                                      const row_writer *writer, watch_view *watch,
-                                      on_alert *actions)
+silence_monitor silence_monitor_start(const cli_settings *settings, const row_writer *writer,
+                                      watch_view *watch, on_alert *actions)
 {
     bool is_shown = asks_for_alerts(settings);
-    double fixed = 0;
-    oif_status status = oif_params_get(oif_pipeline_options(pipeline), "silence", &fixed, NULL);
-    (void)status; /* it exists */
     return (silence_monitor){.is_wanted = settings->score.time &&
                                           (is_shown || acts_on_alerts(&settings->score)),
                              .is_shown = is_shown,
                              .is_counted = settings->score.fail_on_alert,
                              .actions = actions,
-                             .is_fixed = fixed > 0,
                              .writer = writer,
                              .watch = watch,
                              .key = settings->score.key,
                              .member = settings->score.prefix ? settings->score.prefix : "oif",
-                             .latest = NAN};
+                             .clock = {.latest = NAN}};
 }
 
 /* ---- Reports ---- */
@@ -98,39 +91,19 @@ static void report(const silence_monitor *monitor, const char *word, const char 
         note("%s", text);
 }
 
-static void report_begin(void *context, const oif_silence *silence)
+void silence_monitor_begins(silence_monitor *monitor, const oif_silence *silence)
 {
-    silence_monitor *monitor = context;
     monitor->silences++;
     report(monitor, "begins", silence->key, silence->key_bytes, silence->since, silence->allowed);
 }
 
 /* ---- Rows ---- */
 
-bool silence_monitor_advance(silence_monitor *monitor, double seconds)
+void silence_monitor_arrive(silence_monitor *monitor)
 {
-    if (!monitor->is_wanted)
-        return false;
-    if (monitor->idle_since > 0) {
-        monitor->longest_idle = fmax(monitor->longest_idle, clock_seconds() - monitor->idle_since);
-        monitor->arrivals++;
-        monitor->idle_since = 0;
-    }
-    if (isnan(seconds) || seconds <= monitor->latest)
-        return false;
-    monitor->latest = seconds;
-    return true;
-}
-
-void silence_monitor_look(silence_monitor *monitor, oif_pipeline *pipeline)
-{
-    oif_pipeline_silent(pipeline, monitor->latest, report_begin, monitor);
-}
-
-void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds)
-{
-    if (silence_monitor_advance(monitor, seconds))
-        silence_monitor_look(monitor, pipeline);
+    if (monitor->idle_since > 0)
+        silence_clock_arrive(&monitor->clock, clock_seconds() - monitor->idle_since);
+    monitor->idle_since = 0;
 }
 
 void silence_monitor_result(silence_monitor *monitor, oif_text key, double seconds,
@@ -142,24 +115,17 @@ void silence_monitor_result(silence_monitor *monitor, oif_text key, double secon
 
 /* ---- Idle time ---- */
 
-/* The present time of the stream. Rows that arrive in batches cause pauses of the input, not of
- * the stream, so pauses up to twice the longest so far are ignored. */
-static double time_now(const silence_monitor *monitor)
+int silence_monitor_idle(silence_monitor *monitor, const row_session *session)
 {
-    double idle = clock_seconds() - monitor->idle_since;
-    if (!monitor->is_fixed)
-        idle -= 2 * monitor->longest_idle;
-    return monitor->latest + (idle > 0 ? idle : 0);
-}
-
-int silence_monitor_idle(silence_monitor *monitor, oif_pipeline *pipeline)
-{
-    if (!monitor->is_wanted || !(fabs((double)time(NULL) - monitor->latest) < near_the_clock))
+    const double now = (double)time(NULL);
+    if (!monitor->is_wanted || !silence_clock_is_live(&monitor->clock, now))
         return -1;
     if (monitor->idle_since == 0)
         monitor->idle_since = clock_seconds();
-    if (monitor->is_fixed || monitor->arrivals >= ARRIVALS_KNOWN)
-        oif_pipeline_silent(pipeline, time_now(monitor), report_begin, monitor);
+    const double seconds = silence_clock_now(&monitor->clock, session->pipeline, now,
+                                             clock_seconds() - monitor->idle_since);
+    if (!isnan(seconds))
+        row_session_look(session, seconds);
     output_flush();
     return IDLE_MILLISECONDS;
 }

@@ -36,7 +36,7 @@ static const char disk_remedy[] = "make room on the disk, or fix its permissions
 /* Stored along with the history. */
 typedef struct kept_figures {
     oif_time_format times;
-    stream_quiet quiet;
+    silence_clock quiet;
     double last_row_at;
     uint64_t bad_rows, batches;
 } kept_figures;

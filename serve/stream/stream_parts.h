@@ -4,6 +4,7 @@
 
 #include "body_reader.h"
 #include "front/input/stream_clock.h"
+#include "front/session/silence_clock.h"
 #include "history.h"
 #include "journal.h"
 #include "stream_settings.h"
@@ -12,13 +13,6 @@
 #include <stdatomic.h>
 
 enum { BODY_READERS = 4, ERROR_BYTES = PROBLEM_MESSAGE_BYTES };
-
-/* Silence by the wall clock; cli/score/silence_monitor.h has the rules. */
-typedef struct stream_quiet {
-    double latest;       /* latest time of a row; NaN: none */
-    double longest_idle; /* seconds between two bodies */
-    uint64_t arrivals;
-} stream_quiet;
 
 /* What settings.json says about the snapshot, to notice its loss, and what later rows need that is
  * not in the state. */
@@ -47,7 +41,7 @@ struct stream {
     body_reader readers[BODY_READERS];
     oif_pipeline *pipeline; /* NULL: no row yet */
     stream_clock times;
-    stream_quiet quiet;
+    silence_clock quiet;
     history *past;
     char *notes;     /* messages of the first rows; NULL: none */
     names_text late; /* keys that came too late to be learned */
@@ -118,11 +112,10 @@ double stream_rate(const stream *one, double now);
 
 /* ---- stream_silence.c ---- */
 
-/* Call hear_row before a row, hear_result after it, hear_arrival after a body, and hear_idle when
+/* take_silence reports a key that fell silent. Call hear_result after a row, and hear_idle when
  * no row comes. silent_at returns how many keys have become silent since its previous call. */
-void stream_hear_row(stream *one, double seconds);
+void stream_take_silence(void *one, const oif_silence *silence);
 void stream_hear_result(stream *one, history_key *key, double seconds, const oif_result *result);
-void stream_hear_arrival(stream *one, double now);
 void stream_hear_idle(stream *one, double now);
 size_t stream_silent_at(stream *one, double seconds);
 

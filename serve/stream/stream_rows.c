@@ -7,6 +7,7 @@
 #include "front/options/alert_options.h"
 #include "front/options/key_room.h"
 #include "front/options/season_option.h"
+#include "front/session/row_session.h"
 #include "front/text/clock.h"
 #include "serve/base/background.h"
 
@@ -112,16 +113,6 @@ typedef struct body_run {
     bool seeks_decimal;
 } body_run;
 
-static double read_time(stream *one, const cli_columns *columns, const oif_record *record,
-                        oif_text key)
-{
-    if (!columns->has_time)
-        return NAN;
-    if (columns->has_key)
-        stream_clock_set_key(&one->times, key);
-    return stream_clock_read(&one->times, record->texts[columns->time_text], record->line);
-}
-
 /* Hides categories: their values are hashes of texts. */
 static const double *values_of(body_run *run, const double *row)
 {
@@ -217,32 +208,6 @@ static void write_row(body_run *run, const oif_record *record, const row_verdict
         row_writer_row(&run->reader->writer, record, verdict);
 }
 
-/* Call it after a row was processed. */
-static void take_result(body_run *run, const oif_record *record, oif_text name, const double *row,
-                        double seconds, const oif_result *result)
-{
-    stream *one = run->one;
-    result_fields *fields = &run->reader->fields;
-    history_key *key = history_touch(one->past, name.text, name.bytes);
-    bool is_alert = result->anomaly, is_in_episode = result->episode != OIF_EPISODE_NONE;
-    run->answer->accepted++;
-    run->answer->alerts += is_alert;
-    one->past->graded[result->grade]++;
-    if (is_alert || is_in_episode || run->request->answer == ANSWER_RESULTS) {
-        result_fields_follow(fields, one->pipeline, result);
-        row_verdict verdict = result_fields_judge(fields, one->pipeline, result, seconds);
-        write_row(run, record, &verdict);
-        if (key && is_in_episode)
-            remember_episode(run, key, &verdict);
-        if (key && is_alert)
-            remember_alert(run, key, &verdict, seconds);
-    }
-    if (!key)
-        return; /* out of memory for the history; scoring continues */
-    stream_hear_result(one, key, seconds, result);
-    remember_row(run, key, row, seconds, result);
-}
-
 /* Before any decimal comma, a fraction means a decimal point. From then on a comma is a mistake,
  * whichever reader finds it. */
 static void notice_decimal_point(body_run *run, const double *row)
@@ -257,22 +222,49 @@ static void notice_decimal_point(body_run *run, const double *row)
         }
 }
 
+/* Call it after a row was processed. */
+static void take_result(void *context, const session_row *row, const oif_result *result)
+{
+    body_run *run = context;
+    stream *one = run->one;
+    result_fields *fields = &run->reader->fields;
+    history_key *key = history_touch(one->past, row->key.text, row->key.bytes);
+    if (run->seeks_decimal)
+        notice_decimal_point(run, row->values);
+    bool is_alert = result->anomaly, is_in_episode = result->episode != OIF_EPISODE_NONE;
+    run->answer->accepted++;
+    run->answer->alerts += is_alert;
+    one->past->graded[result->grade]++;
+    if (is_alert || is_in_episode || run->request->answer == ANSWER_RESULTS) {
+        result_fields_follow(fields, one->pipeline, result);
+        row_verdict verdict = result_fields_judge(fields, one->pipeline, result, row->seconds);
+        write_row(run, row->record, &verdict);
+        if (key && is_in_episode)
+            remember_episode(run, key, &verdict);
+        if (key && is_alert)
+            remember_alert(run, key, &verdict, row->seconds);
+    }
+    if (!key)
+        return; /* out of memory for the history; scoring continues */
+    stream_hear_result(one, key, row->seconds, result);
+    remember_row(run, key, row->values, row->seconds, result);
+}
+
+static void pass_silence(void *context, const oif_silence *silence)
+{
+    stream_take_silence(((body_run *)context)->one, silence);
+}
+
 static oif_status process(body_run *run, const oif_record *record, oif_error *error)
 {
     stream *one = run->one;
-    cli_columns *columns = &run->reader->input.columns;
-    oif_text key = key_columns_text(&columns->key, record);
-    double seconds = read_time(one, columns, record, key);
-    oif_result result;
-    stream_hear_row(one, seconds);
-    const double *row = categories_row(&columns->categories, record);
-    oif_status status =
-        oif_pipeline_process_at(one->pipeline, key.text, key.bytes, seconds, row, &result, error);
-    if (status == OIF_OK && run->seeks_decimal)
-        notice_decimal_point(run, row);
-    if (status == OIF_OK)
-        take_result(run, record, key, row, seconds, &result);
-    return status;
+    const row_session session = {.pipeline = one->pipeline,
+                                 .columns = &run->reader->input.columns,
+                                 .times = &one->times,
+                                 .silence = &one->quiet,
+                                 .sink = {run, pass_silence, take_result}};
+    session_row row = row_session_read(&session, record);
+    return row_session_process(&session, &row, error);
 }
 
 /* ---- A body ---- */
@@ -476,7 +468,7 @@ static void note_arrival(stream *one, const rows_answer *answer, double now)
 {
     if (answer->accepted == 0)
         return;
-    stream_hear_arrival(one, now);
+    silence_clock_arrive(&one->quiet, now - one->last_row_at);
     one->last_row_at = now;
 }
 
