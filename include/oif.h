@@ -114,6 +114,57 @@ typedef enum oif_status {
     OIF_EBUSY       /* another program holds the state file */
 } oif_status;
 
+/* Why a call failed, more exactly than its status.
+ * Programs decide by the status and the cause:
+ * any version may change the words of a message.
+ *
+ * A cause keeps its number and its name.
+ * A newer library may have more of them: treat
+ * an unknown number as OIF_CAUSE_NONE. */
+typedef enum oif_cause {
+    OIF_CAUSE_NONE = 0, /* the status says it all */
+
+    /* Parameters, columns and keys */
+    OIF_CAUSE_UNKNOWN_PARAMETER = 1, /* there is no parameter of this name */
+    OIF_CAUSE_PARAMETER_RANGE = 2,   /* a value is out of range, or not one of the words */
+    OIF_CAUSE_UNKNOWN_DETECTOR = 3,  /* there is no detector of this name */
+    OIF_CAUSE_UNKNOWN_COLUMN = 4,    /* there is no column of this name or number */
+    OIF_CAUSE_UNKNOWN_KEY = 5,       /* the pipeline has no such key */
+    OIF_CAUSE_KEY_TOO_LONG = 6,      /* a key is longer than OIF_KEY_MAX_BYTES */
+
+    /* Rows */
+    OIF_CAUSE_INFINITE_VALUE = 20,     /* a value or a time is infinite */
+    OIF_CAUSE_NOT_A_NUMBER = 21,       /* text, an object or an array where a number must be */
+    OIF_CAUSE_DASH = 22,               /* the same, and the text is "-": often a missing value */
+    OIF_CAUSE_DECIMAL_COMMA = 23,      /* 1,5 where the decimal sign is the point */
+    OIF_CAUSE_DECIMAL_POINT = 24,      /* 1.5 where the decimal sign is the comma */
+    OIF_CAUSE_TOO_FEW_FIELDS = 25,     /* a row of CSV is short, or the last raw row is cut off */
+    OIF_CAUSE_TOO_MANY_FIELDS = 26,    /* a row of CSV is long */
+    OIF_CAUSE_TRAILING_DELIMITER = 27, /* the same: a delimiter ends the row, as in 1,2, */
+    OIF_CAUSE_COMMENT = 28,            /* a bad row begins with # and may be a comment */
+    OIF_CAUSE_OPEN_QUOTE = 29,         /* a quote is never closed */
+    OIF_CAUSE_LINE_TOO_LONG = 30,      /* a line, or a quoted field, is too long */
+    OIF_CAUSE_BAD_JSON = 31,           /* a line is not a JSON object */
+    OIF_CAUSE_NUL_BYTES = 32,          /* a line has NUL bytes, as after a power cut */
+    OIF_CAUSE_NOT_TEXT = 33,           /* the input is UTF-16 or binary */
+    OIF_CAUSE_NOT_A_TIME = 34,         /* a text is not a time */
+
+    /* Snapshots */
+    OIF_CAUSE_NOT_A_SNAPSHOT = 40,        /* other bytes */
+    OIF_CAUSE_DETECTOR_SNAPSHOT = 41,     /* a detector's; something else was to be loaded */
+    OIF_CAUSE_PIPELINE_SNAPSHOT = 42,     /* a pipeline's, likewise */
+    OIF_CAUSE_KEY_SNAPSHOT = 43,          /* a single key's, likewise */
+    OIF_CAUSE_NEWER_SNAPSHOT = 44,        /* a newer version of oif wrote it */
+    OIF_CAUSE_TRUNCATED_SNAPSHOT = 45,    /* its end is missing */
+    OIF_CAUSE_WRONG_CHECKSUM = 46,        /* its bytes have changed */
+    OIF_CAUSE_INCONSISTENT_SNAPSHOT = 47, /* its checksums are right, but what it says cannot be */
+
+    /* Memory and files */
+    OIF_CAUSE_MEMORY = 60,     /* out of memory, or a size that no machine can hold */
+    OIF_CAUSE_SYSTEM = 61,     /* a system call failed; system_errno says how */
+    OIF_CAUSE_FILE_IN_USE = 62 /* another program holds the state file */
+} oif_cause;
+
 /* The size of an error message, including its NUL. Longer messages are truncated. */
 enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
@@ -125,17 +176,26 @@ enum { OIF_ERROR_MESSAGE_BYTES = 240 };
  *     reading text        line and byte of the input
  *     a block of rows     row and column of the block
  *     deriving columns    column: position in the list
- *     loading, saving     column: the last byte that was read or written */
+ *     loading, saving     column: the last byte that was read or written
+ *
+ * With OIF_CAUSE_SYSTEM, system_errno is the errno of
+ * the call that failed, such as ENOSPC; else 0. */
 typedef struct oif_error {
     oif_status status;
     uint64_t line;
     uint64_t column;
     char message[OIF_ERROR_MESSAGE_BYTES];
-    uint64_t reserved[4];
+    oif_cause cause;
+    int system_errno;
+    uint64_t reserved[3];
 } oif_error;
 
 /* A short text for the status: "out of memory". */
 OIF_API const char *oif_status_text(oif_status status);
+
+/* The name of a cause: "not_a_number" for OIF_CAUSE_NOT_A_NUMBER.
+ * "" for OIF_CAUSE_NONE, and for unknown numbers. */
+OIF_API const char *oif_cause_name(oif_cause cause);
 
 /* ---- Memory ---- */
 

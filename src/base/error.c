@@ -16,14 +16,23 @@ static void remove_cut_character(char *text, size_t bytes)
         *last = '\0';
 }
 
-static void fill(oif_error *error, oif_status status, uint64_t line, uint64_t column,
-                 const char *format, va_list arguments)
+/* What is known of a failure besides its message. */
+typedef struct failure {
+    oif_status status;
+    oif_cause cause;
+    int system_errno;
+    uint64_t line, column;
+} failure;
+
+static void fill(oif_error *error, failure failed, const char *format, va_list arguments)
 {
     if (!error)
         return;
-    error->status = status;
-    error->line = line;
-    error->column = column;
+    error->status = failed.status;
+    error->cause = failed.cause;
+    error->system_errno = failed.system_errno;
+    error->line = failed.line;
+    error->column = failed.column;
     int bytes = vsnprintf(error->message, sizeof error->message, format, arguments);
     if (bytes >= (int)sizeof error->message)
         remove_cut_character(error->message, sizeof error->message - 1);
@@ -31,9 +40,10 @@ static void fill(oif_error *error, oif_status status, uint64_t line, uint64_t co
 
 oif_status oif_fail(oif_error *error, oif_status status, const char *format, ...)
 {
+    const failure failed = {.status = status, .cause = oif_cause_of(status)};
     va_list arguments;
     va_start(arguments, format);
-    fill(error, status, 0, 0, format, arguments);
+    fill(error, failed, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -41,11 +51,96 @@ oif_status oif_fail(oif_error *error, oif_status status, const char *format, ...
 oif_status oif_fail_at(oif_error *error, oif_status status, uint64_t line, uint64_t column,
                        const char *format, ...)
 {
+    const failure failed = {
+        .status = status, .cause = oif_cause_of(status), .line = line, .column = column};
     va_list arguments;
     va_start(arguments, format);
-    fill(error, status, line, column, format, arguments);
+    fill(error, failed, format, arguments);
     va_end(arguments);
     return status;
+}
+
+oif_status oif_fail_because(oif_error *error, oif_status status, oif_cause cause,
+                            const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, (failure){.status = status, .cause = cause}, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+oif_status oif_fail_because_at(oif_error *error, oif_status status, oif_cause cause, uint64_t line,
+                               uint64_t column, const char *format, ...)
+{
+    const failure failed = {.status = status, .cause = cause, .line = line, .column = column};
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, failed, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+oif_status oif_fail_system(oif_error *error, oif_status status, int reason, const char *format, ...)
+{
+    const failure failed = {.status = status, .cause = OIF_CAUSE_SYSTEM, .system_errno = reason};
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, failed, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+oif_cause oif_cause_of(oif_status status)
+{
+    switch (status) {
+    case OIF_EMEMORY: return OIF_CAUSE_MEMORY;
+    case OIF_EVERSION: return OIF_CAUSE_NEWER_SNAPSHOT;
+    case OIF_ETRUNCATED: return OIF_CAUSE_TRUNCATED_SNAPSHOT;
+    case OIF_ECORRUPT: return OIF_CAUSE_INCONSISTENT_SNAPSHOT;
+    case OIF_EBUSY: return OIF_CAUSE_FILE_IN_USE;
+    default: return OIF_CAUSE_NONE;
+    }
+}
+
+const char *oif_cause_name(oif_cause cause)
+{
+    switch (cause) {
+    case OIF_CAUSE_NONE: break;
+    case OIF_CAUSE_UNKNOWN_PARAMETER: return "unknown_parameter";
+    case OIF_CAUSE_PARAMETER_RANGE: return "parameter_range";
+    case OIF_CAUSE_UNKNOWN_DETECTOR: return "unknown_detector";
+    case OIF_CAUSE_UNKNOWN_COLUMN: return "unknown_column";
+    case OIF_CAUSE_UNKNOWN_KEY: return "unknown_key";
+    case OIF_CAUSE_KEY_TOO_LONG: return "key_too_long";
+    case OIF_CAUSE_INFINITE_VALUE: return "infinite_value";
+    case OIF_CAUSE_NOT_A_NUMBER: return "not_a_number";
+    case OIF_CAUSE_DASH: return "dash";
+    case OIF_CAUSE_DECIMAL_COMMA: return "decimal_comma";
+    case OIF_CAUSE_DECIMAL_POINT: return "decimal_point";
+    case OIF_CAUSE_TOO_FEW_FIELDS: return "too_few_fields";
+    case OIF_CAUSE_TOO_MANY_FIELDS: return "too_many_fields";
+    case OIF_CAUSE_TRAILING_DELIMITER: return "trailing_delimiter";
+    case OIF_CAUSE_COMMENT: return "comment";
+    case OIF_CAUSE_OPEN_QUOTE: return "open_quote";
+    case OIF_CAUSE_LINE_TOO_LONG: return "line_too_long";
+    case OIF_CAUSE_BAD_JSON: return "bad_json";
+    case OIF_CAUSE_NUL_BYTES: return "nul_bytes";
+    case OIF_CAUSE_NOT_TEXT: return "not_text";
+    case OIF_CAUSE_NOT_A_TIME: return "not_a_time";
+    case OIF_CAUSE_NOT_A_SNAPSHOT: return "not_a_snapshot";
+    case OIF_CAUSE_DETECTOR_SNAPSHOT: return "detector_snapshot";
+    case OIF_CAUSE_PIPELINE_SNAPSHOT: return "pipeline_snapshot";
+    case OIF_CAUSE_KEY_SNAPSHOT: return "key_snapshot";
+    case OIF_CAUSE_NEWER_SNAPSHOT: return "newer_snapshot";
+    case OIF_CAUSE_TRUNCATED_SNAPSHOT: return "truncated_snapshot";
+    case OIF_CAUSE_WRONG_CHECKSUM: return "wrong_checksum";
+    case OIF_CAUSE_INCONSISTENT_SNAPSHOT: return "inconsistent_snapshot";
+    case OIF_CAUSE_MEMORY: return "memory";
+    case OIF_CAUSE_SYSTEM: return "system";
+    case OIF_CAUSE_FILE_IN_USE: return "file_in_use";
+    }
+    return "";
 }
 
 const char *oif_status_text(oif_status status)

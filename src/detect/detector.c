@@ -272,9 +272,9 @@ oif_status oif_row_check(const double *row, size_t columns, size_t row_number, o
 {
     for (size_t i = 0; i < columns; i++)
         if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
-            return oif_fail_at(error, OIF_EVALUE, row_number, i + 1,
-                               "number %zu of the row is infinite; use NaN for a missing one",
-                               i + 1);
+            return oif_fail_because_at(
+                error, OIF_EVALUE, OIF_CAUSE_INFINITE_VALUE, row_number, i + 1,
+                "number %zu of the row is infinite; use NaN for a missing one", i + 1);
     return OIF_OK;
 }
 

@@ -33,8 +33,9 @@ static oif_status look_up(const oif_params *params, const char *name, size_t *po
                         "oif_pipeline_options_init first");
     *position = find_param(params->table, name);
     if (*position == params->table->param_count)
-        return oif_fail(error, OIF_EPARAM, "%s has no parameter '%s'", params->table->name,
-                        oif_excerpt_of(name, name + strlen(name)).text);
+        return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_PARAMETER,
+                                "%s has no parameter '%s'", params->table->name,
+                                oif_excerpt_of(name, name + strlen(name)).text);
     return OIF_OK;
 }
 
@@ -45,7 +46,8 @@ static oif_status fail_choice(const oif_param *param, oif_error *error)
         strncat(words, words[0] ? ", " : "", sizeof words - strlen(words) - 1);
         strncat(words, *word, sizeof words - strlen(words) - 1);
     }
-    return oif_fail(error, OIF_EPARAM, "%s must be one of: %s", param->name, words);
+    return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_PARAMETER_RANGE, "%s must be one of: %s",
+                            param->name, words);
 }
 
 static oif_status fail_range(const oif_param *param, oif_error *error)
@@ -53,9 +55,10 @@ static oif_status fail_range(const oif_param *param, oif_error *error)
     char minimum[OIF_NUMBER_TEXT_BYTES], maximum[OIF_NUMBER_TEXT_BYTES];
     int minimum_length = (int)oif_number_format(param->minimum, minimum);
     int maximum_length = (int)oif_number_format(param->maximum, maximum);
-    return oif_fail(error, OIF_EPARAM, "%s must be %s from %.*s to %.*s", param->name,
-                    param->type == OIF_PARAM_INTEGER ? "a whole number" : "a number",
-                    minimum_length, minimum, maximum_length, maximum);
+    return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_PARAMETER_RANGE,
+                            "%s must be %s from %.*s to %.*s", param->name,
+                            param->type == OIF_PARAM_INTEGER ? "a whole number" : "a number",
+                            minimum_length, minimum, maximum_length, maximum);
 }
 
 static oif_status check_value(const oif_param *param, double value, oif_error *error)

@@ -97,8 +97,9 @@ static oif_status fail_unknown(const char *name, const char *end, oif_error *err
     for (size_t i = 0, used = 0; (info = oif_detector_info_at(i)) && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                  info->table.name);
-    return oif_fail(error, OIF_EPARAM, "there is no detector '%s'; choose one of: %s",
-                    oif_excerpt_of(name, end).text, names);
+    return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_DETECTOR,
+                            "there is no detector '%s'; choose one of: %s",
+                            oif_excerpt_of(name, end).text, names);
 }
 
 /* Adds the detectors of "a+b+c". */

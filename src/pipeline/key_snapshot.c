@@ -68,7 +68,8 @@ static oif_status find_model(const oif_pipeline *pipeline, const char *key, size
         return OIF_OK;
     const oif_key_entry *entry = oif_evicted_models_find(&pipeline->evicted, key, key_bytes);
     if (!entry)
-        return oif_fail(error, OIF_EVALUE, "the pipeline has no such key");
+        return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_UNKNOWN_KEY,
+                                "the pipeline has no such key");
     oif_status status = oif_models_new_model(&pipeline->models, copy, error);
     if (status == OIF_OK)
         status = oif_evicted_models_copy(&pipeline->evicted, entry, *copy, error);

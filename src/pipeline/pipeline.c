@@ -455,7 +455,8 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
     if (*entry != OIF_NO_KEY)
         return OIF_OK;
     if (key_bytes > OIF_KEY_MAX_BYTES)
-        return oif_fail(error, OIF_EVALUE, "a key of %zu bytes is too long", key_bytes);
+        return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_KEY_TOO_LONG,
+                                "a key of %zu bytes is too long", key_bytes);
     return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
 }
 
@@ -555,7 +556,8 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
     uint32_t entry;
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
     if (status == OIF_OK && seconds - seconds != 0 && seconds == seconds)
-        status = oif_fail(error, OIF_EVALUE, "the time of a row is infinite");
+        status = oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_INFINITE_VALUE,
+                                  "the time of a row is infinite");
     if (status == OIF_OK)
         status = find_or_admit(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)

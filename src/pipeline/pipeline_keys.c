@@ -74,5 +74,6 @@ oif_status oif_pipeline_remove_key(oif_pipeline *pipeline, const char *key, size
     }
     return oif_evicted_models_drop(&pipeline->evicted, key, key_bytes)
                ? OIF_OK
-               : oif_fail(error, OIF_EVALUE, "the pipeline has no such key");
+               : oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_UNKNOWN_KEY,
+                                  "the pipeline has no such key");
 }

@@ -227,16 +227,16 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
     *limit = last;
 
     const position where = position_of(reader, end ? start : field);
-    return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
-                       "this line is longer than %zu bytes%s", reader->max_line_bytes,
-                       end ? "" : ": the quote that opens here is not closed by then");
+    return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_LINE_TOO_LONG, where.line, where.column,
+                               "this line is longer than %zu bytes%s", reader->max_line_bytes,
+                               end ? "" : ": the quote that opens here is not closed by then");
 }
 
 static oif_status fail_open_quote(const oif_reader *reader, oif_error *error)
 {
     position where = position_of(reader, find_field(reader, reader->progress.field_count));
-    return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
-                       "the quote that opens here is never closed; close it or remove it");
+    return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_OPEN_QUOTE, where.line, where.column,
+                               "the quote that opens here is never closed; close it or remove it");
 }
 
 static const char if_comment[] = "; if it is a comment, name its beginning";
@@ -252,12 +252,17 @@ static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
     const char *end = record_text(reader).end,
                *at = count > expected ? find_field(reader, expected) : end;
     position where = position_of(reader, at);
-    return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
-                       "this row has %zu field%s, the first line has %zu%s", count,
-                       count == 1 ? "" : "s", expected,
-                       is_like_a_comment(reader)            ? if_comment
-                       : count == expected + 1 && at == end ? ", and a delimiter ends the row"
-                                                            : "");
+    const oif_cause cause = is_like_a_comment(reader)            ? OIF_CAUSE_COMMENT
+                            : count == expected + 1 && at == end ? OIF_CAUSE_TRAILING_DELIMITER
+                            : count > expected                   ? OIF_CAUSE_TOO_MANY_FIELDS
+                                                                 : OIF_CAUSE_TOO_FEW_FIELDS;
+    return oif_fail_because_at(error, OIF_EINPUT, cause, where.line, where.column,
+                               "this row has %zu field%s, the first line has %zu%s", count,
+                               count == 1 ? "" : "s", expected,
+                               cause == OIF_CAUSE_COMMENT ? if_comment
+                               : cause == OIF_CAUSE_TRAILING_DELIMITER
+                                   ? ", and a delimiter ends the row"
+                                   : "");
 }
 
 static bool is_refused(const oif_reader *reader, size_t column, const char *field, const char *end)
@@ -309,6 +314,29 @@ static const char *remedy_for_text(const oif_reader *reader, oif_span text)
                : "; leave the column out or make it empty";
 }
 
+static oif_status fail_other_decimal(const oif_reader *reader, oif_span text, const char *name,
+                                     position where, oif_error *error)
+{
+    const oif_excerpt field = oif_excerpt_of(text.start, text.end),
+                      column = oif_excerpt_of(name, name + strlen(name));
+    if (reader->point_line > 0)
+        return oif_fail_because_at(
+            error, OIF_EINPUT, OIF_CAUSE_DECIMAL_COMMA, where.line, where.column,
+            "'%s' in column \"%s\" has a decimal comma, but the decimal sign has been "
+            "the point since line %" PRIu64 "; choose the decimal comma",
+            field.text, column.text, reader->point_line);
+    if (reader->has_decimal_commas)
+        return oif_fail_because_at(
+            error, OIF_EINPUT, OIF_CAUSE_DECIMAL_POINT, where.line, where.column,
+            "'%s' in column \"%s\" has a decimal point, but the decimal sign is the comma",
+            field.text, column.text);
+    return oif_fail_because_at(
+        error, OIF_EINPUT, OIF_CAUSE_DECIMAL_COMMA, where.line, where.column,
+        "'%s' in column \"%s\" has a decimal comma, but the decimal sign is the point; choose "
+        "the decimal comma",
+        field.text, column.text);
+}
+
 static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
 {
     const size_t column = reader->refused_column = find_bad_field(reader);
@@ -327,23 +355,13 @@ static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
         (reader->has_decimal_commas
              ? oif_number_parse(text.start, text.end, &value) == text.end
              : reader->delimiter != ',' && oif_csv_parse_comma_number(text, false, &value));
-    if (is_other_decimal && reader->point_line > 0)
-        return oif_fail_at(
-            error, OIF_EINPUT, where.line, where.column,
-            "'%s' in column \"%s\" has a decimal comma, but the decimal sign has been "
-            "the point since line %" PRIu64 "; choose the decimal comma",
-            oif_excerpt_of(text.start, text.end).text,
-            oif_excerpt_of(name, name + strlen(name)).text, reader->point_line);
     if (is_other_decimal)
-        return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
-                           "'%s' in column \"%s\" has a decimal %s, but the decimal sign is %s",
-                           oif_excerpt_of(text.start, text.end).text,
-                           oif_excerpt_of(name, name + strlen(name)).text,
-                           reader->has_decimal_commas ? "point" : "comma",
-                           reader->has_decimal_commas ? "the comma"
-                                                      : "the point; choose the decimal comma");
-    return oif_fail_at(
-        error, OIF_EINPUT, where.line, where.column, "'%s' is %s in column \"%s\"%s",
+        return fail_other_decimal(reader, text, name, where, error);
+    const oif_cause cause = infinite                    ? OIF_CAUSE_INFINITE_VALUE
+                            : is_like_a_comment(reader) ? OIF_CAUSE_COMMENT
+                                                        : oif_reader_text_cause(text);
+    return oif_fail_because_at(
+        error, OIF_EINPUT, cause, where.line, where.column, "'%s' is %s in column \"%s\"%s",
         oif_excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
         oif_excerpt_of(name, name + strlen(name)).text,
         infinite ? "; make it a finite number or empty" : remedy_for_text(reader, text));

@@ -392,8 +392,8 @@ static uint64_t column_in_line(const oif_reader *reader, const char *at)
 
 static oif_status fail_too_long(oif_reader *reader, oif_error *error)
 {
-    oif_fail_at(error, OIF_EINPUT, reader->line, 1, "this line is longer than %zu bytes",
-                reader->max_line_bytes);
+    oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_LINE_TOO_LONG, reader->line, 1,
+                        "this line is longer than %zu bytes", reader->max_line_bytes);
     oif_reader_consume_through_newline(reader,
                                        reader->buffer + reader->start + reader->max_line_bytes);
     return OIF_EINPUT;
@@ -430,32 +430,32 @@ static oif_status fail_bad_value(const line_parser *line, const oif_json_path *p
     oif_json_fault fault;
     bool escaped;
     if (*bad == '{' || *bad == '[')
-        return oif_fail_at(
-            error, OIF_EINPUT, line_number, byte,
+        return oif_fail_because_at(
+            error, OIF_EINPUT, OIF_CAUSE_NOT_A_NUMBER, line_number, byte,
             "%s is not a number in column \"%s\"; leave the column out or choose a part of it, "
             "such as %s.%s",
             *bad == '{' ? "an object" : "an array", column.text, column.text,
             *bad == '{' ? "key" : "0");
     if (*bad == '"') {
         end = oif_json_string_end(bad, &escaped, &fault);
-        return oif_fail_at(
-            error, OIF_EINPUT, line_number, byte,
+        return oif_fail_because_at(
+            error, OIF_EINPUT, oif_reader_text_cause((oif_span){bad + 1, end}), line_number, byte,
             "the string '%s' is not a number in column \"%s\"; leave the column out or write a "
             "number without quotes",
             oif_excerpt_of(bad + 1, end).text, column.text);
     }
     end = oif_json_number_end(bad, &fault);
-    return oif_fail_at(error, OIF_EINPUT, line_number, byte,
-                       "'%s' is infinite in column \"%s\"; make it a finite number or null",
-                       oif_excerpt_of(bad, end).text, column.text);
+    return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_INFINITE_VALUE, line_number, byte,
+                               "'%s' is infinite in column \"%s\"; make it a finite number or null",
+                               oif_excerpt_of(bad, end).text, column.text);
 }
 
 static oif_status check_line(const line_parser *line, oif_error *error)
 {
     const oif_reader *reader = line->reader;
     if (line->fault.why) {
-        oif_fail_at(error, OIF_EINPUT, reader->line, column_in_line(reader, line->fault.at), "%s",
-                    line->fault.why);
+        oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_BAD_JSON, reader->line,
+                            column_in_line(reader, line->fault.at), "%s", line->fault.why);
         oif_reader_look_for_nul(reader, error);
         return OIF_EINPUT;
     }

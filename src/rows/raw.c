@@ -66,8 +66,9 @@ static oif_status fail_infinite(oif_reader *reader, oif_error *error)
            !isinf(reader->values[reader->columns[column].slot]))
         column++;
     reader->refused_column = column;
-    return oif_fail_at(error, OIF_EINPUT, reader->line, column + 1,
-                       "this number is infinite; make it finite, or NaN when it is missing");
+    return oif_fail_because_at(
+        error, OIF_EINPUT, OIF_CAUSE_INFINITE_VALUE, reader->line, column + 1,
+        "this number is infinite; make it finite, or NaN when it is missing");
 }
 
 static oif_status fail_torn(oif_reader *reader, oif_error *error)
@@ -75,9 +76,10 @@ static oif_status fail_torn(oif_reader *reader, oif_error *error)
     const size_t left = reader->end - reader->start;
     const uint64_t total = (reader->line - 1) * row_bytes(reader) + left;
     reader->start = reader->end; /* reported once; the next call finds the end */
-    return oif_fail_at(error, OIF_EINPUT, reader->line, left / sizeof(double) + 1,
-                       "the input ends at byte %llu, %zu bytes into a row of %zu",
-                       (unsigned long long)total, left, row_bytes(reader));
+    return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_TOO_FEW_FIELDS, reader->line,
+                               left / sizeof(double) + 1,
+                               "the input ends at byte %llu, %zu bytes into a row of %zu",
+                               (unsigned long long)total, left, row_bytes(reader));
 }
 
 static oif_status raw_next(oif_reader *reader, oif_record *record, oif_error *error)

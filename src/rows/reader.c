@@ -265,8 +265,9 @@ void oif_reader_look_for_nul(const oif_reader *reader, oif_error *error)
     const oif_span line = oif_reader_buffered_line(reader);
     const char *nul = memchr(line.start, '\0', (size_t)(line.end - line.start));
     if (nul)
-        oif_fail_at(error, OIF_EINPUT, reader->line, (uint64_t)(nul - line.start) + 1,
-                    "this line has NUL bytes, as after a crash or power cut");
+        oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_NUL_BYTES, reader->line,
+                            (uint64_t)(nul - line.start) + 1,
+                            "this line has NUL bytes, as after a crash or power cut");
 }
 
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
@@ -282,8 +283,9 @@ oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
     const oif_span line = oif_reader_buffered_line(reader);
     const char *odd = find_binary(line);
     if (odd)
-        return oif_fail_at(error, OIF_EINPUT, reader->line, (uint64_t)(odd - line.start) + 1,
-                           "this looks like UTF-16/binary, not text; convert it to UTF-8");
+        return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_NOT_TEXT, reader->line,
+                                   (uint64_t)(odd - line.start) + 1,
+                                   "this looks like UTF-16/binary, not text; convert it to UTF-8");
     return OIF_OK;
 }
 
@@ -378,8 +380,9 @@ oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *
     }
     if (found == reader->column_count) {
         if (!reader->format->add_column)
-            return oif_fail(error, OIF_EPARAM, "there is no column '%s'",
-                            oif_excerpt_of(name, name + strlen(name)).text);
+            return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_COLUMN,
+                                    "there is no column '%s'",
+                                    oif_excerpt_of(name, name + strlen(name)).text);
         oif_status status = reader->format->add_column(reader, name, error);
         if (status != OIF_OK)
             return status;
@@ -438,8 +441,9 @@ static oif_status check_selection(oif_reader *reader, const size_t *columns, siz
     for (size_t i = 0; i < good; i++)
         reader->columns[columns[i]].marked = false;
     if (good < count && columns[good] >= reader->column_count)
-        return oif_fail(error, OIF_EPARAM, "there is no column %zu: the %zu columns count from 0",
-                        columns[good], reader->column_count);
+        return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_COLUMN,
+                                "there is no column %zu: the %zu columns count from 0",
+                                columns[good], reader->column_count);
     if (good < count)
         return oif_fail(error, OIF_EPARAM, "column %zu is selected twice", columns[good]);
     return OIF_OK;

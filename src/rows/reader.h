@@ -145,6 +145,13 @@ oif_span oif_reader_buffered_line(const oif_reader *reader);
 /* Explains a bad line at `start` by its NUL bytes, if it has any. */
 void oif_reader_look_for_nul(const oif_reader *reader, oif_error *error);
 
+/* Why a text in a column of numbers is refused. */
+static inline oif_cause oif_reader_text_cause(oif_span text)
+{
+    const bool is_dash = text.end - text.start == 1 && *text.start == '-';
+    return is_dash ? OIF_CAUSE_DASH : OIF_CAUSE_NOT_A_NUMBER;
+}
+
 /* Skips a byte order mark and blank lines; rejects binary data. OIF_END if nothing follows. */
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error);
 

@@ -403,8 +403,8 @@ static oif_time_form find_form(cursor c, civil_time *t)
 
 static oif_status refuse(cursor c, const char *why, oif_error *error)
 {
-    return oif_fail(error, OIF_EVALUE, "'%s' is not a time: %s",
-                    oif_excerpt_of(c.start, c.end).text, why);
+    return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_NOT_A_TIME, "'%s' is not a time: %s",
+                            oif_excerpt_of(c.start, c.end).text, why);
 }
 
 static bool is_number(cursor c, double *number)

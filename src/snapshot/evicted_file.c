@@ -281,9 +281,9 @@ oif_status oif_evicted_file_get(oif_evicted_file *file, const char *key, size_t 
         return oif_fail_errno(error, OIF_EREAD, "read from the evicted models of",
                               file->location->path, reason);
     if (checksum_of(file, key, key_bytes) != slot.checksum)
-        return oif_fail(error, OIF_ECORRUPT,
-                        "the evicted models of '%s' are damaged: a checksum is wrong",
-                        oif_path_shown(file->location->path));
+        return oif_fail_because(error, OIF_ECORRUPT, OIF_CAUSE_WRONG_CHECKSUM,
+                                "the evicted models of '%s' are damaged: a checksum is wrong",
+                                oif_path_shown(file->location->path));
     return OIF_OK;
 }
 

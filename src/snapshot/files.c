@@ -94,12 +94,13 @@ const char *oif_path_shown(const char *path)
 oif_status oif_fail_errno(oif_error *error, oif_status status, const char *what, const char *path,
                           int reason)
 {
-    return oif_fail(error, status, "cannot %s '%s': %s", what, oif_path_shown(path),
-                    strerror(reason));
+    return oif_fail_system(error, status, reason, "cannot %s '%s': %s", what, oif_path_shown(path),
+                           strerror(reason));
 }
 
 oif_status oif_fail_save(oif_error *error, const char *what, const char *path, int reason)
 {
-    return oif_fail(error, OIF_EWRITE, "cannot %s '%s': %s; it keeps the state it had", what,
-                    oif_path_shown(path), strerror(reason));
+    return oif_fail_system(error, OIF_EWRITE, reason,
+                           "cannot %s '%s': %s; it keeps the state it had", what,
+                           oif_path_shown(path), strerror(reason));
 }

@@ -211,18 +211,35 @@ oif_status oif_section_writer_close(oif_section_writer *writer)
 
 /* ---- Reading ---- */
 
-void oif_section_reader_fail(oif_section_reader *reader, oif_status status, const char *format, ...)
+/* Only the first failure counts. */
+static void fail(oif_section_reader *reader, oif_status status, oif_cause cause, const char *format,
+                 va_list arguments)
 {
     char message[OIF_ERROR_MESSAGE_BYTES];
-    va_list arguments;
     if (reader->status != OIF_OK)
         return;
     const uint64_t at = reader->offset - (reader->filled - reader->next);
-    va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
+    reader->status = oif_fail_because_at(reader->error, status, cause, 0, at, "byte %llu: %s",
+                                         (unsigned long long)at, message);
+}
+
+void oif_section_reader_fail(oif_section_reader *reader, oif_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(reader, status, oif_cause_of(status), format, arguments);
     va_end(arguments);
-    reader->status =
-        oif_fail_at(reader->error, status, 0, at, "byte %llu: %s", (unsigned long long)at, message);
+}
+
+__attribute__((format(printf, 4, 5))) static void fail_because(oif_section_reader *reader,
+                                                               oif_status status, oif_cause cause,
+                                                               const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(reader, status, cause, format, arguments);
+    va_end(arguments);
 }
 
 /* Fills all of `bytes`; with zeros after a failure. */
@@ -252,7 +269,8 @@ static void check_checksum(oif_section_reader *reader, const char *of_what)
     uint32_t checksum = reader->checksum;
     read_bytes(reader, bytes, sizeof bytes);
     if (oif_bytes_load(bytes, sizeof bytes) != checksum)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the checksum of %s is wrong", of_what);
+        fail_because(reader, OIF_ECORRUPT, OIF_CAUSE_WRONG_CHECKSUM, "the checksum of %s is wrong",
+                     of_what);
     reader->checksum = 0;
 }
 
@@ -417,7 +435,7 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
     oif_checksum_table_init(&reader->table);
     read_bytes(reader, bytes, sizeof bytes);
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        oif_section_reader_fail(reader, OIF_EKIND, "this is not a snapshot of oif");
+        fail_because(reader, OIF_EKIND, OIF_CAUSE_NOT_A_SNAPSHOT, "this is not a snapshot of oif");
     read_bytes(reader, version, sizeof version);
     check_checksum(reader, "the header");
     uint64_t written_by = oif_bytes_load(version, sizeof version);
@@ -451,23 +469,31 @@ static void skip_section(oif_section_reader *reader)
     oif_section_reader_end(reader);
 }
 
-/* What a snapshot is of, by the tag of its first section; NULL for other tags. */
-static const char *kind_of_tag(const char *tag)
+/* What a snapshot is of, by the tag of its first section. */
+typedef struct snapshot_kind {
+    const char *tag, *name;
+    oif_cause cause; /* where another kind is expected */
+} snapshot_kind;
+
+/* NULL for other tags. */
+static const snapshot_kind *kind_of_tag(const char *tag)
 {
-    static const char *const kinds[][2] = {
-        {"DETE", "a detector"}, {"PIPE", "a pipeline"}, {"KEYF", "a single key of a pipeline"}};
+    static const snapshot_kind kinds[] = {
+        {"DETE", "a detector", OIF_CAUSE_DETECTOR_SNAPSHOT},
+        {"PIPE", "a pipeline", OIF_CAUSE_PIPELINE_SNAPSHOT},
+        {"KEYF", "a single key of a pipeline", OIF_CAUSE_KEY_SNAPSHOT}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i][0], tag) == 0)
-            return kinds[i][1];
+        if (strcmp(kinds[i].tag, tag) == 0)
+            return &kinds[i];
     return NULL;
 }
 
 static void fail_tag(oif_section_reader *reader, const char *expected)
 {
-    const char *is = kind_of_tag(reader->tag), *should_be = kind_of_tag(expected);
+    const snapshot_kind *is = kind_of_tag(reader->tag), *should_be = kind_of_tag(expected);
     if (is && should_be)
-        oif_section_reader_fail(reader, OIF_EKIND, "this is the snapshot of %s, not of %s", is,
-                                should_be);
+        fail_because(reader, OIF_EKIND, is->cause, "this is the snapshot of %s, not of %s",
+                     is->name, should_be->name);
     oif_section_reader_fail(reader, OIF_EKIND,
                             "the snapshot has a section '%.4s' where '%s' was expected",
                             reader->tag, expected);

@@ -189,10 +189,11 @@ static oif_status take_lock(oif_state_file *file, oif_error *error)
         file->lock = oif_file_open(file->location.folder, file->lock_name,
                                    O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
         if (file->lock < 0)
-            return oif_fail(error, OIF_EWRITE,
-                            "cannot create a lock beside '%s': %s; name a file in a folder that "
-                            "can be written to",
-                            oif_path_shown(file->location.path), strerror(errno));
+            return oif_fail_system(
+                error, OIF_EWRITE, errno,
+                "cannot create a lock beside '%s': %s; name a file in a folder that "
+                "can be written to",
+                oif_path_shown(file->location.path), strerror(errno));
         bool locked = lock_file(file->lock) == 0;
         if (locked && is_current(file))
             return OIF_OK;
@@ -213,8 +214,8 @@ static oif_status hold(oif_state_file *file, char *found, oif_error *error)
 {
     file->location.folder = open_folder_of(found);
     if (file->location.folder < 0)
-        return oif_fail(
-            error, OIF_EWRITE,
+        return oif_fail_system(
+            error, OIF_EWRITE, errno,
             "cannot open the folder of '%s': %s; create the folder, or name another file",
             oif_path_shown(file->location.path), strerror(errno));
     oif_status status = take_lock(file, error);
@@ -290,8 +291,9 @@ static oif_status replace(const oif_state_file *file, const oif_stored_kind *kin
     }
     *was_replaced = true;
     if (oif_folder_sync(file->location.folder) != 0)
-        return oif_fail(error, OIF_EWRITE, "'%s' is saved, but may not survive a loss of power: %s",
-                        oif_path_shown(file->location.path), strerror(errno));
+        return oif_fail_system(error, OIF_EWRITE, errno,
+                               "'%s' is saved, but may not survive a loss of power: %s",
+                               oif_path_shown(file->location.path), strerror(errno));
     return OIF_OK;
 }
 
@@ -352,8 +354,8 @@ static oif_status load_opened(int fd, const char *path, const oif_stored_kind *k
     if (status == OIF_EREAD)
         return oif_fail_errno(error, status, "read", path, from.reason);
     if (status != OIF_OK)
-        return oif_fail_at(error, status, 0, why.column, "'%s': %s", oif_path_shown(path),
-                           why.message);
+        return oif_fail_because_at(error, status, why.cause, 0, why.column, "'%s': %s",
+                                   oif_path_shown(path), why.message);
     *object = made;
     return OIF_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,99 @@ static void a_number_that_is_no_status_has_a_name_too(void **state)
 {
     (void)state;
     assert_string_equal(oif_status_text((oif_status)99), "unknown status");
+}
+
+/* Causes are kept by number in programs and by name in logs, so neither may ever change. */
+static void every_cause_keeps_its_number_and_its_name(void **state)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } known[] = {
+        {1, "unknown_parameter"},
+        {2, "parameter_range"},
+        {3, "unknown_detector"},
+        {4, "unknown_column"},
+        {5, "unknown_key"},
+        {6, "key_too_long"},
+        {20, "infinite_value"},
+        {21, "not_a_number"},
+        {22, "dash"},
+        {23, "decimal_comma"},
+        {24, "decimal_point"},
+        {25, "too_few_fields"},
+        {26, "too_many_fields"},
+        {27, "trailing_delimiter"},
+        {28, "comment"},
+        {29, "open_quote"},
+        {30, "line_too_long"},
+        {31, "bad_json"},
+        {32, "nul_bytes"},
+        {33, "not_text"},
+        {34, "not_a_time"},
+        {40, "not_a_snapshot"},
+        {41, "detector_snapshot"},
+        {42, "pipeline_snapshot"},
+        {43, "key_snapshot"},
+        {44, "newer_snapshot"},
+        {45, "truncated_snapshot"},
+        {46, "wrong_checksum"},
+        {47, "inconsistent_snapshot"},
+        {60, "memory"},
+        {61, "system"},
+        {62, "file_in_use"},
+    };
+    size_t next = 0;
+    (void)state;
+    for (int number = 0; number < 100; number++) {
+        bool is_known = next < sizeof known / sizeof *known && known[next].number == number;
+        assert_string_equal(oif_cause_name((oif_cause)number), is_known ? known[next++].name : "");
+    }
+    assert_int_equal(next, sizeof known / sizeof *known);
+}
+
+static void a_failure_has_a_cause_or_none(void **state)
+{
+    (void)state;
+    oif_error error;
+    memset(&error, 0xa5, sizeof error);
+    assert_int_equal(oif_fail(&error, OIF_EPARAM, "no"), OIF_EPARAM);
+    assert_int_equal(error.cause, OIF_CAUSE_NONE);
+    assert_int_equal(error.system_errno, 0);
+    assert_int_equal(oif_fail_because(&error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_KEY, "%d", 7),
+                     OIF_EPARAM);
+    assert_int_equal(error.cause, OIF_CAUSE_UNKNOWN_KEY);
+    assert_string_equal(error.message, "7");
+    assert_int_equal(oif_fail_because_at(&error, OIF_EINPUT, OIF_CAUSE_DASH, 3, 14, "-"),
+                     OIF_EINPUT);
+    assert_int_equal(error.cause, OIF_CAUSE_DASH);
+    assert_int_equal(error.line, 3);
+    assert_int_equal(error.column, 14);
+    assert_int_equal(oif_fail_because(NULL, OIF_EREAD, OIF_CAUSE_DASH, "ignored"), OIF_EREAD);
+}
+
+static void a_failure_of_a_system_call_has_its_errno(void **state)
+{
+    (void)state;
+    oif_error error;
+    assert_int_equal(oif_fail_system(&error, OIF_EWRITE, ENOSPC, "full"), OIF_EWRITE);
+    assert_int_equal(error.cause, OIF_CAUSE_SYSTEM);
+    assert_int_equal(error.system_errno, ENOSPC);
+    oif_fail(&error, OIF_EWRITE, "another");
+    assert_int_equal(error.system_errno, 0);
+}
+
+static void some_statuses_are_causes(void **state)
+{
+    (void)state;
+    oif_error error;
+    oif_fail(&error, OIF_EMEMORY, "no memory");
+    assert_int_equal(error.cause, OIF_CAUSE_MEMORY);
+    oif_fail_at(&error, OIF_EVERSION, 0, 1, "newer");
+    assert_int_equal(error.cause, OIF_CAUSE_NEWER_SNAPSHOT);
+    for (int i = OIF_OK; i <= OIF_EINPUT; i++)
+        assert_int_equal(oif_cause_of((oif_status)i),
+                         i == OIF_EMEMORY ? OIF_CAUSE_MEMORY : OIF_CAUSE_NONE);
 }
 
 static void the_version_is_the_headers(void **state)
@@ -115,6 +209,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_name_of_its_own),
         cmocka_unit_test(a_number_that_is_no_status_has_a_name_too),
+        cmocka_unit_test(every_cause_keeps_its_number_and_its_name),
+        cmocka_unit_test(a_failure_has_a_cause_or_none),
+        cmocka_unit_test(a_failure_of_a_system_call_has_its_errno),
+        cmocka_unit_test(some_statuses_are_causes),
         cmocka_unit_test(the_version_is_the_headers),
         cmocka_unit_test(a_failure_has_a_place_or_none),
         cmocka_unit_test(a_message_too_long_is_cut),

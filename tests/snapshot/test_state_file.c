@@ -698,6 +698,10 @@ static void require_cause(const oif_error *error)
     require_message(error, "'state'");
     require_message(error, plan.failing == MEMORY ? "memory"
                                                   : strerror(plan.reason > 0 ? plan.reason : EIO));
+    if (plan.failing == MEMORY)
+        return;
+    assert_int_equal(error->cause, OIF_CAUSE_SYSTEM);
+    assert_int_equal(error->system_errno, plan.reason > 0 ? plan.reason : EIO);
 }
 
 /* The file holds the old state or, if the save succeeded or only the last sync failed, the new
