@@ -68,15 +68,30 @@ exit_code output_finish(exit_code code)
     return code;
 }
 
-exit_code complain(exit_code code, const char *format, ...)
+static void hear(exit_code code, const char *format, va_list arguments)
 {
     char text[MAX_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     require(code == EXIT_USAGE && length > 0);
     said.complaints++;
+}
+
+exit_code complain(exit_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    hear(code, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+exit_code complain_because(const complaint_reason *reason, exit_code code, const char *format, ...)
+{
+    va_list arguments;
+    (void)reason;
+    va_start(arguments, format);
+    hear(code, format, arguments);
+    va_end(arguments);
     return code;
 }
 

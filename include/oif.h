@@ -138,8 +138,8 @@ typedef enum oif_cause {
     OIF_CAUSE_DASH = 22,               /* the same, and the text is "-": often a missing value */
     OIF_CAUSE_DECIMAL_COMMA = 23,      /* 1,5 where the decimal sign is the point */
     OIF_CAUSE_DECIMAL_POINT = 24,      /* 1.5 where the decimal sign is the comma */
-    OIF_CAUSE_TOO_FEW_FIELDS = 25,     /* a row of CSV is short, or the last raw row is cut off */
-    OIF_CAUSE_TOO_MANY_FIELDS = 26,    /* a row of CSV is long */
+    OIF_CAUSE_TOO_FEW_FIELDS = 25,     /* a row is short */
+    OIF_CAUSE_TOO_MANY_FIELDS = 26,    /* a row is long */
     OIF_CAUSE_TRAILING_DELIMITER = 27, /* the same: a delimiter ends the row, as in 1,2, */
     OIF_CAUSE_COMMENT = 28,            /* a bad row begins with # and may be a comment */
     OIF_CAUSE_OPEN_QUOTE = 29,         /* a quote is never closed */
@@ -148,6 +148,7 @@ typedef enum oif_cause {
     OIF_CAUSE_NUL_BYTES = 32,          /* a line has NUL bytes, as after a power cut */
     OIF_CAUSE_NOT_TEXT = 33,           /* the input is UTF-16 or binary */
     OIF_CAUSE_NOT_A_TIME = 34,         /* a text is not a time */
+    OIF_CAUSE_TRUNCATED_ROW = 35,      /* the input ends within a raw row */
 
     /* Snapshots */
     OIF_CAUSE_NOT_A_SNAPSHOT = 40,        /* other bytes */

@@ -319,6 +319,7 @@ static oif_status load_stdin(loaded_state *held, oif_error *error)
     held->file_bytes = source.bytes_read;
     char byte;
     if (status == OIF_OK && read_stdin(&source, &byte, 1) > 0) {
+        *error = (oif_error){.status = OIF_ECORRUPT, .cause = OIF_CAUSE_INCONSISTENT_SNAPSHOT};
         snprintf(error->message, sizeof error->message,
                  "the snapshot ends at byte %" PRIu64 ", but bytes follow", held->file_bytes);
         status = OIF_ECORRUPT;

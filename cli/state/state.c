@@ -19,7 +19,7 @@ const char *state_advice(oif_status status, const oif_error *error)
 {
     switch (status) {
     case OIF_EKIND:
-        return strstr(error->message, "single key")
+        return error->cause == OIF_CAUSE_KEY_SNAPSHOT
                    ? "; add it to a state with 'oif state --import'"
                    : "; name a file that 'oif score --state FILE' has written";
     case OIF_EVERSION: return "; update oif, or name another file";
@@ -58,7 +58,7 @@ static exit_code load(cli_state *state, const cli_settings *settings)
         status = take_up_detector(state, settings, &error);
     if (status != OIF_OK)
         return complain(EXIT_FAILED, "%s%s", error.message,
-                        strstr(error.message, "not a snapshot") ? "; name another file"
+                        error.cause == OIF_CAUSE_NOT_A_SNAPSHOT ? "; name another file"
                                                                 : state_advice(status, &error));
     state->is_saved = true;
     if (state->is_taken_up && settings->score.key)

@@ -223,7 +223,7 @@ static exit_code complain_load(const char *path, oif_status status, const oif_er
     if (status == OIF_END)
         return complain(EXIT_FAILED, "%s: there is no such file", path);
     return complain(EXIT_FAILED, "%s%s", error->message,
-                    strstr(error->message, "of a detector")
+                    error->cause == OIF_CAUSE_DETECTOR_SNAPSHOT
                         ? "; 'oif inspect' shows what it contains"
                         : state_advice(status, error));
 }

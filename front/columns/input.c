@@ -309,46 +309,65 @@ static bool may_be_between_blanks(const cli_input *input)
            strpbrk(oif_reader_column_name(input->reader, 0), " \t");
 }
 
-#define WITHOUT_NUL "tr -d '\\000' < FILE | oif score"
+#define WITHOUT_NUL "tr -d '\\000' < FILE"
 
-/* "; convert it: ...": removes the delimiter at the end of each row. */
-static file_command hint_at_delimiter(const cli_input *input, const char *name)
+/* What may help against an error; both are "" if nothing is known. */
+typedef struct input_remedy {
+    file_command advice;
+    char conversion[CONVERSION_BYTES]; /* the command in it, if it has one */
+} input_remedy;
+
+static input_remedy remedy_by_command(const char *name, const char *command)
 {
-    char command[64], delimiter = oif_reader_delimiter(input->reader);
-    snprintf(command, sizeof command, "; convert it: sed 's/%s\\r*$//' FILE | oif score",
-             delimiter == '\t' ? "\\t" : (char[]){delimiter, '\0'});
-    return other_formats_command(name, command);
+    input_remedy made = {.advice = other_formats_advice(name, command)};
+    snprintf(made.conversion, sizeof made.conversion, "%s", command);
+    return made;
 }
 
-/* The option or command that may help; "" if none is known. */
-static file_command hint_at_remedy(const cli_input *input, const char *name, const oif_error *error)
+/* Removes the delimiter at the end of each row. */
+static input_remedy remedy_for_delimiter(const cli_input *input, const char *name)
 {
-    static const struct {
-        const char *words, *hint;
-    } known[] = {
-        {"choose the decimal comma", " with --decimal-comma"},
-        {"if it is a comment, name its beginning", " with --comment '#'"},
-        {"this looks like UTF-16/binary", "; if it has NUL bytes after a power cut: " WITHOUT_NUL},
-        {"this line has NUL bytes", "; convert it: " WITHOUT_NUL},
-        {"'-' is not a number", "; --on-bad-row null makes it missing"},
-        {" is infinite", " (--on-bad-row null)"},
-        {"this row has ", "; --on-bad-row skip leaves such rows out"},
-    };
-    if (strstr(error->message, ", and a delimiter ends the row"))
-        return hint_at_delimiter(input, name);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strstr(error->message, known[i].words))
-            return other_formats_command(name, known[i].hint);
-    return other_formats_command(name, may_be_between_blanks(input)
-                                           ? "; if blanks separate the columns: --delimiter ' '"
-                                           : "");
+    char command[64], delimiter = oif_reader_delimiter(input->reader);
+    snprintf(command, sizeof command, "sed 's/%s\\r*$//' FILE",
+             delimiter == '\t' ? "\\t" : (char[]){delimiter, '\0'});
+    return remedy_by_command(name, command);
+}
+
+static const char *hint_at_option(const cli_input *input, oif_cause cause)
+{
+    switch (cause) {
+    case OIF_CAUSE_DECIMAL_COMMA: return " with --decimal-comma";
+    case OIF_CAUSE_COMMENT: return " with --comment '#'";
+    case OIF_CAUSE_NOT_TEXT:
+        return "; if it has NUL bytes after a power cut: " WITHOUT_NUL " | oif score";
+    case OIF_CAUSE_DASH: return "; --on-bad-row null makes it missing";
+    case OIF_CAUSE_INFINITE_VALUE: return " (--on-bad-row null)";
+    case OIF_CAUSE_TOO_FEW_FIELDS:
+    case OIF_CAUSE_TOO_MANY_FIELDS: return "; --on-bad-row skip leaves such rows out";
+    default:
+        return may_be_between_blanks(input) ? "; if blanks separate the columns: --delimiter ' '"
+                                            : "";
+    }
+}
+
+static input_remedy remedy_for(const cli_input *input, const char *name, oif_cause cause)
+{
+    switch (cause) {
+    case OIF_CAUSE_TRAILING_DELIMITER: return remedy_for_delimiter(input, name);
+    case OIF_CAUSE_NUL_BYTES: return remedy_by_command(name, WITHOUT_NUL);
+    default:
+        return (input_remedy){.advice = other_formats_command(name, hint_at_option(input, cause))};
+    }
 }
 
 size_t input_text_column(const cli_input *input, const oif_error *error)
 {
-    if (!strstr(error->message, " is not a number in column \""))
-        return oif_reader_column_count(input->reader);
-    return oif_reader_refused_column(input->reader);
+    switch (error->cause) {
+    case OIF_CAUSE_NOT_A_NUMBER:
+    case OIF_CAUSE_DASH:
+    case OIF_CAUSE_COMMENT: return oif_reader_refused_column(input->reader);
+    default: return oif_reader_column_count(input->reader);
+    }
 }
 
 /* " (--exclude b)": where a column holds text, the option that leaves it out; "" where the error is
@@ -357,8 +376,7 @@ static void exclude_hint(const cli_input *input, const oif_error *error, names_t
                          char hint[NAMES_TEXT_BYTES])
 {
     size_t column = input_text_column(input, error);
-    if (column == oif_reader_column_count(input->reader) ||
-        !strstr(error->message, "leave the column out"))
+    if (column == oif_reader_column_count(input->reader) || error->cause == OIF_CAUSE_COMMENT)
         return;
     columns_list(names, input->reader, column, "");
     snprintf(hint, NAMES_TEXT_BYTES, " (%s--exclude %s)",
@@ -380,8 +398,11 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
         exclude_hint(input, error, &names, hint);
     oif_error in_file = *error;
     const char *name = byte_source_place(&input->source, &in_file.line);
-    return complain(EXIT_FAILED, "%s%s%s", input_error_text(name, &in_file, text), hint,
-                    hint_at_remedy(input, name, error).text);
+    const input_remedy remedy = remedy_for(input, name, error->cause);
+    const complaint_reason reason = {error->cause, remedy.advice.text,
+                                     remedy.conversion[0] ? remedy.conversion : NULL};
+    return complain_because(&reason, EXIT_FAILED, "%s%s", input_error_text(name, &in_file, text),
+                            hint);
 }
 
 exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,

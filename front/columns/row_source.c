@@ -14,7 +14,8 @@ static oif_status check_key(const cli_columns *columns, const oif_record *record
     const size_t bytes = key_columns_text(&columns->key, record).bytes;
     if (bytes <= OIF_KEY_MAX_BYTES)
         return OIF_OK;
-    *error = (oif_error){.status = OIF_EINPUT, .line = record->line};
+    *error =
+        (oif_error){.status = OIF_EINPUT, .cause = OIF_CAUSE_KEY_TOO_LONG, .line = record->line};
     snprintf(error->message, sizeof error->message,
              "a key of %zu bytes is too long; the limit is %d", bytes, OIF_KEY_MAX_BYTES);
     return OIF_EINPUT;

@@ -6,30 +6,31 @@
 #include <string.h>
 
 /* Commands in which FILE is the file. */
-#define WITH_DUCKDB "duckdb -c \"copy (from 'FILE') to '/dev/stdout' (format csv)\" | oif score"
+#define WITH_DUCKDB "duckdb -c \"copy (from 'FILE') to '/dev/stdout' (format csv)\""
 #define WITH_PANDAS(reader)                                                                        \
-    "python3 -c \"import pandas, sys; pandas." reader                                              \
-    "('FILE').to_csv(sys.stdout, index=False)\" | oif score"
-#define WITH_ICONV(encoding) "iconv -f " encoding " -t UTF-8 FILE | oif score"
+    "python3 -c \"import pandas, sys; pandas." reader "('FILE').to_csv(sys.stdout, index=False)\""
+#define WITH_ICONV(encoding) "iconv -f " encoding " -t UTF-8 FILE"
 
 static const struct other_format {
     const char *magic;
     size_t magic_bytes;
     const char *what, *command;
+    const char *otherwise; /* more advice, or NULL */
 } formats[] = {
-    {"PAR1", 4, "Parquet", WITH_DUCKDB},
-    {"ARROW1", 6, "an Arrow file", WITH_PANDAS("read_feather")},
-    {"FEA1", 4, "a Feather file", WITH_PANDAS("read_feather")},
+    {"PAR1", 4, "Parquet", WITH_DUCKDB, NULL},
+    {"ARROW1", 6, "an Arrow file", WITH_PANDAS("read_feather"), NULL},
+    {"FEA1", 4, "a Feather file", WITH_PANDAS("read_feather"), NULL},
     {"\xff\xff\xff\xff", 4, "an Arrow stream",
      "python3 -c \"import pyarrow.ipc, sys; "
-     "pyarrow.ipc.open_stream('FILE').read_pandas().to_csv(sys.stdout, index=False)\" | oif score"},
-    {"PK\x03\x04", 4, "a zip archive, as xlsx and ods are",
-     WITH_PANDAS("read_excel") "; if it is a zipped text: unzip -p ARCHIVE | oif score"},
-    {"\xd0\xcf\x11\xe0", 4, "an old Excel file", WITH_PANDAS("read_excel")},
-    {"SQLite format 3", 15, "an SQLite database",
-     "sqlite3 -header -csv FILE 'select * from TABLE' | oif score"},
-    {"ORC", 3, "ORC", WITH_PANDAS("read_orc")},
-    {"\x89HDF", 4, "HDF5", WITH_PANDAS("read_hdf")},
+     "pyarrow.ipc.open_stream('FILE').read_pandas().to_csv(sys.stdout, index=False)\"",
+     NULL},
+    {"PK\x03\x04", 4, "a zip archive, as xlsx and ods are", WITH_PANDAS("read_excel"),
+     "; if it is a zipped text: unzip -p ARCHIVE | oif score"},
+    {"\xd0\xcf\x11\xe0", 4, "an old Excel file", WITH_PANDAS("read_excel"), NULL},
+    {"SQLite format 3", 15, "an SQLite database", "sqlite3 -header -csv FILE 'select * from TABLE'",
+     NULL},
+    {"ORC", 3, "ORC", WITH_PANDAS("read_orc"), NULL},
+    {"\x89HDF", 4, "HDF5", WITH_PANDAS("read_hdf"), NULL},
 };
 
 /* A name that needs no quotes in a shell, SQL or Python is shown in the command, unless it is that
@@ -60,10 +61,29 @@ file_command other_formats_command(const char *name, const char *command)
     return made;
 }
 
-static exit_code complain_other(const char *name, const char *what, const char *command)
+file_command other_formats_advice(const char *name, const char *command)
 {
-    return complain(EXIT_FAILED, "%s: this is %s; convert it: %s", name, what,
-                    other_formats_command(name, command).text);
+    char text[CONVERSION_BYTES + 32];
+    snprintf(text, sizeof text, "; convert it: %s | oif score", command);
+    return other_formats_command(name, text);
+}
+
+static exit_code complain_other(oif_cause cause, const char *name, const char *what,
+                                const char *command)
+{
+    const file_command advice = other_formats_advice(name, command);
+    const complaint_reason reason = {cause, advice.text, command};
+    return complain_because(&reason, EXIT_FAILED, "%s: this is %s", name, what);
+}
+
+static exit_code complain_format(const char *name, const struct other_format *format)
+{
+    file_command advice = other_formats_advice(name, format->command);
+    const size_t used = strlen(advice.text);
+    snprintf(advice.text + used, sizeof advice.text - used, "%s",
+             format->otherwise ? format->otherwise : "");
+    const complaint_reason reason = {OIF_CAUSE_NOT_TEXT, advice.text, format->command};
+    return complain_because(&reason, EXIT_FAILED, "%s: this is %s", name, format->what);
 }
 
 /* Whether there are bytes that no text has, so a header that begins like a magic number is none. */
@@ -121,16 +141,17 @@ static bool has_lone_returns(const char *bytes, size_t count)
 exit_code other_formats_check(const char *name, const char *bytes, size_t count)
 {
     if (has_lone_returns(bytes, count))
-        return complain_other(name, "text whose lines end with CR alone",
-                              "tr '\\r' '\\n' < FILE | oif score");
+        return complain_other(OIF_CAUSE_NONE, name, "text whose lines end with CR alone",
+                              "tr '\\r' '\\n' < FILE");
     for (size_t i = 0; i < sizeof wide_texts / sizeof *wide_texts; i++)
         if (begins_as(wide_texts[i].pattern, bytes, count))
-            return complain_other(name, wide_texts[i].encoding, wide_texts[i].command);
+            return complain_other(OIF_CAUSE_NOT_TEXT, name, wide_texts[i].encoding,
+                                  wide_texts[i].command);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (count >= formats[i].magic_bytes &&
             memcmp(bytes, formats[i].magic, formats[i].magic_bytes) == 0 &&
             has_binary(bytes, count))
-            return complain_other(name, formats[i].what, formats[i].command);
+            return complain_format(name, &formats[i]);
     return EXIT_OK;
 }
 
@@ -164,21 +185,23 @@ static exit_code complain_array(const char *name, const char *at, const char *en
     const char *first = past_blanks(at, end), *close = memchr(at, ']', (size_t)(end - at));
     const char *next = close ? past_blanks(close + 1, end) : end;
     if (first < end && *first == '[')
-        return complain_other(name,
+        return complain_other(OIF_CAUSE_BAD_JSON, name,
                               "a JSON array of arrays, and oif reads one object or row of CSV per "
                               "line",
-                              "jq -r '.[] | @csv' FILE | oif score");
+                              "jq -r '.[] | @csv' FILE");
     if (first < end && *first == '{')
-        return complain_other(name, "a JSON array, and oif reads one object per line",
-                              "jq -c '.[]' FILE | oif score");
+        return complain_other(OIF_CAUSE_BAD_JSON, name,
+                              "a JSON array, and oif reads one object per line",
+                              "jq -c '.[]' FILE");
     if (next < end && *next == '[')
-        return complain_other(name,
+        return complain_other(OIF_CAUSE_BAD_JSON, name,
                               "JSON with an array per line, and a line must be an object, such as "
                               "{\"x\": 1, \"y\": 2}, or a row of CSV",
-                              "jq -r @csv FILE | oif score");
+                              "jq -r @csv FILE");
     return complain_other(
-        name, "a JSON array of values, and a line must be an object, such as {\"x\": 1}",
-        "jq -c '{x: .[]}' FILE | oif score");
+        OIF_CAUSE_BAD_JSON, name,
+        "a JSON array of values, and a line must be an object, such as {\"x\": 1}",
+        "jq -c '{x: .[]}' FILE");
 }
 
 /* Whether an object ends on a later line, and that line does not begin another one. */
@@ -199,7 +222,8 @@ exit_code other_formats_check_json(const char *name, const char *bytes, size_t c
     if (count > 1 && *bytes == '[' && is_array(bytes + 1, end))
         return complain_array(name, bytes + 1, end);
     if (count > 1 && *bytes == '{' && is_over_lines(bytes, end))
-        return complain_other(name, "JSON over several lines, and oif reads one object per line",
-                              "jq -c . FILE | oif score");
+        return complain_other(OIF_CAUSE_BAD_JSON, name,
+                              "JSON over several lines, and oif reads one object per line",
+                              "jq -c . FILE");
     return EXIT_OK;
 }

@@ -303,8 +303,8 @@ static exit_code apply_timed(const param_slot *place, const pipeline_flag *timed
                         param_flag_name(place->param, name), timed->expected, text);
     if (oif_params_set(place->params, timed->name, value, &error) == OIF_OK)
         return EXIT_OK;
-    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), text,
-                    error.message);
+    return complain_because(&(complaint_reason){.cause = error.cause}, EXIT_USAGE, "--%s %s: %s",
+                            param_flag_name(place->param, name), text, error.message);
 }
 
 static exit_code apply_param(const param_slot *place, const char *value)
@@ -317,8 +317,8 @@ static exit_code apply_param(const param_slot *place, const char *value)
         return apply_timed(place, flag, value);
     if (oif_params_set_text(place->params, place->param->name, value, &error) == OIF_OK)
         return EXIT_OK;
-    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), value,
-                    error.message);
+    return complain_because(&(complaint_reason){.cause = error.cause}, EXIT_USAGE, "--%s %s: %s",
+                            param_flag_name(place->param, name), value, error.message);
 }
 
 static exit_code apply_option(const cli_option *option, const char *value, cli_settings *settings)
@@ -395,15 +395,19 @@ exit_code params_choose(oif_params *params, const char *name, size_t name_bytes)
     const oif_detector_info *info;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
         if (flag_is(&unknown, info->table.name)) /* all parts are known */
-            return complain(EXIT_USAGE, "--detector %s: %s", text, error.message);
+            return complain_because(&(complaint_reason){.cause = error.cause}, EXIT_USAGE,
+                                    "--detector %s: %s", text, error.message);
         suggestion_consider(&suggestion, info->table.name);
     }
+    const complaint_reason reason = {.cause = error.cause};
     if (!suggestion.closest)
-        return complain(EXIT_USAGE,
-                        "--detector: there is no detector '%.*s' ('oif detectors' lists all)",
-                        (int)unknown.name_bytes, unknown.name);
-    return complain(EXIT_USAGE, "--detector: there is no detector '%.*s'; did you mean %s?",
-                    (int)unknown.name_bytes, unknown.name, suggestion.closest);
+        return complain_because(
+            &reason, EXIT_USAGE,
+            "--detector: there is no detector '%.*s' ('oif detectors' lists all)",
+            (int)unknown.name_bytes, unknown.name);
+    return complain_because(&reason, EXIT_USAGE,
+                            "--detector: there is no detector '%.*s'; did you mean %s?",
+                            (int)unknown.name_bytes, unknown.name, suggestion.closest);
 }
 
 static exit_code init_detector(const cli_command *command, cli_settings *settings, char **arguments)
@@ -490,7 +494,8 @@ static exit_code complain_params(const cli_settings *settings, oif_status status
         word += bytes;
     }
     *to = '\0';
-    return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", text);
+    return complain_because(&(complaint_reason){.cause = error->cause},
+                            status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", text);
 }
 
 exit_code settings_make_detector(const cli_settings *settings, size_t dimension,

@@ -247,7 +247,7 @@ void output_release_messages(void)
 /* Messages of this thread that become part of an answer. */
 static _Thread_local struct {
     bool is_on;
-    char complaint[COMPLAINT_BYTES];
+    complaint first;
     char *notes;
     size_t note_bytes;
 } captured;
@@ -255,14 +255,14 @@ static _Thread_local struct {
 void messages_capture(void)
 {
     captured.is_on = true;
-    captured.complaint[0] = '\0';
+    captured.first = (complaint){.text = ""};
     captured.notes = NULL;
     captured.note_bytes = 0;
 }
 
-char *messages_captured(char complaint[COMPLAINT_BYTES])
+char *messages_captured(complaint *first)
 {
-    memcpy(complaint, captured.complaint, COMPLAINT_BYTES);
+    *first = captured.first;
     captured.is_on = false;
     return captured.notes;
 }
@@ -282,32 +282,55 @@ static void capture_note(const char *message)
     notes[captured.note_bytes] = '\0';
 }
 
-static void capture_message(const char *message, bool is_complaint)
+static void capture_complaint(const char *message, const complaint_reason *reason)
 {
-    if (!is_complaint)
-        capture_note(message);
-    else if (captured.complaint[0] == '\0')
-        snprintf(captured.complaint, sizeof captured.complaint, "%.*s",
-                 (int)cut_bytes(message, strlen(message), COMPLAINT_BYTES - 1), message);
+    complaint *first = &captured.first;
+    char plain[CONVERSION_BYTES], conversion[sizeof plain * (ESCAPE_BYTES - 1)];
+    if (first->text[0] != '\0')
+        return;
+    snprintf(plain, sizeof plain, "%s", reason->conversion ? reason->conversion : "");
+    escape_controls(plain, conversion);
+    first->cause = reason->cause;
+    snprintf(first->text, sizeof first->text, "%.*s",
+             (int)cut_bytes(message, strlen(message), COMPLAINT_BYTES - 1), message);
+    snprintf(first->conversion, sizeof first->conversion, "%.*s",
+             (int)cut_bytes(conversion, strlen(conversion), CONVERSION_BYTES - 1), conversion);
 }
 
-static void print_message(const char *format, va_list arguments, bool is_complaint)
+/* `reason` is NULL for a note. */
+static void print_message(const complaint_reason *reason, const char *format, va_list arguments)
 {
     char text[1 << 13], escaped[sizeof text * (ESCAPE_BYTES - 1)];
+    const char *advice = reason && reason->advice ? reason->advice : "";
+    const bool is_for_shell = reason && reason->conversion;
     output_flush();
     vsnprintf(text, sizeof text, format, arguments);
+    const size_t bytes = strlen(text);
+    snprintf(text + bytes, sizeof text - bytes, "%s", captured.is_on && is_for_shell ? "" : advice);
     escape_controls(text, escaped);
-    if (captured.is_on)
-        capture_message(escaped, is_complaint);
+    if (captured.is_on && reason)
+        capture_complaint(escaped, reason);
+    else if (captured.is_on)
+        capture_note(escaped);
     else if (!hold_message(escaped))
         fprintf(stderr, "oif: %s\n", escaped);
 }
 
 exit_code complain(exit_code code, const char *format, ...)
 {
+    static const complaint_reason unknown = {.cause = OIF_CAUSE_NONE};
     va_list arguments;
     va_start(arguments, format);
-    print_message(format, arguments, true);
+    print_message(&unknown, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+exit_code complain_because(const complaint_reason *reason, exit_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(reason, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -316,7 +339,7 @@ void note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(format, arguments, false);
+    print_message(NULL, format, arguments);
     va_end(arguments);
 }
 

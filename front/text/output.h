@@ -7,6 +7,8 @@
 #ifndef OIF_FRONT_OUTPUT_H
 #define OIF_FRONT_OUTPUT_H
 
+#include "oif.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,15 +54,34 @@ static inline const char *escape_control(unsigned char c, char text[ESCAPE_BYTES
  * in it are untrusted, so control characters, which a terminal would obey, are escaped. */
 exit_code complain(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What a program can decide by that captures a complaint. */
+typedef struct complaint_reason {
+    oif_cause cause;    /* of the library's error; OIF_CAUSE_NONE for others */
+    const char *advice; /* ends the message; NULL: none */
+    /* The command in the advice, if it converts the input; FILE in it is the input. Such advice is
+     * for a shell, so a captured message does not have it. NULL: none */
+    const char *conversion;
+} complaint_reason;
+
+exit_code complain_because(const complaint_reason *reason, exit_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* The same for messages that are not failures. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+enum { COMPLAINT_BYTES = 1024, CONVERSION_BYTES = 192, NOTES_BYTES_MAX = 1 << 14 };
+
+typedef struct complaint {
+    char text[COMPLAINT_BYTES]; /* "": there was none */
+    oif_cause cause;
+    char conversion[CONVERSION_BYTES]; /* "": none */
+} complaint;
+
 /* Captures the messages of complain and note on this thread until messages_captured returns
- * them: the notes, one per line, to be freed; NULL if there are none. `complaint` becomes the
- * first complaint, "" if there is none. */
-enum { COMPLAINT_BYTES = 1024, NOTES_BYTES_MAX = 1 << 14 };
+ * them: the notes, one per line, to be freed; NULL if there are none. `first` becomes the first
+ * complaint. */
 void messages_capture(void);
-char *messages_captured(char complaint[COMPLAINT_BYTES]);
+char *messages_captured(complaint *first);
 
 /* While a live view covers the terminal, messages are held back, and the view can show the
  * latest one: NULL if there is none. Releasing them prints them. */

@@ -24,3 +24,10 @@ bool problem_set(problem *why, int status, const char *remedy, const char *forma
     va_end(arguments);
     return false;
 }
+
+bool problem_set_error(problem *why, int status, const char *remedy, const oif_error *error)
+{
+    problem_set(why, status, remedy, "%s", error->message);
+    why->cause = error->cause;
+    return false;
+}

@@ -2,6 +2,8 @@
 #ifndef OIF_SERVE_PROBLEM_H
 #define OIF_SERVE_PROBLEM_H
 
+#include "oif.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +11,8 @@
 enum { PROBLEM_MESSAGE_BYTES = 1024, PROBLEM_REMEDY_BYTES = 256 };
 
 typedef struct problem {
-    int status; /* of HTTP */
+    int status;      /* of HTTP */
+    oif_cause cause; /* if it comes from the library */
     char message[PROBLEM_MESSAGE_BYTES];
     uint64_t line, column; /* of the body, from 1; 0: unknown */
     uint64_t rows;         /* of the stream, if has_rows */
@@ -21,6 +24,9 @@ typedef struct problem {
  * be NULL. */
 bool problem_set(problem *why, int status, const char *remedy, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The same for an error of the library, with its message and its cause. */
+bool problem_set_error(problem *why, int status, const char *remedy, const oif_error *error);
 bool problem_set_list(problem *why, int status, const char *remedy, const char *format,
                       va_list arguments);
 

@@ -77,6 +77,8 @@ void reply_problem(reply *answer, const problem *why)
     reply_begin();
     output_print("{\"error\": {\"status\": %d", why->status);
     write_text("message", why->message);
+    if (oif_cause_name(why->cause)[0])
+        write_text("cause", oif_cause_name(why->cause));
     if (why->line > 0)
         output_print(", \"line\": %" PRIu64, why->line);
     if (why->column > 0)

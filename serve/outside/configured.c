@@ -45,13 +45,13 @@ static exit_code parse_options(configured *both, const char *path)
 {
     static char *nothing[] = {NULL};
     char **arguments = both->config.arguments ? both->config.arguments : nothing;
-    char complaint[COMPLAINT_BYTES];
+    complaint about;
     help_kind help;
     messages_capture();
     exit_code code = command_parse(&serve_command, arguments, &both->from_file, &help);
-    free(messages_captured(complaint));
+    free(messages_captured(&about));
     if (code != EXIT_OK)
-        return complain(code, "%s: %s", path, complaint);
+        return complain(code, "%s: %s", path, about.text);
     if (help != HELP_NOT_ASKED)
         return complain(EXIT_USAGE, "%s: 'help' is not a setting", path);
     return EXIT_OK;

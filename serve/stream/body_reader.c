@@ -52,22 +52,15 @@ static uint64_t count_lines(oif_text body)
     return lines;
 }
 
-void body_take_complaint(const char *complaint, problem *why)
+void body_take_complaint(const complaint *about, problem *why)
 {
-    static const char advice[] = "; convert it: ", tool[] = " | oif score";
-    const char *cause_end = strstr(complaint, advice),
-               *command = cause_end ? cause_end + strlen(advice) : NULL,
-               *file = command ? strstr(command, body_name) : NULL,
-               *rest = file ? file + strlen(body_name) : NULL,
-               *end = rest ? strstr(rest, tool) : NULL;
-    snprintf(why->message, sizeof why->message, "%.*s",
-             (int)(end ? (size_t)(cause_end - complaint) : strlen(complaint)), complaint);
-    if (!end)
+    snprintf(why->message, sizeof why->message, "%s", about->text);
+    why->cause = about->cause;
+    if (about->conversion[0] == '\0')
         return;
     why->status = 400;
-    snprintf(why->remedy, sizeof why->remedy,
-             "Convert it: %.*sFILE%.*s | curl --data-binary @- URL", (int)(file - command), command,
-             (int)(end - rest), rest);
+    snprintf(why->remedy, sizeof why->remedy, "Convert it: %s | curl --data-binary @- URL",
+             about->conversion);
 }
 
 /* Whether the decimal sign is still unknown. */
@@ -289,7 +282,8 @@ static exit_code skip_prefix(body_reader *reader)
         reader->input.format == OIF_FORMAT_NDJSON || !oif_reader_has_header(reader->input.reader);
     if (!is_row || oif_reader_next(reader->input.reader, &record, &error) == OIF_OK)
         return EXIT_OK;
-    return complain(EXIT_FAILED, "%s: %s", body_name, error.message);
+    return complain_because(&(complaint_reason){.cause = error.cause}, EXIT_FAILED, "%s: %s",
+                            body_name, error.message);
 }
 
 static exit_code open_known(body_reader *reader, const body_request *request, const char *header)

@@ -51,9 +51,9 @@ oif_format body_format(oif_text body);
 oif_text body_text(const char *bytes, size_t count);
 bool body_is_blank(oif_text body);
 
-/* Turns the complaint about a body into a problem. Advice for a file, such as "convert it: jq -c
- * '.[]' body | oif score", becomes a remedy for a client. */
-void body_take_complaint(const char *complaint, problem *why);
+/* Turns the complaint about a body into a problem. A command that converts the body becomes a
+ * remedy for a client. */
+void body_take_complaint(const complaint *about, problem *why);
 
 /* Begins a body with one of `count` readers, and opens one if none fits. NULL: it cannot be read,
  * and that was reported or is in request->why. */

@@ -25,7 +25,7 @@ static bool change_options(oif_pipeline *pipeline, const cli_settings *settings,
             continue;
         if (oif_pipeline_change_option(pipeline, name, settings->options.values[i], &error) !=
             OIF_OK)
-            return problem_set(why, 409, NULL, "%s", error.message);
+            return problem_set_error(why, 409, NULL, &error);
     }
     return true;
 }

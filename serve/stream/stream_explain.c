@@ -64,9 +64,12 @@ static bool explain_row(explanation *made, const oif_record *record, problem *wh
     if (status == OIF_OK)
         status = oif_pipeline_process_at(made->copy, name.text, name.bytes, seconds, row, &result,
                                          &error);
-    if (status != OIF_OK)
-        return problem_set(why, status == OIF_EVALUE ? 400 : 503, NULL, "%s",
-                           status == OIF_EMEMORY ? "out of memory" : error.message);
+    if (status != OIF_OK) {
+        problem_set(why, status == OIF_EVALUE ? 400 : 503, NULL, "%s",
+                    status == OIF_EMEMORY ? "out of memory" : error.message);
+        why->cause = error.cause;
+        return false;
+    }
     result.anomaly = true; /* so that reasons are computed */
     row_verdict verdict = result_fields_judge(&made->reader.fields, made->copy, &result, seconds);
     verdict.result.anomaly = result.grade != OIF_GRADE_NONE;
@@ -108,7 +111,7 @@ static bool read_explained(explanation *made, problem *why)
 bool stream_write_explanation(stream *one, const explain_request *request, problem *why)
 {
     explanation made = {.one = one, .request = request};
-    char complaint[COMPLAINT_BYTES];
+    complaint about;
     stream_begin_look(one);
     bool is_good = one->pipeline && !one->is_broken;
     if (!is_good) {
@@ -116,9 +119,9 @@ bool stream_write_explanation(stream *one, const explain_request *request, probl
     } else {
         messages_capture();
         is_good = read_explained(&made, why);
-        free(messages_captured(complaint));
+        free(messages_captured(&about));
         if (!is_good && why->message[0] == '\0')
-            body_take_complaint(complaint, why);
+            body_take_complaint(&about, why);
     }
     body_reader_close(&made.reader);
     oif_pipeline_free(made.copy);

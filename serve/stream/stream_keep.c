@@ -157,7 +157,7 @@ static bool save_state(stream *one, problem *why)
     oif_error error;
     if (oif_state_file_save_pipeline(one->file, one->pipeline, &error) == OIF_OK)
         return true;
-    return problem_set(why, 507, disk_remedy, "%s", error.message);
+    return problem_set_error(why, 507, disk_remedy, &error);
 }
 
 static bool save_steps(stream *one, problem *why)
@@ -362,6 +362,7 @@ static bool break_off(stream *one, const problem *why)
 {
     const char *remedy = why->remedy[0] ? why->remedy : "repair it, or restore a backup";
     one->is_broken = true;
+    one->cause = why->cause;
     snprintf(one->error, sizeof one->error, "%s", why->message);
     snprintf(one->remedy, sizeof one->remedy, "%.200s; then start the server again", remedy);
     complain(EXIT_FAILED, "stream %s: %s: %s", one->name, one->error, one->remedy);
@@ -370,7 +371,9 @@ static bool break_off(stream *one, const problem *why)
 
 bool stream_tell_broken(const stream *one, problem *why)
 {
-    return problem_set(why, 503, one->remedy, "%s", one->error);
+    problem_set(why, 503, one->remedy, "%s", one->error);
+    why->cause = one->cause;
+    return false;
 }
 
 static void replay_settings(stream *one, const journal_record *record)
@@ -451,7 +454,7 @@ static bool load_state(stream *one, size_t history_bytes, problem *why)
     if (status == OIF_END)
         return check_no_state(one, why);
     if (status != OIF_OK)
-        return problem_set(why, 503, stream_copy_remedy, "%s", error.message);
+        return problem_set_error(why, 503, stream_copy_remedy, &error);
     if (!check_state(one, why))
         return false;
     one->settings.cli.score.time = one->shape.time;
@@ -473,9 +476,7 @@ static bool open_state(stream *one, problem *why)
         return false;
     if (oif_state_file_open(stream_path(one, "state", path), &one->file, &error) == OIF_OK)
         return true;
-    bool is_many = strstr(error.message, strerror(EMFILE)) != NULL;
-    return problem_set(why, 503, descriptors_remedy(is_many ? EMFILE : 0, disk_remedy), "%s",
-                       error.message);
+    return problem_set_error(why, 503, descriptors_remedy(error.system_errno, disk_remedy), &error);
 }
 
 static bool open_journal(stream *one, problem *why)

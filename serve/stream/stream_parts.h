@@ -62,6 +62,7 @@ struct stream {
     size_t refused_bytes;    /* that the disk refused last; 0: none */
     char error[ERROR_BYTES]; /* why it cannot work, or what fails; "": nothing */
     bool is_broken;          /* it could not be loaded */
+    oif_cause cause;         /* why it could not */
     char remedy[PROBLEM_REMEDY_BYTES];
 
     /* Figures. */

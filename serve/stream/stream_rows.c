@@ -48,7 +48,8 @@ static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipe
     oif_error error;
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)
-        code = complain(EXIT_FAILED, "%s", error.message);
+        code = complain_because(&(complaint_reason){.cause = error.cause}, EXIT_FAILED, "%s",
+                                error.message);
     if (code == EXIT_OK)
         code = known_roles_remember(settings, *pipeline);
     if (code == EXIT_OK)
@@ -373,12 +374,12 @@ static void keep_notes(stream *one, char *notes, bool is_first)
 /* Processes a whole body. */
 static run_end run_body(body_run *run, problem *why)
 {
-    char complaint[COMPLAINT_BYTES];
+    complaint about;
     bool is_first = !run->one->pipeline;
     *why = (problem){.status = 400};
     messages_capture();
     run_end end = read_body(run, why);
-    keep_notes(run->one, messages_captured(complaint), is_first);
+    keep_notes(run->one, messages_captured(&about), is_first);
     run->answer->bad = run->bad.skipped + run->bad.mended;
     run->one->bad_rows += run->answer->bad + (end == BODY_BAD_ROW);
     if (end == BODY_READ)
@@ -389,7 +390,7 @@ static run_end run_body(body_run *run, problem *why)
         why->status = 409;
     if (end == BODY_FAILED)
         why->status = 503;
-    body_take_complaint(complaint, why);
+    body_take_complaint(&about, why);
     return end;
 }
 

@@ -296,17 +296,20 @@ static bool check_more(const cli_settings *cli, bool has_folder, problem *why)
 /* The parser's messages name options with dashes; settings have none, but the names are clear. */
 static bool parse(stream_settings *settings, problem *why)
 {
-    char complaint[COMPLAINT_BYTES];
+    complaint about;
     help_kind help;
     messages_capture();
     exit_code code = command_parse(&score_command, settings->arguments, &settings->cli, &help);
     if (code == EXIT_OK)
         code = alert_options_check(&settings->cli);
-    free(messages_captured(complaint));
-    return code == EXIT_OK || problem_set(why, code == EXIT_USAGE ? 400 : 503,
-                                          "settings are the options of oif score: see "
-                                          "oif score --help-all",
-                                          "%s", complaint);
+    free(messages_captured(&about));
+    if (code == EXIT_OK)
+        return true;
+    problem_set(why, code == EXIT_USAGE ? 400 : 503,
+                "settings are the options of oif score: see oif score --help-all", "%s",
+                about.text);
+    why->cause = about.cause;
+    return false;
 }
 
 static bool make_arguments(const json_t *object, argument_list *list, problem *why)

@@ -1,4 +1,5 @@
-/* Silent keys: found as the times of rows advance and, while no row comes, as the wall clock does. */
+/* Silent keys: found as the times of rows advance and, while no row comes, as the wall clock
+ * does. */
 #include "stream_parts.h"
 
 #include "front/session/row_session.h"

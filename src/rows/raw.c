@@ -76,7 +76,7 @@ static oif_status fail_torn(oif_reader *reader, oif_error *error)
     const size_t left = reader->end - reader->start;
     const uint64_t total = (reader->line - 1) * row_bytes(reader) + left;
     reader->start = reader->end; /* reported once; the next call finds the end */
-    return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_TOO_FEW_FIELDS, reader->line,
+    return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_TRUNCATED_ROW, reader->line,
                                left / sizeof(double) + 1,
                                "the input ends at byte %llu, %zu bytes into a row of %zu",
                                (unsigned long long)total, left, row_bytes(reader));

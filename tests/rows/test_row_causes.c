@@ -96,7 +96,7 @@ static void a_refused_raw_row_has_a_cause(void **state)
     expect_cause(&error, OIF_CAUSE_INFINITE_VALUE);
     source = (byte_source){.bytes = (const char *)rows, .count = 3 * sizeof(double)};
     error = first_error(&source, options);
-    expect_cause(&error, OIF_CAUSE_TOO_FEW_FIELDS);
+    expect_cause(&error, OIF_CAUSE_TRUNCATED_ROW);
 }
 
 static void an_unknown_column_and_a_bad_time_have_a_cause(void **state)

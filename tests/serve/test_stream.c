@@ -215,7 +215,8 @@ static void free_rows(rows *made)
 /* Its output for the text; the caller frees it. */
 static char *score(const stream_case *one, const text *input)
 {
-    char path[96], complaint[COMPLAINT_BYTES];
+    char path[96];
+    complaint about;
     char *arguments[16] = {NULL};
     size_t count = 0, bytes;
     snprintf(path, sizeof path, "%s/input", folder);
@@ -231,9 +232,9 @@ static char *score(const stream_case *one, const text *input)
     output_divert();
     messages_capture();
     exit_code code = command_run(&score_command, score_run, arguments);
-    free(messages_captured(complaint));
+    free(messages_captured(&about));
     if (code != EXIT_OK)
-        fail_msg("%s: %s", one->name, complaint);
+        fail_msg("%s: %s", one->name, about.text);
     output_write("", 1);
     char *printed = output_diverted(&bytes);
     assert_non_null(printed);

@@ -212,6 +212,7 @@ static void expect_array_refused(stream *one, const char *body, int format, cons
     assert_int_equal(why.status, 400);
     assert_string_equal(why.message, message);
     assert_string_equal(why.remedy, remedy);
+    assert_int_equal(why.cause, OIF_CAUSE_BAD_JSON);
     const explain_request row = {.body = body, .bytes = strlen(body), .format = format};
     if (rows_of(one) > 0) {
         assert_false(stream_write_explanation(one, &row, &why));
@@ -232,6 +233,46 @@ static void expect_arrays_refused(stream *one, int format)
                          "body: this is a JSON array of values, and a line must be an object, such "
                          "as {\"x\": 1}",
                          "Convert it: jq -c '{x: .[]}' FILE | curl --data-binary @- URL");
+}
+
+static void expect_refused(const char *body, size_t bytes, const char *message, oif_cause cause,
+                           const char *remedy)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "tested", "{}");
+    const rows_request request = {.body = body, .bytes = bytes, .answer = ANSWER_COUNT};
+    rows_answer answer;
+    problem why = {.status = 0};
+    assert_false(stream_rows(one, &request, &answer, &why));
+    assert_int_equal(why.status, 400);
+    assert_string_equal(why.message, message);
+    assert_int_equal(why.cause, cause);
+    assert_string_equal(why.remedy, remedy);
+    stream_release(one);
+    streams_close(all);
+}
+
+static void a_refused_body_has_a_cause_and_the_command_that_converts_it(void **state)
+{
+    (void)state;
+    static const char zip[] = "PK\x03\x04\x14\0\0\0", nul[] = "a,b\n1,2\n\0\0\0\n";
+    expect_refused("a,b\n1,2\n3,4,\n", 14,
+                   "body:3:5: this row has 3 fields, the first line has 2, and a delimiter ends "
+                   "the row",
+                   OIF_CAUSE_TRAILING_DELIMITER,
+                   "Convert it: sed 's/,\\r*$//' FILE | curl --data-binary @- URL");
+    expect_refused(
+        nul, sizeof nul - 1, "body:3:1: this line has NUL bytes, as after a crash or power cut",
+        OIF_CAUSE_NUL_BYTES, "Convert it: tr -d '\\000' < FILE | curl --data-binary @- URL");
+    expect_refused(zip, sizeof zip - 1, "body: this is a zip archive, as xlsx and ods are",
+                   OIF_CAUSE_NOT_TEXT,
+                   "Convert it: python3 -c \"import pandas, sys; "
+                   "pandas.read_excel('FILE').to_csv(sys.stdout, index=False)\" | "
+                   "curl --data-binary @- URL");
+    expect_refused("a,b\n1,2\n3\n", 10,
+                   "body:3:2: this row has 1 field, the first line has 2; --on-bad-row skip leaves "
+                   "such rows out",
+                   OIF_CAUSE_TOO_FEW_FIELDS, "");
 }
 
 static void a_json_array_is_refused_with_the_command_that_sends_its_rows(void **state)
@@ -536,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_line_that_is_too_long_takes_no_row_of_the_next_body),
         cmocka_unit_test(the_answer_has_the_mark_of_its_body),
         cmocka_unit_test(a_json_array_is_refused_with_the_command_that_sends_its_rows),
+        cmocka_unit_test(a_refused_body_has_a_cause_and_the_command_that_converts_it),
         cmocka_unit_test(rows_with_too_many_columns_are_refused_before_a_model_is_made),
         cmocka_unit_test(a_lower_limit_does_not_concern_streams_that_are_there),
         cmocka_unit_test(bodies_are_read_as_by_a_new_reader),

@@ -357,6 +357,20 @@ static void a_lost_or_older_state_is_noticed(void **state)
     assert_refused(older, "is older", "backup of the whole folder");
 }
 
+static void a_state_that_cannot_be_loaded_has_a_cause(void **state)
+{
+    problem why;
+    (void)state;
+    save_twice();
+    run("> %s/state", kept);
+    streams *all = open_every(folder, 1000);
+    stream *one = streams_find(all, "one");
+    assert_false(send(one, "9,9\n", false, &why));
+    assert_int_equal(why.cause, OIF_CAUSE_TRUNCATED_SNAPSHOT);
+    stream_release(one);
+    streams_close(all);
+}
+
 static void settings_that_were_spoilt_are_refused_with_the_reason(void **state)
 {
     static const char *const bad[][2] = {
@@ -566,18 +580,53 @@ static void run_out_of_files(void)
     _exit(0);
 }
 
-static void streams_leave_open_files_to_connections(void **state)
+/* Whether the lock or the folder of the state is the first that cannot be opened, the remedy is the
+ * same. */
+static void open_streams_with_few_files(void)
+{
+    struct rlimit limit = {.rlim_cur = 256, .rlim_max = 256};
+    int used[256], count = 0, fd;
+    bool is_new, was_state = false;
+    char name[16] = "s";
+    problem why;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        _exit(2);
+    streams *all = open_empty();
+    while (count < 256 && (fd = dup(0)) >= 0)
+        used[count++] = fd;
+    for (; count > 0 && !streams_create(all, name, NULL, NULL, &is_new, &why); close(used[count])) {
+        const bool is_state = why.cause == OIF_CAUSE_SYSTEM;
+        if (is_state && !strstr(why.remedy, "LimitNOFILE"))
+            _exit(3);
+        was_state |= is_state;
+        snprintf(name, sizeof name, "s%d", --count);
+    }
+    _exit(was_state && count > 0 ? 0 : 4);
+}
+
+static void expect_success_in_a_process_of_its_own(void (*test)(void))
 {
     int status = -1;
-    (void)state;
     if (getenv("OIF_VALGRIND")) /* it has its own idea of RLIMIT_NOFILE */
         skip();
     pid_t child = fork();
     if (child == 0)
-        run_out_of_files();
+        test();
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void streams_leave_open_files_to_connections(void **state)
+{
+    (void)state;
+    expect_success_in_a_process_of_its_own(run_out_of_files);
+}
+
+static void too_many_open_files_have_a_remedy_of_their_own(void **state)
+{
+    (void)state;
+    expect_success_in_a_process_of_its_own(open_streams_with_few_files);
 }
 
 /* ---- The test ---- */
@@ -598,6 +647,7 @@ int main(void)
         cmocka_unit_test(a_new_stream_is_on_disk_before_its_rows_are),
         cmocka_unit_test(folders_that_are_not_streams_are_passed_over_with_a_note),
         cmocka_unit_test(a_lost_or_older_state_is_noticed),
+        cmocka_unit_test(a_state_that_cannot_be_loaded_has_a_cause),
         cmocka_unit_test(a_history_survives_two_interrupted_snapshots),
         cmocka_unit_test(a_lost_journal_is_said),
         cmocka_unit_test(settings_that_were_spoilt_are_refused_with_the_reason),
@@ -606,6 +656,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_not_ready_until_a_write_works),
         cmocka_unit_test(a_journal_that_cannot_be_synced_is_not_ready_until_it_can),
         cmocka_unit_test(streams_leave_open_files_to_connections),
+        cmocka_unit_test(too_many_open_files_have_a_remedy_of_their_own),
     };
     return cmocka_run_group_tests(tests, name_stream, remove_folder);
 }
