@@ -154,6 +154,24 @@ def test_numbers_of_settings_are_shown_as_they_were_written(server):
 # ---- Rows ----
 
 
+def test_errors_have_a_cause_to_decide_by(server):
+    assert server.put(STREAM, {"detector": "forest"}).error["cause"] == "unknown_detector"
+    assert server.put(STREAM, {"num-trees": "many"}).error["cause"] == "parameter_range"
+    server.put(STREAM, {"explain": 2})
+    for body, cause in (
+        ("x,y\n1,2\n3\n", "too_few_fields"),
+        ("x,y\n1,2\n3,4,5\n", "too_many_fields"),
+        ("x,y\n1,2\n3,4,\n", "trailing_delimiter"),
+        ("x,y\n1,2\n3,inf\n", "infinite_value"),
+        ("x,y\n1,2\n3,up\n", "not_a_number"),
+    ):
+        answer = server.post(STREAM + "/rows", body, headers=CSV)
+        assert (answer.status, answer.error["cause"]) == (400, cause), answer.text
+    array = server.post(STREAM + "/rows", '[{"x": 1}]', headers=NDJSON)
+    assert (array.status, array.error["cause"]) == (400, "bad_json"), array.text
+    assert "cause" not in server.get("/api/v1/streams/none").error
+
+
 def test_a_stream_can_be_created_by_its_first_rows(server):
     rows = to_csv(make_rows(300))
     missing = server.post(STREAM + "/rows", rows, headers=CSV)
