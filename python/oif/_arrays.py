@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._errors import DataError, from_column, from_place
+from ._errors import DataError, because, from_column, from_place
 
 Floats = npt.NDArray[np.float64]
 Names = tuple[Any, ...]
@@ -191,7 +191,7 @@ def _is_number_as_text(value: Any) -> bool:
 def _no_number(value: Any, row: int, column: int, name: Any, converter: str) -> DataError:
     """The error about a value that is not a number, with what would make it one."""
     advice = f"; convert it with {converter}" if _is_number_as_text(value) else ""
-    return from_place(f"{value!r} is not a number (row {row}, column {name!r}){advice}", row, column)
+    return from_place(f"{value!r} is not a number (row {row}, column {name!r}){advice}", row, column, "not_a_number")
 
 
 def _objects_of_column(column: npt.NDArray[Any], place: int, name: Any, converter: str) -> Floats:
@@ -215,7 +215,7 @@ def _by_name(table: Table, names: Names | None, ignore_unknown: bool) -> tuple[F
         return array, came
     unknown = [name for name in came if name not in names]
     if unknown and not ignore_unknown:
-        raise DataError(f"there is no column {unknown[0]!r}; the columns are {names!r}")
+        raise because("unknown_column", DataError(f"there is no column {unknown[0]!r}; the columns are {names!r}"))
     ordered = np.full((len(array), len(names)), np.nan)
     for i, name in enumerate(names):
         if name in came:
@@ -303,7 +303,9 @@ def _array_of(x: Any) -> npt.NDArray[Any]:
         lengths = [len(row) if hasattr(row, "__len__") else -1 for row in x] if isinstance(x, Sequence) else []
         for row, length in enumerate(lengths):
             if length != lengths[0]:
-                raise from_place(f"row {row} has {max(length, 0)} numbers, row 0 has {max(lengths[0], 0)}", row, -1) from None
+                cause = "too_few_fields" if length < lengths[0] else "too_many_fields"
+                message = f"row {row} has {max(length, 0)} numbers, row 0 has {max(lengths[0], 0)}"
+                raise from_place(message, row, -1, cause) from None
         raise
 
 
@@ -420,4 +422,5 @@ def _seconds_of_one(time: Any) -> float:
     try:
         return _seconds_of_one(datetime.fromisoformat(time if sys.version_info >= (3, 11) else _old_iso(time)))
     except (TypeError, ValueError):
-        raise DataError(f"{time!r} is not a time; ISO 8601, such as '2026-11-15T22:00:00Z', or a number of seconds since 1970") from None
+        message = f"{time!r} is not a time; ISO 8601, such as '2026-11-15T22:00:00Z', or a number of seconds since 1970"
+        raise because("not_a_time", DataError(message)) from None

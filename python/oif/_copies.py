@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Union, runtime_checkable
 
 from ._core import Learner
-from ._errors import FileError, SnapshotKindError
+from ._errors import FileError, SnapshotKindError, because
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -40,10 +40,13 @@ class Copied(Learner):
     def load(cls, source: Source) -> Self:
         """Load one of this class; oif.load loads either."""
         from ._load import load
+        from ._pipeline import Pipeline
 
         made = load(source)
         if not isinstance(made, cls):
-            raise SnapshotKindError(f"the snapshot is that of a {type(made).__name__}, not of a {cls.__name__}")
+            cause = "pipeline_snapshot" if isinstance(made, Pipeline) else "detector_snapshot"
+            message = f"the snapshot is that of a {type(made).__name__}, not of a {cls.__name__}"
+            raise because(cause, SnapshotKindError(message))
         return made
 
     def save(self, path: str | os.PathLike[str] | SupportsWrite, /) -> None:

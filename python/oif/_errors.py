@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import os
+from typing import TypeVar
 
 
 class Error(Exception):
@@ -11,8 +11,12 @@ class Error(Exception):
 
     `row` and `column` say where, counted from 0 as in `X[row, column]`; `byte` says where in a snapshot. They are None
     where there is no place.
+
+    `cause` says why, for programs: `"infinite_value"`, `"unknown_column"`, `"wrong_checksum"`, ... It is None where the class
+    says it all. The names are those of `oif_cause` in oif.h, in lower case; they stay, while messages may change.
     """
 
+    cause: str | None = None
     row: int | None = None
     column: int | None = None
     byte: int | None = None
@@ -87,10 +91,18 @@ _CLASSES: tuple[type[Error], ...] = (
 )
 
 
-def from_status(status: int, message: str, line: int, column: int) -> Error:
+_AnyError = TypeVar("_AnyError", bound=Error)
+
+
+def because(cause: str | None, error: _AnyError) -> _AnyError:
+    error.cause = cause or None
+    return error
+
+
+def from_status(status: int, message: str, line: int, column: int, cause: str, system_errno: int) -> Error:
     if _CLASSES[status] is FileError:
-        return file_error(message, _errno_in(message))
-    error = _CLASSES[status](message)
+        return because(cause, file_error(message, system_errno or None))
+    error = because(cause, _CLASSES[status](message))
     if isinstance(error, SnapshotError):
         error.byte = column - 1 if column > 0 else None
     else:
@@ -99,30 +111,21 @@ def from_status(status: int, message: str, line: int, column: int) -> Error:
     return error
 
 
-def _errno_in(message: str) -> int | None:
-    """The number behind the system's words, with which the library's message ends but for a remedy."""
-    for number in errno.errorcode:
-        words = f": {os.strerror(number)}"
-        if message.endswith(words) or f"{words}; " in message:
-            return number
-    return None
-
-
 def file_error(message: str, number: int | None, path: object = None) -> FileError:
-    error = _FILE_CLASSES.get(number or 0, FileError)(message)
+    error = because("system" if number else None, _FILE_CLASSES.get(number or 0, FileError)(message))
     error.errno = number
     error.filename = path
     return error
 
 
-def from_place(message: str, row: int, column: int) -> DataError:
-    error = DataError(message)
+def from_place(message: str, row: int, column: int, cause: str | None = None) -> DataError:
+    error = because(cause, DataError(message))
     error.row = row if row >= 0 else None
     error.column = column if column >= 0 else None
     return error
 
 
 def from_column(message: str, column: int) -> ColumnTypeError:
-    error = ColumnTypeError(message)
+    error = because("not_a_number", ColumnTypeError(message))
     error.column = column
     return error

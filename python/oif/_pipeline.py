@@ -16,7 +16,7 @@ from . import _core
 from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
-from ._errors import DataError, ParameterError
+from ._errors import DataError, ParameterError, because
 from ._parameters import Option
 from ._progress import Progress
 from ._results import (
@@ -457,7 +457,8 @@ class Pipeline(Alerting):
         cls = DETECTORS.get(self.kind, Detector)
         copy = cls.__new__(cls)
         if not self._detector_of(key if key is None else key_of(key), copy):
-            raise DataError(f"there is no model of the key {key!r}" if key is not None else "no row without a key was processed")
+            message = f"there is no model of the key {key!r}" if key is not None else "no row without a key was processed"
+            raise because("unknown_key", DataError(message))
         learned = self._learned() or []
         if self.options["shingle"] == 1 and self.column_names and len(learned) == len(self.column_names):
             names = self._learned_names(self.column_names) or ()
@@ -493,7 +494,9 @@ class Pipeline(Alerting):
         if rows.ndim == 1 and columns == 1 and len(rows) > 1:  # a series
             rows = rows.reshape(-1, 1)
         if rows.ndim == 0 or rows.shape[-1] != columns:
-            raise DataError(f"rows have {columns} numbers here, not {rows.shape[-1] if rows.ndim else 1}")
+            given = rows.shape[-1] if rows.ndim else 1
+            cause = "too_few_fields" if given < columns else "too_many_fields"
+            raise because(cause, DataError(f"rows have {columns} numbers here, not {given}"))
         return np.concatenate([rows, np.ones((*rows.shape[:-1], len(MOVES)))], axis=-1)
 
     def silent(self, time: Any) -> list[Silence]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import keys_of, seconds_of
-from ._errors import DataError, from_place
+from ._errors import DataError, because, from_place
 
 
 class Roles(NamedTuple):
@@ -60,7 +60,7 @@ def split_one(row: Any, roles: Roles) -> tuple[dict[Any, Any], Any, Any]:
     left_out = roles.names()
     for name in (*roles.key, *(() if roles.time is None else (roles.time,))):
         if name not in row:
-            raise DataError(f"the row has no column {name!r}; its columns are {tuple(row)!r}")
+            raise because("unknown_column", DataError(f"the row has no column {name!r}; its columns are {tuple(row)!r}"))
     parts = [row[name] for name in roles.key]
     rest = {name: value for name, value in row.items() if name not in left_out}
     for name in roles.category:
@@ -110,7 +110,7 @@ def split(x: Any, roles: Roles) -> Split:
         raise DataError(f"columns have roles ({_listed(roles)}), so rows need names: a DataFrame or dicts, not {type(x).__name__}")
     for name in (*roles.key, *roles.category, *(() if roles.time is None else (roles.time,))):
         if name not in names:
-            raise DataError(f"there is no column {name!r}; the columns are {tuple(names)!r}")
+            raise because("unknown_column", DataError(f"there is no column {name!r}; the columns are {tuple(names)!r}"))
     keys = None
     if len(roles.key) == 1:
         keys = keys_of(_column(x, roles.key[0]))

@@ -50,9 +50,16 @@ static inline PyObject *Py_NewRef(PyObject *object)
 /* Raises the exception of the status, with its place; returns NULL. */
 PyObject *raise_error(const oif_error *error);
 
-/* Raises oif.DataError with a place (from 0, -1 for none) and a message as in PyErr_Format; returns
- * NULL. */
-PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);
+/* Raises oif.DataError with a cause, a place (from 0, -1 for none) and a message as in
+ * PyErr_Format; returns NULL. */
+PyObject *raise_data_error(oif_cause cause, Py_ssize_t row, Py_ssize_t column, const char *format,
+                           ...);
+
+/* For rows that have other columns than the model. */
+static inline oif_cause cause_of_count(Py_ssize_t columns, Py_ssize_t expected)
+{
+    return columns < expected ? OIF_CAUSE_TOO_FEW_FIELDS : OIF_CAUSE_TOO_MANY_FIELDS;
+}
 
 /* ---- text.c ---- */
 

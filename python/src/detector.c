@@ -497,7 +497,7 @@ static PyObject *detector_explain(PyObject *object, PyObject *arguments, PyObjec
     expected_rows expected = learner_expects(&self->base);
     bool good = row_input_read(&rows, x, &expected, SOME_ROWS);
     if (good && !self->base.made) {
-        raise_data_error(-1, -1, "nothing was learned that could explain a row");
+        raise_data_error(OIF_CAUSE_NONE, -1, -1, "nothing was learned that could explain a row");
     } else if (good) {
         Py_ssize_t step_columns = read_step_columns(given, &rows);
         array = step_columns > 0 ? explain(self, &rows, step_columns) : NULL;

@@ -27,15 +27,16 @@ PyObject *raise_error(const oif_error *error)
         PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
     PyObject *make = message ? errors_function("from_status") : NULL;
     if (make)
-        raise_made(PyObject_CallFunction(make, "iOKK", (int)error->status, message,
-                                         (unsigned long long)error->line,
-                                         (unsigned long long)error->column));
+        raise_made(PyObject_CallFunction(
+            make, "iOKKsi", (int)error->status, message, (unsigned long long)error->line,
+            (unsigned long long)error->column, oif_cause_name(error->cause), error->system_errno));
     Py_XDECREF(make);
     Py_XDECREF(message);
     return NULL;
 }
 
-PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...)
+PyObject *raise_data_error(oif_cause cause, Py_ssize_t row, Py_ssize_t column, const char *format,
+                           ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -43,7 +44,8 @@ PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format
     va_end(arguments);
     PyObject *make = message ? errors_function("from_place") : NULL;
     if (make)
-        raise_made(PyObject_CallFunction(make, "Onn", message, row, column));
+        raise_made(
+            PyObject_CallFunction(make, "Onns", message, row, column, oif_cause_name(cause)));
     Py_XDECREF(make);
     Py_XDECREF(message);
     return NULL;

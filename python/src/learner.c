@@ -81,7 +81,7 @@ expected_rows learner_expects(const learner *self)
 bool learner_prepare(learner *self, const row_input *rows)
 {
     if (!self->made && self->names && PyTuple_Size(self->names) != rows->columns) {
-        raise_data_error(-1, -1,
+        raise_data_error(OIF_CAUSE_NONE, -1, -1,
                          "%zd names for rows of %zd numbers; set column_names again or to None",
                          PyTuple_Size(self->names), rows->columns);
         return false;
@@ -91,7 +91,8 @@ bool learner_prepare(learner *self, const row_input *rows)
     size_t columns = self->kind->columns(self->made);
     if (columns == (size_t)rows->columns)
         return true;
-    raise_data_error(-1, -1, "rows have %zu numbers here, not %zd", columns, rows->columns);
+    raise_data_error(cause_of_count(rows->columns, (Py_ssize_t)columns), -1, -1,
+                     "rows have %zu numbers here, not %zd", columns, rows->columns);
     return false;
 }
 
@@ -220,7 +221,7 @@ static bool save_to(learner *self, destination *to)
     }
     learner_leave(self);
     if (empty)
-        raise_data_error(-1, -1, "there is nothing to save before the first row");
+        raise_data_error(OIF_CAUSE_NONE, -1, -1, "there is nothing to save before the first row");
     else if (status != OIF_OK)
         raise_error(&error);
     return !empty && named && status == OIF_OK;
@@ -350,7 +351,7 @@ static bool names_differ(PyObject *names)
     PyObject *set = PySet_New(names);
     bool differ = set && PySet_Size(set) == PyTuple_Size(names);
     if (set && !differ)
-        raise_data_error(-1, -1, "columns have the same name: %R", names);
+        raise_data_error(OIF_CAUSE_NONE, -1, -1, "columns have the same name: %R", names);
     Py_XDECREF(set);
     return differ;
 }

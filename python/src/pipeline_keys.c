@@ -18,7 +18,8 @@ bool key_read(PyObject *object, row_key *k, Py_ssize_t row)
         PyErr_Format(PyExc_TypeError, "a key is a str or bytes, not %R", object);
     }
     if (k->bytes && k->count > OIF_KEY_MAX_BYTES)
-        raise_data_error(row, -1, "a key of %zd bytes is too long", k->count);
+        raise_data_error(OIF_CAUSE_KEY_TOO_LONG, row, -1, "a key of %zd bytes is too long",
+                         k->count);
     return k->bytes && k->count <= OIF_KEY_MAX_BYTES;
 }
 
@@ -26,7 +27,8 @@ bool key_read(PyObject *object, row_key *k, Py_ssize_t row)
 row_key *key_read_all(PyObject *tuple, Py_ssize_t count)
 {
     if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
-        raise_data_error(-1, -1, "there must be a key for each of the %zd rows", count);
+        raise_data_error(OIF_CAUSE_NONE, -1, -1, "there must be a key for each of the %zd rows",
+                         count);
         return NULL;
     }
     row_key *keys = PyMem_Malloc((size_t)(count + 1) * sizeof *keys);
@@ -93,7 +95,8 @@ PyObject *pipeline_key_info(PyObject *object, PyObject *argument)
 static bool has_keys(const learner *base)
 {
     if (!base->made)
-        raise_data_error(-1, -1, "there is no such key: no row was processed yet");
+        raise_data_error(OIF_CAUSE_UNKNOWN_KEY, -1, -1,
+                         "there is no such key: no row was processed yet");
     return base->made != NULL;
 }
 
@@ -155,7 +158,8 @@ PyObject *pipeline_load_key(PyObject *object, PyObject *arguments)
     bool good = learner_enter(base, true);
     if (good) {
         if (!base->made) {
-            raise_data_error(-1, -1, "the number of columns is not known yet: process a row first");
+            raise_data_error(OIF_CAUSE_NONE, -1, -1,
+                             "the number of columns is not known yet: process a row first");
             good = false;
         } else if (oif_pipeline_load_key_memory(base->made, PyBytes_AsString(bytes),
                                                 (size_t)PyBytes_Size(bytes), its_key.bytes,

@@ -251,7 +251,7 @@ static bool check_times(const row_job *job)
 {
     for (Py_ssize_t i = 0; job->seconds && i < job->rows->count; i++)
         if (isinf(job->seconds[i])) {
-            raise_data_error(i, -1, "the time of a row is infinite");
+            raise_data_error(OIF_CAUSE_INFINITE_VALUE, i, -1, "the time of a row is infinite");
             return false;
         }
     return true;
@@ -380,7 +380,8 @@ static const double *read_times(PyObject *object, array_view *view, Py_ssize_t c
     if (view->kind == 'f' && view->item_bytes == sizeof(double) && view->dimensions == 1 &&
         view->shape[0] == count && (count < 2 || view->strides[0] == sizeof(double)))
         return view->data;
-    raise_data_error(-1, -1, "there must be a time for each of the %zd rows", count);
+    raise_data_error(OIF_CAUSE_NONE, -1, -1, "there must be a time for each of the %zd rows",
+                     count);
     return NULL;
 }
 

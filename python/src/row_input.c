@@ -45,10 +45,11 @@ static bool read_number(PyObject *object, double *number, Py_ssize_t column, PyO
     if (PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         if (name)
-            raise_data_error(0, column, "%R is not a number in column %R%s", object, name,
-                             conversion_of(object));
+            raise_data_error(OIF_CAUSE_NOT_A_NUMBER, 0, column, "%R is not a number in column %R%s",
+                             object, name, conversion_of(object));
         else
-            raise_data_error(0, column, "%R is not a number in column %zd%s", object, column,
+            raise_data_error(OIF_CAUSE_NOT_A_NUMBER, 0, column,
+                             "%R is not a number in column %zd%s", object, column,
                              conversion_of(object));
     }
     return false;
@@ -63,7 +64,8 @@ static void raise_unknown(PyObject *dict, PyObject *names)
     while (PyDict_Next(dict, &at, &key, &value)) {
         int known = PySequence_Contains(names, key);
         if (known == 0)
-            raise_data_error(0, -1, "there is no column %R; the columns are %R", key, names);
+            raise_data_error(OIF_CAUSE_UNKNOWN_COLUMN, 0, -1,
+                             "there is no column %R; the columns are %R", key, names);
         if (known != 1)
             return;
     }
@@ -172,7 +174,8 @@ static bool shape_rows(row_input *rows)
     const array_view *view = &rows->view;
     int last = view->dimensions - 1;
     if (last != 0 && last != 1) {
-        raise_data_error(-1, -1, "rows are an array of 2 dimensions, or 1 for a single row, not %d",
+        raise_data_error(OIF_CAUSE_NONE, -1, -1,
+                         "rows are an array of 2 dimensions, or 1 for a single row, not %d",
                          view->dimensions);
         return false;
     }
@@ -266,13 +269,13 @@ static int read_converted(row_input *rows, PyObject *x, const expected_rows *exp
 static bool check_columns(const row_input *rows, const expected_rows *expected)
 {
     if (rows->columns == 0 && rows->count > 0) {
-        raise_data_error(-1, -1, "a row needs at least one number");
+        raise_data_error(OIF_CAUSE_NONE, -1, -1, "a row needs at least one number");
         return false;
     }
     if (expected->columns == 0 || rows->columns == expected->columns)
         return true;
-    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd", expected->columns,
-                     rows->columns);
+    raise_data_error(cause_of_count(rows->columns, expected->columns), -1, -1,
+                     "rows have %zd numbers here, not %zd", expected->columns, rows->columns);
     return false;
 }
 
@@ -286,7 +289,7 @@ static bool settle_dimension(row_input *rows, const expected_rows *expected, row
     if (!rows->single || rows->by_name || wanted == ONE_ROW)
         return true;
     if (wanted == SOME_ROWS && columns == 0 && rows->has_view && rows->columns > 1) {
-        raise_data_error(-1, -1,
+        raise_data_error(OIF_CAUSE_NONE, -1, -1,
                          "an array of 1 dimension is a row or a series; for a series of %zd rows "
                          "use reshape(-1, 1), for one row of %zd numbers reshape(1, -1) or a "
                          "method for one row, such as learn_one",
@@ -314,7 +317,7 @@ static bool read_rows(row_input *rows, PyObject *x, const expected_rows *expecte
     if (read != 1)
         return false;
     if (wanted == ONE_ROW && !rows->single) {
-        raise_data_error(-1, -1, "expected a single row, got a 2-D array");
+        raise_data_error(OIF_CAUSE_NONE, -1, -1, "expected a single row, got a 2-D array");
         return false;
     }
     return settle_dimension(rows, expected, wanted) && check_columns(rows, expected);
@@ -444,10 +447,12 @@ PyObject *raise_infinity(Py_ssize_t row, Py_ssize_t column, bool single, PyObjec
     if (names && !name)
         PyErr_Clear();
     if (single)
-        return name ? raise_data_error(0, column, "the number of column %R %s", name, advice)
-                    : raise_data_error(0, column, "the number of column %zd %s", column, advice);
-    return name ? raise_data_error(row, column, "the number of row %zd, column %R %s", row, name,
-                                   advice)
-                : raise_data_error(row, column, "the number of row %zd, column %zd %s", row, column,
-                                   advice);
+        return name ? raise_data_error(OIF_CAUSE_INFINITE_VALUE, 0, column,
+                                       "the number of column %R %s", name, advice)
+                    : raise_data_error(OIF_CAUSE_INFINITE_VALUE, 0, column,
+                                       "the number of column %zd %s", column, advice);
+    return name ? raise_data_error(OIF_CAUSE_INFINITE_VALUE, row, column,
+                                   "the number of row %zd, column %R %s", row, name, advice)
+                : raise_data_error(OIF_CAUSE_INFINITE_VALUE, row, column,
+                                   "the number of row %zd, column %zd %s", row, column, advice);
 }

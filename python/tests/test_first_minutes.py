@@ -158,6 +158,7 @@ def test_files_that_are_not_there(tmp_path, rows):
             call()
         error = caught.value
         assert isinstance(error, oif.FileError) and (error.errno, error.filename) == (errno.ENOENT, str(missing))
+        assert error.cause == "system"
         assert ": No such file or directory" in str(error) and type(error).__name__ == "FileError"
     with pytest.raises(oif.FileError) as caught:
         oif.load(tmp_path)
@@ -168,6 +169,57 @@ def test_rows_of_different_lengths_are_named():
     with pytest.raises(oif.DataError, match="row 2 has 1 numbers, row 0 has 2") as caught:
         oif.Loda().learn([[1, 2], [3, 4], [5]])
     assert caught.value.row == 2
+
+
+# ---- Causes ----
+
+
+def cause_of(call):
+    with pytest.raises(oif.Error) as caught:
+        call()
+    return caught.value.cause
+
+
+def test_errors_have_a_cause_to_decide_by(rows):
+    loda = oif.Loda()
+    loda.learn(rows)
+    named = oif.Loda()
+    named.learn_one({"flow": 60, "heat": 4})
+    pipeline = oif.Pipeline(oif.Loda())
+    pipeline.process_one(rows[0], key="a")
+    columns = len(rows[0])
+    assert cause_of(lambda: loda.learn_one([float("inf")] * columns)) == "infinite_value"
+    assert cause_of(lambda: loda.learn(np.full((3, columns), np.inf))) == "infinite_value"
+    assert cause_of(lambda: loda.learn_one([1.0] * (columns - 1))) == "too_few_fields"
+    assert cause_of(lambda: loda.learn(np.ones((2, columns + 1)))) == "too_many_fields"
+    assert cause_of(lambda: loda.learn([[1, 2], [3, 4], [5]])) == "too_few_fields"
+    assert cause_of(lambda: named.learn_one({"flow": "high", "heat": 4})) == "not_a_number"
+    assert cause_of(lambda: named.learn_one({"flow": 60, "speed": 4})) == "unknown_column"
+    assert cause_of(lambda: pipeline.detector("b")) == "unknown_key"
+    assert cause_of(lambda: pipeline.process_one(rows[0], key="a" * 100_000)) == "key_too_long"
+    assert cause_of(lambda: pipeline.process_one(rows[0], key="a", time="yesterday")) == "not_a_time"
+    assert cause_of(lambda: oif.Loda(num_projections=0).learn(rows)) == "parameter_range"
+    assert cause_of(lambda: loda.learn(np.ones((2, 2, 2)))) is None
+
+
+def test_errors_of_snapshots_have_a_cause(rows):
+    forest, pipeline = oif.Loda(), oif.Pipeline(oif.Loda())
+    forest.learn(rows)
+    pipeline.process(rows)
+    snapshot = forest.to_bytes()
+    damaged = bytearray(snapshot)
+    damaged[len(damaged) // 2] ^= 1
+    assert cause_of(lambda: oif.load(b"this is no snapshot")) == "not_a_snapshot"
+    assert cause_of(lambda: oif.load(snapshot[:-1])) == "truncated_snapshot"
+    assert cause_of(lambda: oif.load(bytes(damaged))) == "wrong_checksum"
+    assert cause_of(lambda: oif.Pipeline.load(snapshot)) == "detector_snapshot"
+    assert cause_of(lambda: oif.Loda.load(pipeline.to_bytes())) == "pipeline_snapshot"
+
+
+def test_a_state_file_in_use_has_a_cause(tmp_path):
+    path = tmp_path / "state.oif"
+    with oif.Pipeline.open(path, oif.Loda()):
+        assert cause_of(lambda: oif.Pipeline.open(path, oif.Loda())) == "file_in_use"
 
 
 # ---- JSON ----
