@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what clang-format cannot: lines that are too long, torn declarations and strings, include circles.
+"""Checks what clang-format cannot: lines that are too long, torn declarations and strings, include circles, and code that
+decides by the words of an error message instead of its cause.
 
     tools/check/check_style.py                       everything
     tools/check/check_style.py FOLDER...             only the lines of these folders, such as tests or src/base
@@ -91,6 +92,58 @@ def check_lines(path, lines):
             yield f"{place}: a string torn after a short word; join the two parts"
 
 
+# ---- Decisions by words ----
+
+MESSAGE_FOLDERS = ("src", "cli", "serve", "python/src", "python/oif", "java")
+COMMENTS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+SEARCH_IN_C = re.compile(r"\b(?:strn?(?:case)?(?:str|cmp)|strspn|strcspn|strpbrk|mem(?:mem|cmp))\s*(?=\()")
+MESSAGE_IN_C = re.compile(r"\b(?:message|complaint)\b|\bstrerror\s*\(")
+ERROR_IN_PYTHON = r"(?:str\((?:e|err|error|exc|exception|why)\)|\bmessage|\b(?:e|err|error|exc|exception)\.args\[0\])"
+DECISION_IN_PYTHON = re.compile(
+    rf"\bin {ERROR_IN_PYTHON}|{ERROR_IN_PYTHON}(?:\.(?:startswith|endswith|find|index|count|split)\(| [!=]= )"
+    rf"|\bre\.(?:search|match|fullmatch|findall)\([^\n]*{ERROR_IN_PYTHON}"
+)
+DECISION_IN_JAVA = re.compile(
+    r"\bgetMessage\(\)\s*\.\s*(?:contains|startsWith|endsWith|equals\w*|matches|indexOf|split)\(|\.(?:contains|equals)\(\w+\.getMessage\("
+)
+
+
+def without_text(code):
+    """Code of C or Java without comments and what strings say, line by line as before."""
+    return COMMENTS.sub(lambda found: ('""' if found[0][0] == '"' else "") + "\n" * found[0].count("\n"), code)
+
+
+def arguments_at(code, start):
+    """What is between the parenthesis at `start` and the one that closes it."""
+    depth = 0
+    for end in range(start, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[end], 0)
+        if depth == 0:
+            return code[start + 1 : end]
+    return ""
+
+
+def decisions(path, text):
+    """Where a file decides by the words of a message."""
+    if path.suffix in {".c", ".h"}:
+        code = without_text(text)
+        for call in SEARCH_IN_C.finditer(code):
+            if MESSAGE_IN_C.search(arguments_at(code, call.end())):
+                yield code.count("\n", 0, call.start()) + 1
+        return
+    code, decision = (text, DECISION_IN_PYTHON) if path.suffix == ".py" else (without_text(text), DECISION_IN_JAVA)
+    for found in decision.finditer(code):
+        yield code.count("\n", 0, found.start()) + 1
+
+
+def check_decisions(checkout):
+    for folder in MESSAGE_FOLDERS:
+        for path in sorted((checkout / folder).rglob("*")):
+            if path.suffix in {".c", ".h", ".py", ".java"} and "test" not in path.relative_to(checkout).parts:
+                for line in decisions(path, path.read_text(encoding="utf-8")):
+                    yield f"{path.relative_to(checkout)}:{line}: decides by the words of a message; use the cause of the error"
+
+
 # ---- Include circles ----
 
 
@@ -157,6 +210,8 @@ def main():
             complaints += check_lines(source, (checkout / source).read_text(encoding="utf-8").splitlines())
     if not arguments or "--circles" in options:
         complaints += check_circles(checkout, sources)
+    if not arguments:
+        complaints += check_decisions(checkout)
     print("\n".join(complaints) or f"{len(sources)} files: nothing to report")
     sys.exit(bool(complaints) or not sources)
 
