@@ -22,11 +22,13 @@ void jni_throw_out_of_memory(JNIEnv *env)
 void jni_throw_error(JNIEnv *env, const oif_error *error)
 {
     jclass type = (*env)->FindClass(env, "oif/OifException");
-    jmethodID make = type ? (*env)->GetMethodID(env, type, "<init>", "(I[BJJ)V") : NULL;
+    jmethodID make =
+        type ? (*env)->GetMethodID(env, type, "<init>", "(I[BJJLjava/lang/String;)V") : NULL;
     jbyteArray message = make ? jni_bytes_of(env, error->message, strlen(error->message)) : NULL;
-    jobject thrown = message ? (*env)->NewObject(env, type, make, (jint)error->status, message,
-                                                 (jlong)error->line, (jlong)error->column)
-                             : NULL;
+    jstring cause = message ? (*env)->NewStringUTF(env, oif_cause_name(error->cause)) : NULL;
+    jobject thrown = cause ? (*env)->NewObject(env, type, make, (jint)error->status, message,
+                                               (jlong)error->line, (jlong)error->column, cause)
+                           : NULL;
     if (thrown)
         (*env)->Throw(env, thrown);
 }

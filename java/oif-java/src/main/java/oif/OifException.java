@@ -45,18 +45,29 @@ public final class OifException extends RuntimeException {
     private final Status status;
     private final long line;
     private final long column;
+    private final String causeName;
 
     /** Called by native code. The message is UTF-8, but may contain invalid bytes. */
-    OifException(int status, byte[] message, long line, long column) {
+    OifException(int status, byte[] message, long line, long column, String causeName) {
         super(new String(message, StandardCharsets.UTF_8));
         this.status = Status.values()[status];
         this.line = line;
         this.column = column;
+        this.causeName = causeName;
     }
 
     /** The kind of failure. */
     public Status status() {
         return status;
+    }
+
+    /**
+     * Why, more exactly than the status: {@code "infinite_value"}, {@code "unknown_parameter"},
+     * {@code "wrong_checksum"}, and so on; {@code ""} if the status says it all. The names are those
+     * of {@code oif_cause} in oif.h, in lower case. They stay, while messages may change.
+     */
+    public String causeName() {
+        return causeName;
     }
 
     /** The number of the bad row in a block, from 1; 0 if unknown. */

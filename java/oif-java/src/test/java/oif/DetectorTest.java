@@ -63,19 +63,25 @@ class DetectorTest {
         }
     }
 
+    private static String causeOf(org.junit.jupiter.api.function.Executable call) {
+        return assertThrows(OifException.class, call).causeName();
+    }
+
     @Test
     void failuresSayWhatIsWrongAndChangeNothing() {
         OifException unknown = assertThrows(OifException.class, () -> Params.of("forest"));
         assertEquals(OifException.Status.PARAM, unknown.status());
         assertTrue(unknown.getMessage().contains("rolling-iforest"), unknown.getMessage());
-        assertThrows(OifException.class, () -> Params.of("online-iforest").set("num_trees", 0));
-        assertThrows(OifException.class, () -> Params.of("online-iforest").set("trees", 10));
-        assertThrows(OifException.class, () -> new Detector(Params.of("online-iforest"), 0));
+        assertEquals("unknown_detector", unknown.causeName());
+        assertEquals("parameter_range", causeOf(() -> Params.of("online-iforest").set("num_trees", 0)));
+        assertEquals("unknown_parameter", causeOf(() -> Params.of("online-iforest").set("trees", 10)));
+        assertEquals("", causeOf(() -> new Detector(Params.of("online-iforest"), 0)));
         assertThrows(OifException.class, () -> new Detector(Params.of("online-iforest"), -1));
         try (Detector detector = detector()) {
             OifException infinite =
                     assertThrows(OifException.class, () -> detector.learn(1, Double.POSITIVE_INFINITY, 3));
             assertEquals(OifException.Status.VALUE, infinite.status());
+            assertEquals("infinite_value", infinite.causeName());
             assertEquals(0, detector.rowsLearned());
             assertThrows(IllegalArgumentException.class, () -> detector.learn(1, 2));
             assertThrows(IllegalArgumentException.class, () -> detector.learnScoreRows(new double[4]));
@@ -92,8 +98,9 @@ class DetectorTest {
             }
             snapshot = detector.save();
         }
-        assertThrows(OifException.class, () -> Detector.load(new byte[0]));
-        assertThrows(OifException.class, () -> Pipeline.load(snapshot));
+        assertEquals("truncated_snapshot", causeOf(() -> Detector.load(new byte[0])));
+        assertEquals("not_a_snapshot", causeOf(() -> Detector.load(new byte[100])));
+        assertEquals("detector_snapshot", causeOf(() -> Pipeline.load(snapshot)));
         for (int at = 0; at < snapshot.length; at += 97) {
             byte[] damaged = snapshot.clone();
             damaged[at] ^= 0x40;
