@@ -100,6 +100,8 @@ static exit_code run_help(char **arguments)
     if (!*arguments)
         return print_help();
     const known_command *command = find_command(*arguments);
+    if (!command && strcmp(*arguments, "help") == 0 && !arguments[1])
+        return print_help();
     if (!command)
         return complain_unknown_command(*arguments);
     if (arguments[1])

@@ -67,9 +67,10 @@ static exit_code complain_no_column(const column_source *from, const char *optio
     suggestion_hint(&suggestion, "", hint);
     if (has_paths(from) && !name_is_pattern(name))
         return add_column(from, name, hint, added);
-    return complain(EXIT_USAGE, "%s: --%s: %s '%s'%s (%sthere are %s)", from->name, option,
-                    name_is_pattern(name) ? "no column is like" : "there is no column", name, hint,
-                    column_source_has_names(from) ? "" : "no header: ", names_text_read(&there));
+    return complain_because(
+        UNKNOWN_COLUMN, EXIT_USAGE, "%s: --%s: %s '%s'%s (%sthere are %s)", from->name, option,
+        name_is_pattern(name) ? "no column is like" : "there is no column", name, hint,
+        column_source_has_names(from) ? "" : "no header: ", names_text_read(&there));
 }
 
 /* The column of exactly this name; *found is the number of columns if there is none. */

@@ -189,11 +189,11 @@ static exit_code complain_difference(const column_source *from, const cli_settin
                         names_text_paste(&name));
     }
     if (!found->here)
-        return complain(EXIT_FAILED,
-                        "%s:%" PRIu64 ": there is no column '%s', which the state %s has "
-                        "learned from; name the right input, or another state",
-                        from->name, from->header_line, cut_name(found->known->name).text,
-                        from->known_path);
+        return complain_because(UNKNOWN_COLUMN, EXIT_FAILED,
+                                "%s:%" PRIu64 ": there is no column '%s', which the state %s has "
+                                "learned from; name the right input, or another state",
+                                from->name, from->header_line, cut_name(found->known->name).text,
+                                from->known_path);
     char message[3 * CUT_NAME_BYTES + 128]; /* three names and the rest */
     snprintf(message, sizeof message, "'%s' is not a column of the state %s%s%s%s; %s",
              cut_name(found->here->name).text, cut_name(from->known_path).text,

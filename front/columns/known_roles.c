@@ -61,10 +61,11 @@ static exit_code find_key(const cli_input *input, const char *known, const char 
         if (has_column(input, key.names[i]))
             continue;
         if (has_names(input))
-            code = complain(EXIT_FAILED,
-                            "%s: there is no column '%s', the key of the state %s; name another "
-                            "state",
-                            input->source.name, cut_name(key.names[i]).text, path);
+            code = complain_because(
+                UNKNOWN_COLUMN, EXIT_FAILED,
+                "%s: there is no column '%s', the key of the state %s; name another "
+                "state",
+                input->source.name, cut_name(key.names[i]).text, path);
         else
             code = complain(EXIT_FAILED,
                             "%s: the state %s has the key '%s', and these rows have no header; "

@@ -60,13 +60,22 @@ void input_error_place(const oif_reader *reader, const oif_record *record, size_
     }
 }
 
-exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,
-                               size_t column, const char *message)
+static exit_code complain_at(const complaint_reason *reason, const char *name,
+                             const oif_reader *reader, const oif_record *record, size_t column,
+                             const char *message)
 {
     char text[INPUT_ERROR_TEXT_BYTES];
     oif_error error = {.status = OIF_EINPUT};
     input_error_place(reader, record, column, &error);
-    return complain(EXIT_FAILED, "%s%s", input_error_text(name, &error, text), message);
+    return complain_because(reason, EXIT_FAILED, "%s%s", input_error_text(name, &error, text),
+                            message);
+}
+
+exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,
+                               size_t column, const char *message)
+{
+    return complain_at(&(complaint_reason){.cause = OIF_CAUSE_NONE}, name, reader, record, column,
+                       message);
 }
 
 exit_code input_error_in_header(const char *name, const oif_reader *reader, uint64_t header_line,
@@ -74,5 +83,5 @@ exit_code input_error_in_header(const char *name, const oif_reader *reader, uint
 {
     oif_record header = {.line = header_line};
     header.text = oif_reader_header_text(reader, &header.text_bytes);
-    return input_error_in_field(name, reader, &header, column, message);
+    return complain_at(UNKNOWN_COLUMN, name, reader, &header, column, message);
 }

@@ -15,7 +15,8 @@ const char *input_error_text(const char *name, const oif_error *error,
 void input_error_place(const oif_reader *reader, const oif_record *record, size_t column,
                        oif_error *error);
 
-/* Complains about one field of a record, or of the header, which is on line `header_line`. */
+/* Complains about one field of a record, or about an unknown column of the header, which is on line
+ * `header_line`. */
 exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,
                                size_t column, const char *message);
 exit_code input_error_in_header(const char *name, const oif_reader *reader, uint64_t header_line,

@@ -278,8 +278,9 @@ static exit_code complain_unknown_flag(const cli_command *command, const cli_set
                             param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
     suggestion_consider(&suggestion, "help");
     suggestion_consider(&suggestion, "help-all");
-    return complain(EXIT_USAGE, "unknown option '%s'%s ('oif %s --help-all' lists all)", argument,
-                    suggestion_hint(&suggestion, "--", hint), command->name);
+    return complain_because(&(complaint_reason){.cause = OIF_CAUSE_UNKNOWN_PARAMETER}, EXIT_USAGE,
+                            "unknown option '%s'%s ('oif %s --help-all' lists all)", argument,
+                            suggestion_hint(&suggestion, "--", hint), command->name);
 }
 
 /* ---- Reading the command line ---- */

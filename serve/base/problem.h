@@ -12,7 +12,7 @@ enum { PROBLEM_MESSAGE_BYTES = 1024, PROBLEM_REMEDY_BYTES = 256 };
 
 typedef struct problem {
     int status;      /* of HTTP */
-    oif_cause cause; /* if it comes from the library */
+    oif_cause cause; /* OIF_CAUSE_NONE: the status says enough */
     char message[PROBLEM_MESSAGE_BYTES];
     uint64_t line, column; /* of the body, from 1; 0: unknown */
     uint64_t rows;         /* of the stream, if has_rows */

@@ -139,12 +139,13 @@ static bool fail(problem *why, const journal *log, const char *what)
 {
     int reason = errno;
     bool is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
-    return problem_set(
-        why, is_full ? 507 : 503,
-        is_full ? "make room on the disk, and send it again"
-                : descriptors_remedy(reason,
-                                     "repair the disk or fix its permissions, and send it again"),
-        "%s: %s: %s", log->path, what, strerror(reason));
+    problem_set(why, is_full ? 507 : 503,
+                is_full ? "make room on the disk, and send it again"
+                        : descriptors_remedy(
+                              reason, "repair the disk or fix its permissions, and send it again"),
+                "%s: %s: %s", log->path, what, strerror(reason));
+    why->cause = OIF_CAUSE_SYSTEM;
+    return false;
 }
 
 static bool begin_file(journal *log)

@@ -54,8 +54,11 @@ static bool explain_row(explanation *made, const oif_record *record, problem *wh
     oif_result result;
     oif_error error = {.status = OIF_OK};
     oif_status status = copy_key(one, name.text, name.bytes, &made->copy, &error);
-    if (status == OIF_EVALUE)
-        return problem_set(why, 404, "send rows of it first", "there is no model of this key");
+    if (status == OIF_EVALUE) {
+        problem_set(why, 404, "send rows of it first", "there is no model of this key");
+        why->cause = error.cause;
+        return false;
+    }
     if (columns->has_time && status == OIF_OK &&
         oif_time_parse(&format, record->texts[columns->time_text].text,
                        record->texts[columns->time_text].bytes, &seconds, NULL) != OIF_OK)

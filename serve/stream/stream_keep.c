@@ -44,9 +44,11 @@ typedef struct kept_figures {
 bool stream_fail_on_file(problem *why, const char *path, const char *what)
 {
     int reason = errno;
-    return problem_set(why, reason == ENOSPC || reason == EDQUOT ? 507 : 503,
-                       descriptors_remedy(reason, disk_remedy), "%s: %s: %s", path, what,
-                       strerror(reason));
+    problem_set(why, reason == ENOSPC || reason == EDQUOT ? 507 : 503,
+                descriptors_remedy(reason, disk_remedy), "%s: %s: %s", path, what,
+                strerror(reason));
+    why->cause = OIF_CAUSE_SYSTEM;
+    return false;
 }
 
 const char *stream_path(const stream *one, const char *file, char path[STREAM_PATH_BYTES])

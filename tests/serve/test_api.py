@@ -169,6 +169,11 @@ def test_errors_have_a_cause_to_decide_by(server):
         assert (answer.status, answer.error["cause"]) == (400, cause), answer.text
     array = server.post(STREAM + "/rows", '[{"x": 1}]', headers=NDJSON)
     assert (array.status, array.error["cause"]) == (400, "bad_json"), array.text
+    other = server.post(STREAM + "/rows", "x,y\n1,2\n") and server.post(STREAM + "/rows", "x,z\n1,2\n", headers=CSV)
+    assert (other.status, other.error["cause"]) == (409, "unknown_column"), other.text
+    assert server.put(STREAM, {"bogus": 5}).error["cause"] == "unknown_parameter"
+    unknown = server.post(STREAM + "/explain?key=none", "x,y\n1,2\n", headers=CSV)
+    assert (unknown.status, unknown.error["cause"]) == (404, "unknown_key"), unknown.text
     assert "cause" not in server.get("/api/v1/streams/none").error
 
 
