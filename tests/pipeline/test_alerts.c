@@ -780,8 +780,8 @@ static void the_check_of_a_budget_accepts_every_pace(void **unused)
     }
 }
 
-/* Within the cooldown an episode continues, whichever sense or detector finds the next anomaly. It was paid for by the
- * one that began it. */
+/* Within the cooldown an episode continues, whichever sense or detector finds the next anomaly. It
+ * was paid for by the one that began it. */
 static void an_episode_that_continues_keeps_its_opener(void **unused)
 {
     (void)unused;
