@@ -34,9 +34,12 @@ static bool is_number(const char *field, const char *end)
     while (field < end && (is_blank(end[-1]) || end[-1] == '"'))
         end--;
     const char *stop = field < end ? oif_number_parse(field, end, &value) : NULL;
-    if (stop && stop < end && *stop == ',')
-        stop = stop + 1 + strspn(stop + 1, "0123456789");
-    return stop && stop >= end && value == value;
+    if (stop && stop < end && *stop == ',') {
+        stop++;
+        while (stop < end && *stop >= '0' && *stop <= '9')
+            stop++;
+    }
+    return stop && stop == end && value == value;
 }
 
 static bool has_number(const file_start *start, const char *line, size_t bytes)
@@ -63,7 +66,7 @@ start_line file_start_judge(const file_start *start, const char *line, size_t by
     size_t blanks = 0;
     while (blanks < bytes && is_blank(line[blanks]))
         blanks++;
-    if (bytes == start->header_bytes && memcmp(line, start->header, bytes) == 0)
+    if (bytes > 0 && bytes == start->header_bytes && memcmp(line, start->header, bytes) == 0)
         return START_IS_HEADER;
     if (blanks == bytes)
         return START_IS_BLANK;
