@@ -141,9 +141,10 @@ void names_text_add_as(names_text *names, const char *name, const char *pasted, 
 const char *names_text_read(names_text *names)
 {
     size_t used = strlen(names->read);
-    if (names->shown < names->count)
+    if (names->shown < names->count && !names->is_ended)
         snprintf(names->read + used, NAMES_TEXT_BYTES - used, "%s%zu%s", used > 0 ? " and " : "",
                  names->count - names->shown, used > 0 ? " more" : "");
+    names->is_ended = true;
     return names->read;
 }
 

@@ -28,6 +28,7 @@ typedef struct names_text {
     char read[NAMES_TEXT_BYTES];  /* a, b */
     char paste[NAMES_TEXT_BYTES]; /* a,b */
     size_t count, shown;
+    bool is_ended;      /* with how many more there are */
     bool is_quoted;     /* for the shell */
     bool is_not_pasted; /* one of them cannot be typed, or there is no room */
 } names_text;
