@@ -66,7 +66,7 @@ bool key_columns_have(const key_columns *key, size_t column)
 
 /* ---- Records ---- */
 
-/* Appends a value; returns the bytes then, at most OIF_KEY_MAX_BYTES + 1. */
+/* Appends a value; returns the bytes then, at most OIF_KEY_MAX_BYTES + 2. */
 static size_t append(char *joined, size_t bytes, oif_text value)
 {
     for (size_t i = 0; i < value.bytes && bytes <= OIF_KEY_MAX_BYTES; i++) {
