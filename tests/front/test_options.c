@@ -1,0 +1,513 @@
+/* front/options: what arguments mean, which are refused and why, and the text of help. */
+#include "front_fixture.h"
+
+#include "front/options/command.h"
+#include "front/options/flag_list.h"
+#include "front/options/help.h"
+#include "front/options/pipeline_flags.h"
+
+/* ---- A command with an option of every kind ---- */
+
+static const char *set_even(cli_settings *settings, const char *value)
+{
+    settings->generate.seed = value ? (uint64_t)atoi(value) : 2;
+    return settings->generate.seed % 2 == 0 ? NULL : "an even number";
+}
+
+static const char *const sizes[] = {"small", "large", "huge", NULL};
+
+static const cli_option try_options[] = {
+    {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print JSON"},
+    {"verbose", OPTION_SWITCH, SETTING(verbose), GROUP_OUTPUT, .help = "say more"},
+    {"no-header", OPTION_CONSTANT, SETTING(header), GROUP_INPUT, .help = "rows only",
+     .from = OIF_HEADER_NO},
+    {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS, .brief = "the label", .argument = "COL"},
+    {"rows", OPTION_COUNT, SETTING(generate.rows), GROUP_OUTPUT, .brief = "how many rows",
+     .argument = "N", .from = 1, .to = 1000, .range = "1 to 1000"},
+    {"size", OPTION_WORD, SETTING(format), GROUP_OUTPUT, .brief = "how large", .argument = "SIZE",
+     .words = sizes, .from = 5},
+    {"even", OPTION_APPLY, SETTING(generate.seed), GROUP_OUTPUT, .brief = "an even number",
+     .argument = "[N]", .apply = set_even},
+};
+
+static const cli_command try_command = {.name = "try",
+                                        .summary = "has every kind of option",
+                                        .usage = "try [OPTIONS] [FILE]",
+                                        .examples = "  oif try rows.csv\n",
+                                        .more_examples = "  oif try --json rows.csv\n",
+                                        .options = try_options,
+                                        .option_count = sizeof try_options / sizeof *try_options,
+                                        .takes_file = true,
+                                        .takes_params = true,
+                                        .takes_pipeline = true};
+
+static cli_settings parsed; /* closed, so without files */
+static help_kind asked_help;
+static const char *first_file;
+static size_t file_count;
+
+/* What is wrong is in `said`. */
+static exit_code parse_as(const cli_command *command, const char *const arguments[])
+{
+    static char *copies[ARGUMENTS_MAX + 1]; /* the settings point into them */
+    size_t count = 0;
+    for (; arguments[count]; count++)
+        copies[count] = (char *)(uintptr_t)arguments[count]; /* they are not changed */
+    copies[count] = NULL;
+    messages_capture();
+    exit_code code = command_parse(command, copies, &parsed, &asked_help);
+    take_messages();
+    first_file = parsed.file;
+    file_count = parsed.file_count;
+    settings_close(&parsed);
+    return code;
+}
+
+#define PARSE(...) parse_as(&try_command, OPTIONS(__VA_ARGS__))
+
+#define ASSERT_REFUSED(expected, ...)                                                              \
+    do {                                                                                           \
+        assert_int_equal(PARSE(__VA_ARGS__), EXIT_USAGE);                                          \
+        assert_string_equal(said.text, expected);                                                  \
+    } while (0)
+
+static double pipeline_option(const char *name)
+{
+    double value = -5;
+    assert_int_equal(oif_params_get(&parsed.options, name, &value, NULL), OIF_OK);
+    return value;
+}
+
+/* ---- Kinds of options ---- */
+
+static void without_arguments_nothing_is_given(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_as(&try_command, NO_OPTIONS), EXIT_OK);
+    assert_false(parsed.json);
+    assert_null(parsed.label);
+    assert_null(first_file);
+    assert_int_equal(file_count, 0);
+    assert_false(parsed.is_detector_given);
+    assert_string_equal(parsed.params.table->name, OIF_DEFAULT_DETECTOR);
+    assert_int_equal(asked_help, HELP_NOT_ASKED);
+    for (size_t i = 0; i < OIF_PARAMS_MAX; i++)
+        assert_false(parsed.is_given[i] || parsed.is_option_given[i]);
+}
+
+static void a_switch_takes_no_value(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--json"), EXIT_OK);
+    assert_true(parsed.json);
+    ASSERT_REFUSED("--json takes no value", "--json=1");
+    assert_int_equal(PARSE("-v"), EXIT_OK);
+    assert_true(parsed.verbose);
+}
+
+static void a_constant_sets_its_word(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--no-header"), EXIT_OK);
+    assert_int_equal(parsed.header, OIF_HEADER_NO);
+    ASSERT_REFUSED("--no-header takes no value", "--no-header=x");
+}
+
+static void a_text_is_in_the_same_argument_or_the_next(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--label", "is bad"), EXIT_OK);
+    assert_string_equal(parsed.label, "is bad");
+    assert_int_equal(PARSE("--label=a=b"), EXIT_OK);
+    assert_string_equal(parsed.label, "a=b");
+    assert_int_equal(PARSE("--label="), EXIT_OK);
+    assert_string_equal(parsed.label, "");
+    assert_int_equal(PARSE("--label", "--json"), EXIT_OK);
+    assert_string_equal(parsed.label, "--json");
+    assert_false(parsed.json);
+    assert_int_equal(PARSE("--label", "a", "--label", "b"), EXIT_OK);
+    assert_string_equal(parsed.label, "b");
+    ASSERT_REFUSED("--label needs a value ('oif try --help-all' says which)", "--label");
+}
+
+static void a_count_is_a_whole_number_in_its_range(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"0", "1001", "1.5", "-1", "", "x", "7x", "nan", "inf"};
+    assert_int_equal(PARSE("--rows", "1"), EXIT_OK);
+    assert_int_equal(parsed.generate.rows, 1);
+    assert_int_equal(PARSE("--rows=1e3"), EXIT_OK);
+    assert_int_equal(parsed.generate.rows, 1000);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char expected[96];
+        snprintf(expected, sizeof expected,
+                 "--rows: expected a whole number from 1 to 1000, not '%s'", wrong[i]);
+        ASSERT_REFUSED(expected, "--rows", wrong[i]);
+    }
+}
+
+static void a_word_is_one_of_the_listed(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--size", "small"), EXIT_OK);
+    assert_int_equal(parsed.format, 5);
+    assert_int_equal(PARSE("--size=huge"), EXIT_OK);
+    assert_int_equal(parsed.format, 7);
+    ASSERT_REFUSED("--size: expected small, large or huge, not 'hug'", "--size", "hug");
+    ASSERT_REFUSED("--size needs a value ('oif try --help-all' says which)", "--size");
+}
+
+static void an_optional_value_is_taken_only_if_it_is_a_number(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--even", "4"), EXIT_OK);
+    assert_int_equal(parsed.generate.seed, 4);
+    assert_null(first_file);
+    assert_int_equal(PARSE("--even", "rows.csv"), EXIT_OK);
+    assert_int_equal(parsed.generate.seed, 2);
+    assert_string_equal(first_file, "rows.csv");
+    assert_int_equal(PARSE("--even"), EXIT_OK);
+    assert_int_equal(parsed.generate.seed, 2);
+    ASSERT_REFUSED("--even: expected an even number, not '3'", "--even=3");
+}
+
+/* ---- Files ---- */
+
+static void a_dash_is_a_file_and_two_dashes_end_the_options(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("-"), EXIT_OK);
+    assert_string_equal(first_file, "-");
+    assert_int_equal(PARSE("--", "--json"), EXIT_OK);
+    assert_string_equal(first_file, "--json");
+    assert_false(parsed.json);
+}
+
+static void only_a_command_that_reads_rows_takes_several_files(void **state)
+{
+    (void)state;
+    ASSERT_REFUSED("unexpected argument 'b.csv' (usage: oif try [OPTIONS] [FILE])", "a.csv",
+                   "b.csv");
+    assert_int_equal(parse_as(&score_command, OPTIONS("a.csv", "b.csv")), EXIT_OK);
+    assert_int_equal(file_count, 2);
+    cli_command without = try_command;
+    without.takes_file = false;
+    assert_int_equal(parse_as(&without, OPTIONS("a.csv")), EXIT_USAGE);
+}
+
+/* ---- Unknown options ---- */
+
+static void an_unknown_option_comes_with_the_closest(void **state)
+{
+    (void)state;
+    ASSERT_REFUSED("unknown option '--lable'; did you mean --label? "
+                   "('oif try --help-all' lists all)",
+                   "--lable", "x");
+    ASSERT_REFUSED("unknown option '--alert-rat=1'; did you mean --alert-rate? "
+                   "('oif try --help-all' lists all)",
+                   "--alert-rat=1");
+    ASSERT_REFUSED("unknown option '--helpp'; did you mean --help? "
+                   "('oif try --help-all' lists all)",
+                   "--helpp");
+    ASSERT_REFUSED("unknown option '--zzzzzzzz' ('oif try --help-all' lists all)", "--zzzzzzzz");
+    assert_int_equal(PARSE("-json"), EXIT_USAGE);
+    assert_has(said.text, "unknown option '-json'; did you mean --json?");
+}
+
+static void a_command_without_parameters_has_no_flags_for_them(void **state)
+{
+    (void)state;
+    cli_command without = try_command;
+    without.takes_params = without.takes_pipeline = false;
+    assert_int_equal(parse_as(&without, OPTIONS("--alert-rate", "0.1")), EXIT_USAGE);
+    assert_int_equal(parse_as(&without, OPTIONS("--seed", "1")), EXIT_USAGE);
+}
+
+/* A parameter that only other detectors have; NULL: there is none. */
+static const oif_param *param_of_others(const oif_param_table *own, const char **owner)
+{
+    const oif_detector_info *info;
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
+        for (size_t j = 0; j < info->table.param_count; j++) {
+            bool is_own = false;
+            for (size_t k = 0; k < own->param_count; k++)
+                is_own |= strcmp(own->params[k].name, info->table.params[j].name) == 0;
+            *owner = info->table.name;
+            if (!is_own)
+                return &info->table.params[j];
+        }
+    return NULL;
+}
+
+static void a_parameter_of_another_detector_names_that(void **state)
+{
+    (void)state;
+    const char *owner;
+    assert_int_equal(parse_as(&try_command, NO_OPTIONS), EXIT_OK);
+    const oif_param *param = param_of_others(parsed.params.table, &owner);
+    char name[FLAG_NAME_BYTES], flag[FLAG_NAME_BYTES + 2], expected[COMPLAINT_BYTES];
+    assert_non_null(param);
+    snprintf(flag, sizeof flag, "--%s", param_flag_name(param, name));
+    snprintf(expected, sizeof expected,
+             "%s is not an option of the detector %s; leave it out, or use --detector %s", flag,
+             OIF_DEFAULT_DETECTOR, owner);
+    ASSERT_REFUSED(expected, flag, "1");
+}
+
+/* ---- Detectors ---- */
+
+static void the_detector_is_chosen_before_its_flags_are_read(void **state)
+{
+    (void)state;
+    const char *owner;
+    char name[FLAG_NAME_BYTES], flag[2 * FLAG_NAME_BYTES], value[PARAM_TEXT_BYTES];
+    assert_int_equal(parse_as(&try_command, NO_OPTIONS), EXIT_OK);
+    const oif_param *param = param_of_others(parsed.params.table, &owner);
+    snprintf(flag, sizeof flag, "--%s=%s", param_flag_name(param, name),
+             param_text(param, param->initial, value));
+    assert_int_equal(PARSE(flag, "--detector", owner), EXIT_OK);
+    assert_true(parsed.is_detector_given);
+    assert_string_equal(parsed.params.table->name, owner);
+}
+
+static void an_unknown_detector_comes_with_the_closest(void **state)
+{
+    (void)state;
+    char wrong[FLAG_NAME_BYTES], expected[COMPLAINT_BYTES];
+    snprintf(wrong, sizeof wrong, "%sx", OIF_DEFAULT_DETECTOR);
+    snprintf(expected, sizeof expected, "--detector: there is no detector '%s'; did you mean %s?",
+             wrong, OIF_DEFAULT_DETECTOR);
+    ASSERT_REFUSED(expected, "--detector", wrong);
+    ASSERT_REFUSED("--detector: there is no detector 'zzzzzzzzzzzz' ('oif detectors' lists all)",
+                   "--detector=zzzzzzzzzzzz");
+    assert_int_not_equal(said.cause, OIF_CAUSE_NONE);
+}
+
+/* ---- Options of the pipeline ---- */
+
+static void every_option_of_the_pipeline_is_in_a_group_of_help(void **state)
+{
+    (void)state;
+    oif_params options;
+    oif_pipeline_options_init(&options);
+    for (size_t i = 0; i < options.table->param_count; i++) {
+        const pipeline_flag *flag = pipeline_flag_find(options.table->params[i].name);
+        if (!flag || flag->group == GROUP_NONE)
+            fail_msg("%s", options.table->params[i].name);
+        assert_true((flag->parse == NULL) == (flag->expected == NULL));
+    }
+    assert_null(pipeline_flag_find("alert-rate"));
+}
+
+static void times_and_sizes_are_written_as_people_do(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--alerts", "7/week", "--cooldown=10m", "--silence", "1h",
+                           "--memory-limit", "2G", "--alert-rate", "0.01"),
+                     EXIT_OK);
+    assert_true(pipeline_option("alerts") == 1);
+    assert_true(pipeline_option("cooldown") == 600);
+    assert_true(pipeline_option("silence") == 3600);
+    assert_true(pipeline_option("memory_limit") == 2147483648.);
+    assert_true(pipeline_option("alert_rate") == 0.01);
+    assert_true(settings_give_option(&parsed, "cooldown"));
+    assert_false(settings_give_option(&parsed, "calm"));
+}
+
+static void a_wrong_time_or_size_says_how_it_is_written(void **state)
+{
+    (void)state;
+    ASSERT_REFUSED("--cooldown: expected a time such as 30s, 10m, 2h or 1d, not '10 minutes'",
+                   "--cooldown", "10 minutes");
+    ASSERT_REFUSED("--alerts: expected a number per day, hour or week, such as 5/day, not 'few'",
+                   "--alerts", "few");
+    ASSERT_REFUSED("--memory-limit: expected a number of bytes such as 500M or 2G, not '2X'",
+                   "--memory-limit=2X");
+    ASSERT_REFUSED("--silence needs a value ('oif try --help-all' says which)", "--silence");
+}
+
+static void a_value_out_of_range_has_the_cause_of_the_library(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"--alert-rate", "2"}, {"--cooldown", "-5s"}, {"--cooldown", "nan"}, {"--silence", "inf"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char start[64];
+        snprintf(start, sizeof start, "%s %s: ", wrong[i][0], wrong[i][1]);
+        assert_int_equal(PARSE(wrong[i][0], wrong[i][1]), EXIT_USAGE);
+        assert_memory_equal(said.text, start, strlen(start));
+        assert_int_not_equal(said.cause, OIF_CAUSE_NONE);
+    }
+}
+
+static void an_option_that_is_set_later_counts_as_given(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_as(&try_command, NO_OPTIONS), EXIT_OK);
+    assert_false(settings_set_option(&parsed, "cooldown", -1));
+    assert_false(settings_give_option(&parsed, "cooldown"));
+    assert_true(settings_set_option(&parsed, "cooldown", 60));
+    assert_true(settings_give_option(&parsed, "cooldown"));
+    assert_true(pipeline_option("cooldown") == 60);
+}
+
+static void choices_are_words(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--learn", "none", "--evicted", "keep"), EXIT_OK);
+    assert_true(params_learn_none(&parsed.options));
+    assert_true(params_keep_evicted(&parsed.options));
+    assert_int_equal(PARSE("--learn", "all"), EXIT_OK);
+    assert_false(params_learn_none(&parsed.options));
+    assert_false(params_keep_evicted(&parsed.options));
+    assert_int_equal(PARSE("--learn", "some"), EXIT_USAGE);
+}
+
+/* ---- States ---- */
+
+static exit_code apply(oif_pipeline *held)
+{
+    messages_capture();
+    exit_code code = settings_apply(&parsed, held, "s.oif");
+    take_messages();
+    return code;
+}
+
+static void a_state_refuses_what_contradicts_it_and_takes_alerts(void **state)
+{
+    (void)state;
+    oif_pipeline *held;
+    double cooldown = 0;
+    assert_int_equal(PARSE("--shingle", "4"), EXIT_OK);
+    assert_int_equal(settings_make_pipeline(&parsed, 2, &held), EXIT_OK);
+    assert_int_equal(apply(held), EXIT_OK);
+    assert_int_equal(PARSE("--shingle", "5"), EXIT_OK);
+    assert_int_equal(apply(held), EXIT_USAGE);
+    assert_string_equal(said.text, "s.oif: the state was learned with --shingle 4, not 5; leave "
+                                   "it out or name another file");
+    assert_int_equal(PARSE("--cooldown", "60"), EXIT_OK);
+    assert_int_equal(apply(held), EXIT_OK);
+    assert_int_equal(oif_params_get(oif_pipeline_options(held), "cooldown", &cooldown, NULL),
+                     OIF_OK);
+    assert_true(cooldown == 60);
+    oif_pipeline_free(held);
+}
+
+/* ---- Help ---- */
+
+static void help_ends_the_reading_of_arguments(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--json", "--help", "--unknown"), EXIT_OK);
+    assert_int_equal(asked_help, HELP_SHORT);
+    assert_true(parsed.json);
+    assert_int_equal(PARSE("-h"), EXIT_OK);
+    assert_int_equal(asked_help, HELP_SHORT);
+    assert_int_equal(PARSE("--help-all"), EXIT_OK);
+    assert_int_equal(asked_help, HELP_ALL);
+    assert_int_equal(PARSE("--unknown", "--help"), EXIT_USAGE);
+    assert_int_equal(PARSE("--", "--help"), EXIT_OK);
+    assert_int_equal(asked_help, HELP_NOT_ASKED);
+}
+
+static size_t runs;
+
+static exit_code count_run(const cli_settings *settings)
+{
+    runs++;
+    return settings->json ? EXIT_ALERT : EXIT_OK;
+}
+
+static const char *run_try(const char *argument, exit_code code)
+{
+    char *arguments[] = {(char *)(uintptr_t)argument, NULL};
+    output_divert();
+    messages_capture();
+    exit_code ended = command_run(&try_command, count_run, arguments);
+    take_messages();
+    const char *text = take_written();
+    assert_int_equal(ended, code);
+    return text;
+}
+
+static void a_command_runs_or_prints_its_help(void **state)
+{
+    (void)state;
+    runs = 0;
+    assert_string_equal(run_try("--json", EXIT_ALERT), "");
+    assert_int_equal(runs, 1);
+    run_try("--unknown", EXIT_USAGE);
+    assert_has(run_try("--help", EXIT_OK), "Usage: oif try [OPTIONS] [FILE]\n");
+    assert_int_equal(runs, 1);
+}
+
+static void short_help_has_only_options_with_a_brief_text(void **state)
+{
+    (void)state;
+    const char *text = run_try("--help", EXIT_OK);
+    assert_has(text, "oif try: has every kind of option\n\nExamples:\n  oif try rows.csv\n");
+    assert_has(text, "  --json                 print JSON\n");
+    assert_has(text, "  --size SIZE            how large\n");
+    assert_has(text, "  --alerts N/day         episodes per day");
+    assert_null(strstr(text, "--no-header"));
+    assert_null(strstr(text, "oif try --json rows.csv"));
+}
+
+static void full_help_has_every_flag_and_fits_80_columns(void **state)
+{
+    (void)state;
+    static flag_list list;
+    const char *text = run_try("--help-all", EXIT_OK);
+    assert_has(text, "  oif try --json rows.csv\n");
+    assert_has(text, "  --size small|large|huge\n");
+    flag_list_make(&try_command, parsed.params.table, &list);
+    assert_in_range(list.count, 7 + 3 + 2, FLAGS_MAX - 1);
+    for (size_t i = 0; i < list.count; i++) {
+        char flag[FLAG_NAME_BYTES + 4];
+        snprintf(flag, sizeof flag, "  --%s", list.flags[i].name);
+        assert_has(text, flag);
+    }
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        assert_in_range(strcspn(line, "\n"), 0, 80);
+}
+
+static void names_of_parameters_become_flags_in_help(void **state)
+{
+    (void)state;
+    char text[PARAM_HELP_BYTES];
+    const oif_param param = {.name = "x", .help = "with learn=decay, see alert_rate (a rate)"};
+    assert_string_equal(param_help(&param, text), "with --learn decay, see --alert-rate (a rate)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_arguments_nothing_is_given),
+        cmocka_unit_test(a_switch_takes_no_value),
+        cmocka_unit_test(a_constant_sets_its_word),
+        cmocka_unit_test(a_text_is_in_the_same_argument_or_the_next),
+        cmocka_unit_test(a_count_is_a_whole_number_in_its_range),
+        cmocka_unit_test(a_word_is_one_of_the_listed),
+        cmocka_unit_test(an_optional_value_is_taken_only_if_it_is_a_number),
+        cmocka_unit_test(a_dash_is_a_file_and_two_dashes_end_the_options),
+        cmocka_unit_test(only_a_command_that_reads_rows_takes_several_files),
+        cmocka_unit_test(an_unknown_option_comes_with_the_closest),
+        cmocka_unit_test(a_command_without_parameters_has_no_flags_for_them),
+        cmocka_unit_test(a_parameter_of_another_detector_names_that),
+        cmocka_unit_test(the_detector_is_chosen_before_its_flags_are_read),
+        cmocka_unit_test(an_unknown_detector_comes_with_the_closest),
+        cmocka_unit_test(every_option_of_the_pipeline_is_in_a_group_of_help),
+        cmocka_unit_test(times_and_sizes_are_written_as_people_do),
+        cmocka_unit_test(a_wrong_time_or_size_says_how_it_is_written),
+        cmocka_unit_test(a_value_out_of_range_has_the_cause_of_the_library),
+        cmocka_unit_test(an_option_that_is_set_later_counts_as_given),
+        cmocka_unit_test(choices_are_words),
+        cmocka_unit_test(a_state_refuses_what_contradicts_it_and_takes_alerts),
+        cmocka_unit_test(help_ends_the_reading_of_arguments),
+        cmocka_unit_test(a_command_runs_or_prints_its_help),
+        cmocka_unit_test(short_help_has_only_options_with_a_brief_text),
+        cmocka_unit_test(full_help_has_every_flag_and_fits_80_columns),
+        cmocka_unit_test(names_of_parameters_become_flags_in_help),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

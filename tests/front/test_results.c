@@ -1,0 +1,587 @@
+/* front/results: a record and its verdict in every format, and the records of alerts. The verdicts
+ * are made by hand, so their numbers are known. */
+#include "front_fixture.h"
+
+#include "front/results/alert_record.h"
+#include "front/results/row_writer.h"
+
+#include <math.h>
+
+static const double noon = 1794830400; /* 2026-11-16T12:00:00Z */
+
+/* ---- Rows and verdicts ---- */
+
+typedef struct test_writer {
+    memory_rows rows;
+    result_fields fields;
+    row_writer writer;
+    oif_pipeline *pipeline;
+    row_verdict verdict;
+} test_writer;
+
+static const oif_result plain_result = {.score = 0.5,
+                                        .p = 0.25,
+                                        .threshold = 0.75,
+                                        .ready = true,
+                                        .learned = true,
+                                        .severity = 0.602,
+                                        .pause = NAN};
+
+static void begin_text(test_writer *test, oif_text text, const char *const arguments[])
+{
+    *test = (test_writer){.pipeline = NULL};
+    if (try_rows(&test->rows, text, arguments) != EXIT_OK)
+        fail_msg("%s", said.text);
+    const cli_input *input = &test->rows.input;
+    const cli_settings *settings = &test->rows.settings;
+    assert_int_equal(settings_make_pipeline(settings, input->columns.count, &test->pipeline),
+                     EXIT_OK);
+    assert_int_equal(result_fields_open(&test->fields, settings), EXIT_OK);
+    assert_int_equal(result_fields_start(&test->fields, test->pipeline, &input->columns), EXIT_OK);
+    assert_int_equal(row_writer_start(&test->writer, input, &settings->score), EXIT_OK);
+    test->verdict = (row_verdict){.result = plain_result, .fields = &test->fields, .seconds = NAN};
+}
+
+static void begin(test_writer *test, const char *text, const char *const arguments[])
+{
+    begin_text(test, text_of(text), arguments);
+}
+
+static void end(test_writer *test)
+{
+    row_writer_close(&test->writer);
+    result_fields_close(&test->fields);
+    oif_pipeline_free(test->pipeline);
+    close_rows(&test->rows);
+}
+
+static const char *header_of(const test_writer *test)
+{
+    output_divert();
+    assert_true(row_writer_header(&test->writer, &test->fields));
+    return take_written();
+}
+
+static const char *next_row(test_writer *test)
+{
+    oif_record record = next_record(&test->rows);
+    output_divert();
+    assert_true(row_writer_row(&test->writer, &record, &test->verdict));
+    return take_written();
+}
+
+/* The values of the verdict's fields in CSV and in JSON. */
+static const char *csv_fields(const test_writer *test)
+{
+    output_divert();
+    assert_true(result_fields_write_csv(&test->verdict, ',', '.'));
+    return take_written();
+}
+
+static const char *json_fields(const test_writer *test)
+{
+    output_divert();
+    assert_true(result_fields_write_json(&test->verdict));
+    return take_written();
+}
+
+/* ---- Formats ---- */
+
+static const char mixed[] = "host,load,note\n"
+                            "web,0.50,\"two \"\"words\"\"\"\n"
+                            "db,,\n"
+                            "x y,+1,007\n";
+
+static void csv_keeps_its_bytes_and_gets_fields(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, mixed, OPTIONS("--key", "host", "--exclude", "note"));
+    assert_string_equal(header_of(&test), "host,load,note,score,p,anomaly\n");
+    assert_string_equal(next_row(&test), "web,0.50,\"two \"\"words\"\"\",0.5,0.25,0\n");
+    assert_string_equal(next_row(&test), "db,,,0.5,0.25,0\n");
+    end(&test);
+}
+
+static void csv_keeps_its_line_ends_and_its_byte_order_mark(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test,
+          "\xef\xbb\xbf"
+          "load\r\n1\r\n2\n",
+          NO_OPTIONS);
+    assert_string_equal(header_of(&test), "\xef\xbb\xbf"
+                                          "load,score,p,anomaly\r\n");
+    assert_string_equal(next_row(&test), "1,0.5,0.25,0\r\n");
+    assert_string_equal(next_row(&test), "2,0.5,0.25,0\n");
+    end(&test);
+}
+
+static void csv_with_decimal_commas_gets_fields_with_them(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load;x\n1,5;2\n", NO_OPTIONS);
+    assert_string_equal(header_of(&test), "load;x;score;p;anomaly\n");
+    assert_string_equal(next_row(&test), "1,5;2;0,5;0,25;0\n");
+    end(&test);
+}
+
+static void csv_becomes_ndjson_with_numbers_and_null(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, mixed, OPTIONS("--key", "host", "--exclude", "note", "--output", "ndjson"));
+    assert_string_equal(header_of(&test), "");
+    assert_string_equal(next_row(&test),
+                        "{\"host\":\"web\",\"load\":0.50,\"note\":\"two \\\"words\\\"\","
+                        "\"oif\":{\"score\":0.5,\"p\":0.25,\"anomaly\":false}}\n");
+    assert_string_equal(next_row(&test), "{\"host\":\"db\",\"load\":null,\"note\":null,"
+                                         "\"oif\":{\"score\":0.5,\"p\":0.25,\"anomaly\":false}}\n");
+    assert_string_equal(next_row(&test), "{\"host\":\"x y\",\"load\":1,\"note\":\"007\","
+                                         "\"oif\":{\"score\":0.5,\"p\":0.25,\"anomaly\":false}}\n");
+    end(&test);
+}
+
+static void ndjson_is_extended_before_its_last_brace(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "{\"load\": 0.5 }\n{}\n{\"load\":1,\"d\":{\"e\":2}} \n",
+          OPTIONS("--prefix", "mine", "--fields", "score"));
+    assert_string_equal(header_of(&test), "");
+    assert_string_equal(next_row(&test), "{\"load\": 0.5 ,\"mine\":{\"score\":0.5}}\n");
+    assert_string_equal(next_row(&test), "{\"mine\":{\"score\":0.5}}\n");
+    assert_string_equal(next_row(&test),
+                        "{\"load\":1,\"d\":{\"e\":2},\"mine\":{\"score\":0.5}} \n");
+    end(&test);
+}
+
+static void ndjson_becomes_csv_with_a_header(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "{\"host\":\"a,b\",\"load\":1}\n{\"host\":\"say \\\"no\\\"\"}\n",
+          OPTIONS("--key", "host", "--output", "csv", "--fields", "score", "--prefix", "my"));
+    assert_string_equal(header_of(&test), "host,load,my_score\n");
+    assert_string_equal(next_row(&test), "\"a,b\",1,0.5\n");
+    assert_string_equal(next_row(&test), "\"say \"\"no\"\"\",,0.5\n");
+    end(&test);
+}
+
+static void a_header_can_be_left_out(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load\n1\n", OPTIONS("--no-output-header"));
+    assert_string_equal(header_of(&test), "");
+    end(&test);
+    begin(&test, "1,2\n", OPTIONS("--no-header"));
+    assert_string_equal(header_of(&test), "");
+    end(&test);
+}
+
+static void logfmt_leaves_out_what_is_missing(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, mixed, OPTIONS("--key", "host", "--exclude", "note", "--output", "logfmt"));
+    assert_string_equal(header_of(&test), "");
+    assert_string_equal(next_row(&test), "host=web load=0.50 note=\"two \\\"words\\\"\" "
+                                         "score=0.5 p=0.25 anomaly=false\n");
+    test.verdict.result.score = NAN;
+    assert_string_equal(next_row(&test), "host=db p=0.25 anomaly=false\n");
+    assert_string_equal(next_row(&test), "host=\"x y\" load=+1 note=007 p=0.25 anomaly=false\n");
+    end(&test);
+}
+
+static void influx_has_the_key_as_a_tag_and_the_time_at_the_end(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test,
+          "host,at,load,note\n"
+          "x y,2026-11-16T12:00:00Z,0.50,two \"words\"\n"
+          ",2026-11-16T12:00:00Z,,\n",
+          OPTIONS("--key", "host", "--time", "at", "--exclude", "note", "--output", "influx",
+                  "--measurement", "my rows", "--fields", "score,anomaly,episode_id"));
+    test.verdict.seconds = noon + 0.5;
+    test.verdict.episode = (oif_episode_info){.number = 3};
+    assert_string_equal(next_row(&test),
+                        "my\\ rows,host=x\\ y load=0.5,note=\"two \\\"words\\\"\",score=0.5,"
+                        "anomaly=false,episode_id=3i 1794830400500000000\n");
+    test.verdict.seconds = NAN;
+    assert_string_equal(next_row(&test), "my\\ rows score=0.5,anomaly=false,episode_id=3i\n");
+    end(&test);
+}
+
+static void influx_has_no_line_without_fields(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "host,load\nweb,1\nweb,\n",
+          OPTIONS("--key", "host", "--output", "influx", "--fields", "episode_id"));
+    assert_string_equal(next_row(&test), "oif,host=web load=1\n");
+    assert_string_equal(next_row(&test), "");
+    end(&test);
+}
+
+static void raw_rows_become_text(void **state)
+{
+    (void)state;
+    test_writer test;
+    const double values[] = {1.5, NAN, -2, INFINITY};
+    const oif_text bytes = {(const char *)values, sizeof values};
+    const char *const as_csv[] = {"--format", "raw", "--raw-columns", "2", "--fields",
+                                  "score",    NULL};
+    begin_text(&test, bytes, as_csv);
+    assert_string_equal(header_of(&test), "x0,x1,score\n");
+    assert_string_equal(next_row(&test), "1.5,nan,0.5\n");
+    end(&test);
+    begin_text(&test, bytes,
+               OPTIONS("--format", "raw", "--raw-columns", "2", "--fields", "score", "--output",
+                       "ndjson"));
+    assert_string_equal(next_row(&test), "{\"x0\":1.5,\"x1\":null,\"oif\":{\"score\":0.5}}\n");
+    end(&test);
+}
+
+/* ---- Fields ---- */
+
+static const char all_fields[] = "score,p,severity,threshold,anomaly,grade,ready,learned,episode,"
+                                 "episode_id,episode_start,episode_rows,episode_peak,episode_why,"
+                                 "why";
+
+static void every_field_of_a_calm_row_is_written(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load\n1\n", OPTIONS("--fields", all_fields));
+    assert_string_equal(csv_fields(&test), ",0.5,0.25,0.6,0.75,0,,1,1,,,,,,,");
+    assert_string_equal(
+        json_fields(&test),
+        "\"oif\":{\"score\":0.5,\"p\":0.25,\"severity\":0.6,\"threshold\":0.75,"
+        "\"anomaly\":false,\"grade\":null,\"ready\":true,\"learned\":true,\"episode\":null,"
+        "\"episode_id\":null,\"episode_start\":null,\"episode_rows\":null,\"episode_peak\":null,"
+        "\"episode_why\":null,\"why\":[]}");
+    end(&test);
+}
+
+static const double row_values[] = {9, NAN};
+
+/* An anomaly whose reasons are two columns, in an episode. */
+static void make_anomalous(test_writer *test)
+{
+    test->verdict.result.anomaly = true;
+    test->verdict.result.grade = OIF_GRADE_CRITICAL;
+    test->verdict.result.episode = OIF_EPISODE_BEGINS;
+    test->verdict.values = row_values;
+    test->verdict.reason_count = 2;
+    test->verdict.episode = (oif_episode_info){.number = 3,
+                                               .first_row = 40,
+                                               .first_seconds = noon,
+                                               .last_seconds = noon + 60,
+                                               .rows = 2,
+                                               .anomalies = 1,
+                                               .peak_grade = OIF_GRADE_CRITICAL,
+                                               .peak_severity = 5.2,
+                                               .column = 0,
+                                               .direction = 1,
+                                               .value = 9,
+                                               .reason = OIF_REASON_VALUES};
+    test->fields.order[0] = 0;
+    test->fields.order[1] = 1;
+    test->fields.attributions[0] = (oif_attribution){.share = 0.71, .direction = 1};
+    test->fields.attributions[1] = (oif_attribution){.share = 0.2, .direction = -1};
+}
+
+static void every_field_of_an_anomaly_is_written(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load,\"x,y\"\n9,\n",
+          OPTIONS("--fields", "anomaly,grade,episode,episode_id,episode_start,episode_rows,"
+                              "episode_peak,episode_why,why"));
+    make_anomalous(&test);
+    assert_string_equal(csv_fields(&test),
+                        ",1,critical,begins,3,2026-11-16T12:00:00Z,2,5.2,load high,"
+                        "\"load high 71%; x,y missing 20%\"");
+    assert_string_equal(
+        json_fields(&test),
+        "\"oif\":{\"anomaly\":true,\"grade\":\"critical\",\"episode\":\"begins\","
+        "\"episode_id\":3,\"episode_start\":\"2026-11-16T12:00:00Z\",\"episode_rows\":2,"
+        "\"episode_peak\":5.2,"
+        "\"episode_why\":{\"column\":\"load\",\"direction\":\"high\",\"value\":9},"
+        "\"why\":[{\"column\":\"load\",\"direction\":\"high\",\"share\":0.71},"
+        "{\"column\":\"x,y\",\"direction\":\"missing\",\"share\":0.20}]}");
+    test.verdict.episode.first_seconds = NAN;
+    assert_has(csv_fields(&test), ",3,40,2,");
+    end(&test);
+}
+
+static void a_number_that_is_not_finite_is_empty_or_null(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load\n1\n", OPTIONS("--fields", "score,threshold,anomaly"));
+    test.verdict.result.score = NAN;
+    test.verdict.result.threshold = INFINITY;
+    assert_string_equal(csv_fields(&test), ",,,0");
+    assert_string_equal(json_fields(&test),
+                        "\"oif\":{\"score\":null,\"threshold\":null,\"anomaly\":false}");
+    end(&test);
+}
+
+static void numbers_have_as_many_digits_as_asked_for(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load\n1\n", OPTIONS("--fields", "score,p,threshold", "--digits", "3"));
+    test.verdict.result.score = 0.123456;
+    test.verdict.result.p = 0.000123456;
+    test.verdict.result.threshold = 123456;
+    assert_string_equal(csv_fields(&test), ",0.123,0.000123,123000");
+    end(&test);
+    begin(&test, "load\n1\n", OPTIONS("--fields", "p"));
+    test.verdict.result.p = 0.000123456;
+    assert_string_equal(csv_fields(&test), ",0.0001235");
+    end(&test);
+}
+
+static void a_value_has_the_type_of_its_field(void **state)
+{
+    (void)state;
+    test_writer test;
+    field_value value;
+    begin(&test, "load,x\n9,\n", OPTIONS("--fields", all_fields));
+    result_fields_value(&test.verdict, FIELD_GRADE, &value);
+    assert_int_equal(value.kind, VALUE_ABSENT);
+    result_fields_value(&test.verdict, FIELD_EPISODE_PEAK, &value);
+    assert_int_equal(value.kind, VALUE_ABSENT);
+    make_anomalous(&test);
+    result_fields_value(&test.verdict, FIELD_GRADE, &value);
+    assert_int_equal(value.kind, VALUE_TEXT);
+    assert_string_equal(value.text, "critical");
+    result_fields_value(&test.verdict, FIELD_ANOMALY, &value);
+    assert_int_equal(value.kind, VALUE_TRUTH);
+    assert_true(value.truth);
+    result_fields_value(&test.verdict, FIELD_EPISODE_ROWS, &value);
+    assert_int_equal(value.kind, VALUE_COUNT);
+    assert_int_equal(value.count, 2);
+    result_fields_value(&test.verdict, FIELD_EPISODE_PEAK, &value);
+    assert_int_equal(value.kind, VALUE_NUMBER);
+    assert_true(value.number == 5.2);
+    result_fields_value(&test.verdict, FIELD_WHY, &value);
+    assert_string_equal(value.text, "load high 71%; x missing 20%");
+    end(&test);
+}
+
+static void reasons_that_do_not_fit_are_cut_off(void **state)
+{
+    (void)state;
+    test_writer test;
+    char text[16];
+    begin(&test, "load,x\n9,\n", OPTIONS("--fields", "why"));
+    make_anomalous(&test);
+    result_fields_reasons_text(&test.verdict, text, sizeof text);
+    assert_string_equal(text, "load high 71%; ");
+    result_fields_reasons_text(&test.verdict, text, 5);
+    assert_string_equal(text, "load");
+    end(&test);
+}
+
+static void what_is_unusual_has_words_of_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        oif_reason reason;
+        int direction;
+        const char *text;
+    } unusual[] = {{OIF_REASON_VALUES, 1, "high"},
+                   {OIF_REASON_VALUES, -1, "low"},
+                   {OIF_REASON_VALUES, 0, "odd"},
+                   {OIF_REASON_STUCK, 0, "stuck"},
+                   {OIF_REASON_PARTNER, 0, "no longer follows cpu"},
+                   {OIF_REASON_SEASON, -1, "low for this time"},
+                   {OIF_REASON_SILENCE, 0, "after a silence"},
+                   {OIF_REASON_JUMP, -1, "jumps down"},
+                   {OIF_REASON_FLUTTER, 1, "flutters"}};
+    char text[64];
+    for (size_t i = 0; i < sizeof unusual / sizeof *unusual; i++) {
+        result_fields_unusual_text(unusual[i].reason, unusual[i].direction, 1, "cpu", text,
+                                   sizeof text);
+        assert_string_equal(text, unusual[i].text);
+    }
+    result_fields_unusual_text(OIF_REASON_VALUES, 1, NAN, "cpu", text, sizeof text);
+    assert_string_equal(text, "missing");
+}
+
+static exit_code try_fields(const char *list)
+{
+    result_fields fields;
+    const cli_settings settings = {.score.fields = list};
+    messages_capture();
+    exit_code code = result_fields_open(&fields, &settings);
+    take_messages();
+    result_fields_close(&fields);
+    return code;
+}
+
+static void an_unknown_or_repeated_field_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(try_fields("score,anomaly"), EXIT_OK);
+    assert_int_equal(try_fields("score,anomly"), EXIT_USAGE);
+    assert_has(said.text, "--fields: there is no field 'anomly'; did you mean anomaly?");
+    assert_int_equal(try_fields("score,p,score"), EXIT_USAGE);
+    assert_string_equal(said.text, "--fields: 'score' is given twice; leave one out");
+    assert_int_equal(try_fields(""), EXIT_USAGE);
+}
+
+static void the_usual_fields_follow_the_other_options(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load\n1\n", OPTIONS("--alert-once", "--explain", "--prefix", "my"));
+    assert_string_equal(header_of(&test),
+                        "load,my_score,my_p,my_anomaly,my_episode,my_episode_id,my_episode_start,"
+                        "my_episode_rows,my_episode_peak,my_episode_why,my_why\n");
+    assert_int_equal(test.fields.top, DEFAULT_EXPLAIN_TOP);
+    assert_true(test.fields.follows_episodes);
+    end(&test);
+}
+
+static void a_name_that_rows_have_already_is_noted(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load,score\n1,2\n", NO_OPTIONS);
+    const column_source *from = &test.rows.input.columns.from;
+    messages_capture();
+    result_fields_note_clash(&test.fields, from, true);
+    take_messages();
+    assert_string_equal(noted, "");
+    messages_capture();
+    result_fields_note_clash(&test.fields, from, false);
+    take_messages();
+    assert_has(noted, "rows: rows have 'score' already; --prefix NAME names the fields");
+    end(&test);
+}
+
+/* ---- Alerts ---- */
+
+static const char *record_of(test_writer *test, oif_text key)
+{
+    static char copy[4096];
+    oif_record record = next_record(&test->rows);
+    size_t bytes = 0;
+    char *text = alert_record_make(&test->writer, &record, &test->verdict, key, &bytes);
+    assert_non_null(text);
+    assert_true(bytes < sizeof copy);
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    free(text);
+    return copy;
+}
+
+static void the_record_of_an_alert_has_the_row_and_a_sentence(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "host,load,x\n\"w\"\"1\",9,\n", OPTIONS("--key", "host", "--on-alert", "cat"));
+    make_anomalous(&test);
+    assert_string_equal(
+        record_of(&test, text_of("w\"1")),
+        "{\"episode\":\"begins\",\"id\":3,\"key\":\"w\\\"1\",\"start\":\"2026-11-16T12:00:00Z\","
+        "\"end\":null,\"rows\":2,\"anomalies\":1,\"grade\":\"critical\",\"peak\":5.20,"
+        "\"reason\":\"load high 71%; x missing 20%\","
+        "\"text\":\"w\\\"1: load high 71%; x missing 20% since 2026-11-16T12:00:00Z (critical)\","
+        "\"row\":{\"host\":\"w\\\"1\",\"load\":9,\"x\":null}}\n");
+    end(&test);
+}
+
+static void the_record_of_an_end_has_the_reason_of_the_worst_row(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "{\"load\":9,\"x\":1}\n{\"load\":9,\"x\":1}\n", OPTIONS("--on-alert", "cat"));
+    make_anomalous(&test);
+    test.verdict.result.episode = OIF_EPISODE_ENDS;
+    test.verdict.episode.first_seconds = test.verdict.episode.last_seconds = NAN;
+    assert_string_equal(record_of(&test, (oif_text){NULL, 0}),
+                        "{\"episode\":\"ends\",\"id\":3,\"key\":null,\"start\":40,\"end\":41,"
+                        "\"rows\":2,\"anomalies\":1,\"grade\":\"critical\",\"peak\":5.20,"
+                        "\"reason\":\"load high\",\"text\":\"load high is over: 2 rows from row 40 "
+                        "to row 41 (critical)\",\"row\":{\"load\":9,\"x\":1}}\n");
+    test.verdict.episode.column = OIF_UNKNOWN_COLUMN;
+    assert_has(record_of(&test, (oif_text){NULL, 0}), "\"reason\":\"unusual\"");
+    end(&test);
+}
+
+static void the_record_of_a_silence_has_its_times(void **state)
+{
+    (void)state;
+    size_t bytes;
+    char *begins = alert_record_of_silence(true, text_of("web"), noon, 300, "no row", &bytes);
+    assert_non_null(begins);
+    const char *expected = "{\"silence\":\"begins\",\"key\":\"web\",\"start\":"
+                           "\"2026-11-16T12:00:00Z\",\"end\":null,\"seconds\":300,"
+                           "\"reason\":\"silence\",\"text\":\"no row\"}\n";
+    assert_int_equal(bytes, strlen(expected));
+    assert_memory_equal(begins, expected, bytes);
+    free(begins);
+    char *ends = alert_record_of_silence(false, text_of("web"), noon, 90.5, "a row", &bytes);
+    assert_non_null(ends);
+    expected = "{\"silence\":\"ends\",\"key\":\"web\",\"start\":\"2026-11-16T12:00:00Z\","
+               "\"end\":\"2026-11-16T12:01:30.500Z\",\"seconds\":90.5,"
+               "\"reason\":\"silence\",\"text\":\"a row\"}\n";
+    assert_int_equal(bytes, strlen(expected));
+    assert_memory_equal(ends, expected, bytes);
+    free(ends);
+}
+
+static void the_beginning_and_the_end_of_an_episode_share_a_number(void **state)
+{
+    (void)state;
+    row_verdict begins = {.episode.number = 3}, ends = begins, next = {.episode.number = 4};
+    ends.result.episode = OIF_EPISODE_ENDS;
+    const uint64_t series = alert_record_series(&begins, text_of("web"));
+    assert_true(alert_record_series(&ends, text_of("web")) == series);
+    assert_true(alert_record_series(&next, text_of("web")) != series);
+    assert_true(alert_record_series(&begins, text_of("db")) != series);
+    assert_true(alert_record_silence_series(text_of("web")) != series);
+    assert_true(alert_record_silence_series(text_of("web")) !=
+                alert_record_silence_series(text_of("db")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csv_keeps_its_bytes_and_gets_fields),
+        cmocka_unit_test(csv_keeps_its_line_ends_and_its_byte_order_mark),
+        cmocka_unit_test(csv_with_decimal_commas_gets_fields_with_them),
+        cmocka_unit_test(csv_becomes_ndjson_with_numbers_and_null),
+        cmocka_unit_test(ndjson_is_extended_before_its_last_brace),
+        cmocka_unit_test(ndjson_becomes_csv_with_a_header),
+        cmocka_unit_test(a_header_can_be_left_out),
+        cmocka_unit_test(logfmt_leaves_out_what_is_missing),
+        cmocka_unit_test(influx_has_the_key_as_a_tag_and_the_time_at_the_end),
+        cmocka_unit_test(influx_has_no_line_without_fields),
+        cmocka_unit_test(raw_rows_become_text),
+        cmocka_unit_test(every_field_of_a_calm_row_is_written),
+        cmocka_unit_test(every_field_of_an_anomaly_is_written),
+        cmocka_unit_test(a_number_that_is_not_finite_is_empty_or_null),
+        cmocka_unit_test(numbers_have_as_many_digits_as_asked_for),
+        cmocka_unit_test(a_value_has_the_type_of_its_field),
+        cmocka_unit_test(reasons_that_do_not_fit_are_cut_off),
+        cmocka_unit_test(what_is_unusual_has_words_of_its_own),
+        cmocka_unit_test(an_unknown_or_repeated_field_is_refused),
+        cmocka_unit_test(the_usual_fields_follow_the_other_options),
+        cmocka_unit_test(a_name_that_rows_have_already_is_noted),
+        cmocka_unit_test(the_record_of_an_alert_has_the_row_and_a_sentence),
+        cmocka_unit_test(the_record_of_an_end_has_the_reason_of_the_worst_row),
+        cmocka_unit_test(the_record_of_a_silence_has_its_times),
+        cmocka_unit_test(the_beginning_and_the_end_of_an_episode_share_a_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
