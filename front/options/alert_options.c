@@ -70,9 +70,10 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
     const char *key = NULL, *time;
     if (held)
         oif_pipeline_roles(held, &key, &time);
-    if (settings_give_option(settings, "max_keys") && !settings->score.key && !key)
+    const bool has_key = settings->score.key || key;
+    if (settings_give_option(settings, "max_keys") && !has_key)
         note("--max-keys has no effect without --key COL");
-    if (settings_give_option(settings, "memory_limit") && !settings->score.key)
+    if (settings_give_option(settings, "memory_limit") && !has_key)
         note("--memory-limit has no effect without --key COL");
     if (settings->score.is_on_alert_wait_given && !settings->score.on_alert)
         note("--on-alert-wait has no effect without --on-alert COMMAND");
