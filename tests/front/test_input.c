@@ -2,6 +2,8 @@
  * columns that rise, and the times of a stream. */
 #include "front_fixture.h"
 
+#include "front/input/bad_rows.h"
+#include "front/input/byte_source.h"
 #include "front/input/file_start.h"
 #include "front/input/first_line.h"
 #include "front/input/input_error.h"
@@ -11,6 +13,7 @@
 #include "front/input/stream_clock.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* ---- Keys ---- */
 
@@ -351,6 +354,137 @@ static void the_place_of_a_field_counts_lines_inside_quotes(void **state)
     close_rows(&rows);
 }
 
+/* ---- Bytes ---- */
+
+enum { FILES_MAX = 3 };
+
+typedef struct test_files {
+    char paths[FILES_MAX][64];
+    char *names[FILES_MAX];
+    size_t count;
+    byte_source source;
+} test_files;
+
+static void open_files(test_files *files, const file_start *start, const char *const texts[])
+{
+    *files = (test_files){.count = 0};
+    for (; texts[files->count]; files->count++) {
+        char *path = files->paths[files->count];
+        snprintf(path, sizeof files->paths[0], "/tmp/oif_front_XXXXXX");
+        int fd = mkstemp(path);
+        assert_true(fd >= 0);
+        size_t bytes = strlen(texts[files->count]);
+        assert_int_equal(write(fd, texts[files->count], bytes), bytes);
+        close(fd);
+        files->names[files->count] = path;
+    }
+    assert_int_equal(byte_source_open(&files->source, files->names, files->count, start), EXIT_OK);
+}
+
+/* All bytes up to the end or a failure; a few at a time. */
+static const char *read_all(byte_source *source)
+{
+    static char text[1024];
+    size_t used = 0;
+    ptrdiff_t count;
+    while ((count = byte_source_read(source, text + used, 5)) > 0)
+        used += (size_t)count;
+    text[used] = '\0';
+    return text;
+}
+
+static void close_files(test_files *files)
+{
+    byte_source_close(&files->source);
+    for (size_t i = 0; i < files->count; i++)
+        unlink(files->paths[i]);
+}
+
+static const file_start with_header = {.header = "x,y", .header_bytes = 3, .delimiter = ','};
+
+static void the_headers_of_later_files_become_blank_lines(void **state)
+{
+    (void)state;
+    test_files files;
+    open_files(&files, &with_header,
+               OPTIONS("x,y\n1,2",
+                       "\xef\xbb\xbf"
+                       "x,y\na,b\n",
+                       "# note\nx,y\n5,6\n"));
+    assert_string_equal(read_all(&files.source), "x,y\n1,2\n\na,b\n\n\n5,6\n");
+    static const struct {
+        uint64_t line, in_file;
+        size_t file;
+    } places[] = {{1, 1, 0}, {2, 2, 0}, {3, 1, 1}, {4, 2, 1}, {5, 1, 2}, {7, 3, 2}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        uint64_t line = places[i].line;
+        assert_string_equal(byte_source_place(&files.source, &line), files.paths[places[i].file]);
+        assert_int_equal(line, places[i].in_file);
+    }
+    close_files(&files);
+}
+
+static void a_later_file_with_other_columns_is_a_problem(void **state)
+{
+    (void)state;
+    test_files files;
+    open_files(&files, &with_header, OPTIONS("x,y\n1,2\n", "x,z\n3,4\n"));
+    assert_string_equal(read_all(&files.source), "x,y\n1,2\n");
+    assert_non_null(files.source.problem);
+    assert_has(files.source.problem, "x,z");
+    assert_has(files.source.problem, "x,y");
+    close_files(&files);
+}
+
+static void skipped_lines_become_blank_in_every_file(void **state)
+{
+    (void)state;
+    test_files files;
+    file_start start = with_header;
+    start.skipped_lines = 2;
+    open_files(&files, &start, OPTIONS("title\nby me\nx,y\n1,2\n", "title\n\nx,y\n3,4\n"));
+    assert_string_equal(read_all(&files.source), "\n\nx,y\n1,2\n\n\n\n3,4\n");
+    close_files(&files);
+}
+
+static void held_bytes_are_read_again(void **state)
+{
+    (void)state;
+    byte_memory memory = {.pieces = {text_of("  \n x,y"), text_of("1,2")}};
+    byte_source source;
+    byte_source_open_memory(&source, "rows", &memory, &with_header);
+    assert_int_equal(byte_source_peek(&source), 'x');
+    source.holds = true;
+    assert_string_equal(read_all(&source), "  \n x,y\n1,2\n");
+    assert_int_equal(byte_source_line(&source), 2);
+    byte_source_rewind(&source);
+    assert_string_equal(read_all(&source), "  \n x,y\n1,2\n");
+    assert_true(byte_source_drop_line(&source));
+    byte_source_rewind(&source);
+    assert_string_equal(read_all(&source), "  \n \n1,2\n");
+    byte_source_close(&source);
+}
+
+static void bad_rows_are_counted_and_the_first_three_are_placed(void **state)
+{
+    (void)state;
+    byte_memory memory = {.pieces = {text_of("")}};
+    byte_source source;
+    bad_rows bad = {.skipped = 0};
+    byte_source_open_memory(&source, "rows", &memory, &with_header);
+    messages_capture();
+    bad_rows_report(&bad, &source);
+    for (uint64_t line = 2; line < 7; line++)
+        bad_rows_add(&bad, &source, &(oif_error){.line = line, .message = "torn"}, line == 3);
+    bad_rows_report(&bad, &source);
+    take_messages();
+    assert_string_equal(noted, "rows: 4 bad rows skipped\n"
+                               "rows: 1 bad row scored without its bad numbers\n"
+                               "  rows:2: torn\n  rows:3: torn\n  rows:4: torn\n"
+                               "  and 2 more\n");
+    byte_source_close(&source);
+}
+
 /* ---- Times ---- */
 
 typedef struct test_times {
@@ -567,6 +701,11 @@ int main(void)
         cmocka_unit_test(an_epoch_is_in_this_century_in_any_unit),
         cmocka_unit_test(an_error_has_its_place_before_the_message),
         cmocka_unit_test(the_place_of_a_field_counts_lines_inside_quotes),
+        cmocka_unit_test(the_headers_of_later_files_become_blank_lines),
+        cmocka_unit_test(a_later_file_with_other_columns_is_a_problem),
+        cmocka_unit_test(skipped_lines_become_blank_in_every_file),
+        cmocka_unit_test(held_bytes_are_read_again),
+        cmocka_unit_test(bad_rows_are_counted_and_the_first_three_are_placed),
         cmocka_unit_test(good_times_are_not_worth_a_word),
         cmocka_unit_test(times_that_cannot_be_read_are_a_problem),
         cmocka_unit_test(a_column_without_times_is_doubted_after_100_rows),

@@ -1,10 +1,12 @@
 /* front/options: what arguments mean, which are refused and why, and the text of help. */
 #include "front_fixture.h"
 
+#include "front/options/alert_options.h"
 #include "front/options/command.h"
 #include "front/options/flag_list.h"
 #include "front/options/help.h"
 #include "front/options/pipeline_flags.h"
+#include "front/options/season_option.h"
 
 /* ---- A command with an option of every kind ---- */
 
@@ -363,6 +365,138 @@ static void choices_are_words(void **state)
     assert_int_equal(PARSE("--learn", "some"), EXIT_USAGE);
 }
 
+/* ---- Options beside others ---- */
+
+static exit_code parse_score(const char *const arguments[])
+{
+    return parse_as(&score_command, arguments);
+}
+
+static void a_season_is_rows_times_auto_or_off(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_score(OPTIONS("--season", "96")), EXIT_OK);
+    assert_true(pipeline_option("season_rows") == 96);
+    assert_int_equal(parse_score(OPTIONS("--season", "1d", "--season", "1w")), EXIT_OK);
+    assert_true(pipeline_option("season_seconds") == 86400);
+    assert_true(pipeline_option("other_season_seconds") == 604800);
+    assert_int_equal(parse_score(OPTIONS("--season", "off")), EXIT_OK);
+    assert_true(pipeline_option("find_season") == 0);
+}
+
+static void a_wrong_season_says_what_it_may_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second, *expected;
+    } wrong[] = {{"96", "97", "one number of rows"},
+                 {"96", "off", "auto or off alone"},
+                 {"off", "96", "auto or off alone"},
+                 {"96", "1.5", "2 rows or more"},
+                 {"96", "1s", "a time from 2s to 10000000000s"},
+                 {"96", "daily", "rows such as 96, a time such as 24h, 1d or 1w, auto or off"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char expected[COMPLAINT_BYTES];
+        snprintf(expected, sizeof expected, "--season: expected %s, not '%s'", wrong[i].expected,
+                 wrong[i].second);
+        assert_int_equal(
+            parse_score(OPTIONS("--season", wrong[i].first, "--season", wrong[i].second)),
+            EXIT_USAGE);
+        assert_string_equal(said.text, expected);
+    }
+    assert_int_equal(parse_score(OPTIONS("--season=1h", "--season=1d", "--season=1w")), EXIT_USAGE);
+    assert_has(said.text, "at most two times");
+}
+
+static void a_season_in_seconds_needs_times(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_score(OPTIONS("--season", "1d", "--time", "at")), EXIT_OK);
+    assert_int_equal(season_check(&parsed), EXIT_OK);
+    assert_int_equal(parse_score(OPTIONS("--season", "1d")), EXIT_OK);
+    messages_capture();
+    assert_int_equal(season_check(&parsed), EXIT_USAGE);
+    take_messages();
+    assert_has(said.text, "--time COL");
+}
+
+static void a_rate_a_threshold_and_a_number_of_alerts_contradict_each_other(void **state)
+{
+    (void)state;
+    static const char *const options[][2] = {{"--alerts=5/day", "--alert-rate=0.1"},
+                                             {"--alerts=5/day", "--threshold=0.7"},
+                                             {"--threshold=0.7", "--alert-rate=0.1"}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        assert_int_equal(parse_score(OPTIONS(options[i][0])), EXIT_OK);
+        assert_int_equal(alert_options_check(&parsed), EXIT_OK);
+        assert_int_equal(parse_score(OPTIONS(options[i][0], options[i][1])), EXIT_OK);
+        messages_capture();
+        assert_int_equal(alert_options_check(&parsed), EXIT_USAGE);
+        take_messages();
+    }
+}
+
+/* The notes are in `noted`. */
+static void note_useless(const oif_pipeline *held)
+{
+    messages_capture();
+    alert_options_note_useless(&parsed, held);
+    take_messages();
+}
+
+static void options_of_keys_have_no_effect_without_a_key(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_score(OPTIONS("--max-keys", "9", "--memory-limit", "1G")), EXIT_OK);
+    note_useless(NULL);
+    assert_string_equal(noted, "--max-keys has no effect without --key COL\n"
+                               "--memory-limit has no effect without --key COL\n");
+    assert_int_equal(
+        parse_score(OPTIONS("--max-keys", "9", "--memory-limit", "1G", "--key", "host")), EXIT_OK);
+    note_useless(NULL);
+    assert_string_equal(noted, "");
+}
+
+static void options_of_keys_have_an_effect_on_a_state_with_a_key(void **state)
+{
+    (void)state;
+    oif_pipeline *held;
+    assert_int_equal(parse_score(OPTIONS("--max-keys", "9", "--memory-limit", "1G")), EXIT_OK);
+    assert_int_equal(settings_make_pipeline(&parsed, 1, &held), EXIT_OK);
+    assert_int_equal(oif_pipeline_name_roles(held, "host", NULL, NULL), OIF_OK);
+    note_useless(held);
+    assert_string_equal(noted, "");
+    oif_pipeline_free(held);
+}
+
+static void options_of_rows_have_no_effect_on_metrics(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_score(OPTIONS("--output", "prometheus", "--digits", "3", "--only-alerts",
+                                         "--patience", "9", "--learn", "all")),
+                     EXIT_OK);
+    note_useless(NULL);
+    assert_string_equal(
+        noted, "--patience has no effect without --learn decay\n"
+               "--digits has no effect with --output prometheus, which prints no rows\n"
+               "--only-alerts has no effect with --output prometheus, which prints no rows\n");
+}
+
+static void a_clock_gets_what_options_make_from_times(void **state)
+{
+    (void)state;
+    stream_clock clock = {.column = "at"};
+    assert_int_equal(parse_score(OPTIONS("--season=1w", "--season=1d", "--key=host", "--rate=rx")),
+                     EXIT_OK);
+    alert_options_set_clock(&parsed, &clock);
+    assert_true(clock.has_keys && clock.has_rates);
+    assert_true(clock.season_seconds == 86400);
+    assert_int_equal(parse_score(NO_OPTIONS), EXIT_OK);
+    alert_options_set_clock(&parsed, &clock);
+    assert_false(clock.has_keys || clock.has_rates);
+    assert_true(clock.season_seconds == 0);
+}
+
 /* ---- States ---- */
 
 static exit_code apply(oif_pipeline *held)
@@ -502,6 +636,14 @@ int main(void)
         cmocka_unit_test(a_value_out_of_range_has_the_cause_of_the_library),
         cmocka_unit_test(an_option_that_is_set_later_counts_as_given),
         cmocka_unit_test(choices_are_words),
+        cmocka_unit_test(a_season_is_rows_times_auto_or_off),
+        cmocka_unit_test(a_wrong_season_says_what_it_may_be),
+        cmocka_unit_test(a_season_in_seconds_needs_times),
+        cmocka_unit_test(a_rate_a_threshold_and_a_number_of_alerts_contradict_each_other),
+        cmocka_unit_test(options_of_keys_have_no_effect_without_a_key),
+        cmocka_unit_test(options_of_keys_have_an_effect_on_a_state_with_a_key),
+        cmocka_unit_test(options_of_rows_have_no_effect_on_metrics),
+        cmocka_unit_test(a_clock_gets_what_options_make_from_times),
         cmocka_unit_test(a_state_refuses_what_contradicts_it_and_takes_alerts),
         cmocka_unit_test(help_ends_the_reading_of_arguments),
         cmocka_unit_test(a_command_runs_or_prints_its_help),

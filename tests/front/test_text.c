@@ -1,4 +1,4 @@
-/* front/text: durations, sizes, quotes, lists of names, suggestions. */
+/* front/text: durations, sizes, quotes, lists of names, suggestions, output and messages. */
 #include "front_fixture.h"
 
 #include "front/text/byte_sizes.h"
@@ -489,6 +489,91 @@ static void nothing_is_suggested_where_no_word_is_close(void **state)
     assert_string_equal(suggested("columnscolumnscolumnscolumnscolumnscolumnscolumns"), "");
 }
 
+/* ---- Output and messages ---- */
+
+static void diversions_nest(void **state)
+{
+    (void)state;
+    output_divert();
+    output_print("outer %d", 1);
+    output_divert();
+    output_write("inner", 5);
+    assert_string_equal(take_written(), "inner");
+    output_write(".", 1);
+    assert_string_equal(take_written(), "outer 1.");
+}
+
+static void a_long_text_is_printed_whole(void **state)
+{
+    (void)state;
+    char text[10001];
+    memset(text, 't', 10000);
+    text[10000] = '\0';
+    output_divert();
+    assert_true(output_print("%s!", text));
+    const char *written = take_written();
+    assert_int_equal(strlen(written), 10001);
+    assert_int_equal(written[10000], '!');
+}
+
+static void the_first_complaint_and_every_note_are_captured(void **state)
+{
+    (void)state;
+    const complaint_reason reason = {.cause = OIF_CAUSE_KEY_TOO_LONG, .advice = "; cut it"};
+    messages_capture();
+    note("one");
+    assert_int_equal(complain_because(&reason, EXIT_FAILED, "%s key", "a long"), EXIT_FAILED);
+    assert_int_equal(complain(EXIT_USAGE, "another"), EXIT_USAGE);
+    note("two");
+    take_messages();
+    assert_string_equal(said.text, "a long key; cut it");
+    assert_int_equal(said.cause, OIF_CAUSE_KEY_TOO_LONG);
+    assert_string_equal(said.conversion, "");
+    assert_string_equal(noted, "one\ntwo\n");
+}
+
+static void advice_for_a_shell_is_captured_apart(void **state)
+{
+    (void)state;
+    const complaint_reason reason = {.advice = "; try 'xsv FILE'", .conversion = "xsv FILE"};
+    messages_capture();
+    complain_because(&reason, EXIT_FAILED, "not rows");
+    take_messages();
+    assert_string_equal(said.text, "not rows");
+    assert_string_equal(said.conversion, "xsv FILE");
+}
+
+static void control_characters_in_messages_are_escaped(void **state)
+{
+    (void)state;
+    messages_capture();
+    note("a\x1b[31m\n\x7f \xc2\x85 \xc2\xa9 \xc3\xa9");
+    take_messages();
+    assert_string_equal(noted, "a\\u001b[31m\\u000a\\u007f \\u0085 \xc2\xa9 \xc3\xa9\n");
+}
+
+static void notes_that_are_too_many_are_left_out_whole(void **state)
+{
+    (void)state;
+    messages_capture();
+    for (int i = 0; i < 5000; i++)
+        note("note %04d", i);
+    take_messages();
+    size_t bytes = strlen(noted);
+    assert_in_range(bytes, NOTES_BYTES_MAX - 20, NOTES_BYTES_MAX - 1);
+    assert_int_equal(bytes % strlen("note 0000\n"), 0);
+}
+
+static void a_long_number_has_commas(void **state)
+{
+    (void)state;
+    char text[GROUPED_TEXT_BYTES];
+    assert_string_equal(grouped_text(0, text), "0");
+    assert_string_equal(grouped_text(999, text), "999");
+    assert_string_equal(grouped_text(20160, text), "20,160");
+    assert_string_equal(grouped_text(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,6 +611,13 @@ int main(void)
         cmocka_unit_test(a_name_with_control_characters_is_not_pasted),
         cmocka_unit_test(the_closest_word_is_suggested),
         cmocka_unit_test(nothing_is_suggested_where_no_word_is_close),
+        cmocka_unit_test(diversions_nest),
+        cmocka_unit_test(a_long_text_is_printed_whole),
+        cmocka_unit_test(the_first_complaint_and_every_note_are_captured),
+        cmocka_unit_test(advice_for_a_shell_is_captured_apart),
+        cmocka_unit_test(control_characters_in_messages_are_escaped),
+        cmocka_unit_test(notes_that_are_too_many_are_left_out_whole),
+        cmocka_unit_test(a_long_number_has_commas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
