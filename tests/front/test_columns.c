@@ -3,6 +3,7 @@
 
 #include "front/columns/added_fields.h"
 #include "front/columns/derive.h"
+#include "front/columns/known_roles.h"
 
 #include <math.h>
 
@@ -191,6 +192,95 @@ static void derived_columns_have_names_that_say_how(void **state)
     close_rows(&rows);
 }
 
+/* ---- What a state has learned from ---- */
+
+static oif_pipeline *known_pipeline(const char *key, const char *time)
+{
+    const char *const names[] = {"load", "memory"};
+    oif_params params;
+    oif_pipeline *known;
+    assert_int_equal(oif_params_init(&params, OIF_DEFAULT_DETECTOR, NULL), OIF_OK);
+    assert_int_equal(oif_pipeline_new(&params, 2, NULL, &known, NULL), OIF_OK);
+    assert_int_equal(oif_pipeline_name_columns(known, names, NULL), OIF_OK);
+    assert_int_equal(oif_pipeline_name_roles(known, key, time, NULL), OIF_OK);
+    return known;
+}
+
+/* Messages are in `said` and `noted`. */
+static exit_code try_known(memory_rows *rows, const char *text, const oif_pipeline *known)
+{
+    *rows = (memory_rows){.memory = {.pieces = {text_of(text)}}};
+    set_options(rows, OPTIONS("--state", "s.oif"));
+    messages_capture();
+    assert_int_equal(
+        input_open_memory(&rows->input, &rows->settings, known, &rows->bad, "rows", &rows->memory),
+        EXIT_OK);
+    exit_code code = input_choose_columns(&rows->input, &rows->settings, LABEL_IGNORED, known,
+                                          (first_rows_wait){NULL, NULL});
+    take_messages();
+    return code;
+}
+
+static void columns_of_a_state_are_found_in_any_order(void **state)
+{
+    (void)state;
+    memory_rows rows;
+    oif_pipeline *known = known_pipeline(NULL, NULL);
+    assert_int_equal(try_known(&rows, "memory,load\n5,1\n", known), EXIT_OK);
+    assert_string_equal(learned(&rows), "load,memory");
+    oif_record record = next_record(&rows);
+    assert_true(record.values[0] == 1 && record.values[1] == 5);
+    close_rows(&rows);
+    oif_pipeline_free(known);
+}
+
+static void columns_that_a_state_does_not_know_are_refused(void **state)
+{
+    (void)state;
+    memory_rows rows;
+    oif_pipeline *known = known_pipeline(NULL, NULL);
+    assert_int_not_equal(try_known(&rows, "load,disk\n1,5\n", known), EXIT_OK);
+    assert_has(said.text, "memory");
+    settings_close(&rows.settings);
+    oif_pipeline_free(known);
+}
+
+/* With a key of the command line, or NULL. */
+static exit_code take_roles(memory_rows *rows, const oif_pipeline *known, const char *key)
+{
+    rows->settings.score.key = key;
+    rows->settings.score.time = NULL;
+    messages_capture();
+    exit_code code = known_roles_take(&rows->settings, known, &rows->input);
+    take_messages();
+    return code;
+}
+
+static void the_key_and_the_time_are_those_of_the_state(void **state)
+{
+    (void)state;
+    memory_rows rows;
+    oif_pipeline *known = known_pipeline("host", "at"), *other = known_pipeline("rack", NULL),
+                 *without = known_pipeline(NULL, NULL);
+    open_rows(&rows, fleet, OPTIONS("--state", "s.oif", "--key", "host", "--time", "at"));
+    assert_int_equal(take_roles(&rows, known, NULL), EXIT_OK);
+    assert_string_equal(rows.settings.score.key, "host");
+    assert_string_equal(rows.settings.score.time, "at");
+    assert_int_equal(take_roles(&rows, known, "\"host\""), EXIT_OK);
+    assert_int_equal(take_roles(&rows, known, "bad"), EXIT_FAILED);
+    assert_has(said.text, "s.oif: the state has a model for each host, and --key bad would start");
+    assert_int_equal(take_roles(&rows, other, NULL), EXIT_FAILED);
+    assert_has(said.text, "rows: there is no column 'rack', the key of the state s.oif");
+    assert_int_equal(take_roles(&rows, NULL, NULL), EXIT_OK);
+    assert_null(rows.settings.score.key);
+    assert_int_equal(take_roles(&rows, without, NULL), EXIT_OK);
+    assert_null(rows.settings.score.key);
+    close_rows(&rows);
+    oif_pipeline_free(known);
+    oif_pipeline_free(other);
+    oif_pipeline_free(without);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +293,9 @@ int main(void)
         cmocka_unit_test(a_category_in_a_message_is_escaped_and_cut),
         cmocka_unit_test(fields_of_another_oif_are_left_out),
         cmocka_unit_test(derived_columns_have_names_that_say_how),
+        cmocka_unit_test(columns_of_a_state_are_found_in_any_order),
+        cmocka_unit_test(columns_that_a_state_does_not_know_are_refused),
+        cmocka_unit_test(the_key_and_the_time_are_those_of_the_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

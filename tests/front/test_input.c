@@ -253,19 +253,9 @@ static void an_ndjson_row_is_an_object_with_a_number(void **state)
 static void numbers_with_signs_and_units_are_recognised(void **state)
 {
     (void)state;
-    static const char *const marked[] = {"$1,234.50",
-                                         "12.5 %",
-                                         "3 GiB",
-                                         "5ms",
-                                         "-7.5kB",
-                                         "1 234,5",
-                                         "1'000'000",
-                                         "\xe2\x82\xac"
-                                         "5",
-                                         "5\xc2\xa0%",
-                                         "1.5x",
-                                         "9.81 m/s",
-                                         "+5%"};
+    static const char *const marked[] = {"$1,234.50",  "12.5 %",  "3 GiB",     "5ms",
+                                         "-7.5kB",     "1 234,5", "1'000'000", "\xe2\x82\xac 5",
+                                         "5\xc2\xa0%", "1.5x",    "9.81 m/s",  "+5%"};
     for (size_t i = 0; i < sizeof marked / sizeof *marked; i++)
         if (!number_hints_is_marked(text_of(marked[i])))
             fail_msg("%s", marked[i]);

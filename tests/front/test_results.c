@@ -3,6 +3,7 @@
 #include "front_fixture.h"
 
 #include "front/results/alert_record.h"
+#include "front/results/metrics.h"
 #include "front/results/row_writer.h"
 
 #include <math.h>
@@ -554,6 +555,68 @@ static void the_beginning_and_the_end_of_an_episode_share_a_number(void **state)
                 alert_record_silence_series(text_of("db")));
 }
 
+/* ---- Metrics ---- */
+
+/* Two rows of web and one of another key, as Prometheus reads them. Notes are in `noted`. */
+static const char *metrics_of(const char *const arguments[], bool has_keys)
+{
+    memory_rows rows = {.arguments = {NULL}};
+    cli_metrics metrics;
+    oif_result result = plain_result;
+    set_options(&rows, arguments);
+    messages_capture();
+    assert_int_equal(metrics_open(&metrics, &rows.settings), EXIT_OK);
+    metrics_row(&metrics, has_keys ? "web" : NULL, has_keys ? 3 : 0, &result);
+    result.score = 0.75;
+    result.anomaly = true;
+    result.episode = OIF_EPISODE_BEGINS;
+    metrics_row(&metrics, has_keys ? "web" : NULL, has_keys ? 3 : 0, &result);
+    metrics_row(&metrics, has_keys ? "d\"b" : NULL, has_keys ? 3 : 0, &plain_result);
+    output_divert();
+    assert_int_equal(metrics_finish(&metrics, EXIT_ALERT), EXIT_ALERT);
+    const char *text = take_written();
+    take_messages();
+    metrics_close(&metrics);
+    settings_close(&rows.settings);
+    return text;
+}
+
+static void metrics_have_the_latest_values_of_each_key(void **state)
+{
+    (void)state;
+    const char *text = metrics_of(OPTIONS("--output", "prometheus", "--key", "host"), true);
+    assert_has(text, "# TYPE oif_score gauge\n");
+    assert_has(text, "\noif_rows_total 3\n");
+    assert_has(text, "\noif_episodes_total 1\n");
+    assert_has(text, "\noif_score{host=\"web\"} 0.75\n");
+    assert_has(text, "\noif_score{host=\"d\\\"b\"} 0.5\n");
+    assert_has(text, "\noif_in_episode{host=\"web\"} 1\n");
+    assert_has(text, "\noif_key_alerts_total{host=\"d\\\"b\"} 0\n");
+    assert_has(text, "\noif_rows_left_out_total 0\n");
+}
+
+static void keys_beyond_the_limit_are_counted_together(void **state)
+{
+    (void)state;
+    const char *text = metrics_of(
+        OPTIONS("--output", "prometheus", "--key", "host", "--output-keys", "1", "--prefix", "my"),
+        true);
+    assert_has(text, "\nmy_score{host=\"web\"} 0.75\n");
+    assert_null(strstr(text, "d\\\"b"));
+    assert_has(text, "\nmy_rows_left_out_total 1\n");
+    assert_has(noted, "allow more with --output-keys N");
+}
+
+static void without_keys_metrics_have_no_labels(void **state)
+{
+    (void)state;
+    const char *text = metrics_of(OPTIONS("--output", "prometheus"), false);
+    assert_has(text, "\noif_score 0.5\n");
+    assert_has(text, "\noif_alerts_total 1\n");
+    assert_null(strstr(text, "key_alerts"));
+    assert_null(strchr(text, '{'));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -582,6 +645,9 @@ int main(void)
         cmocka_unit_test(the_record_of_an_end_has_the_reason_of_the_worst_row),
         cmocka_unit_test(the_record_of_a_silence_has_its_times),
         cmocka_unit_test(the_beginning_and_the_end_of_an_episode_share_a_number),
+        cmocka_unit_test(metrics_have_the_latest_values_of_each_key),
+        cmocka_unit_test(keys_beyond_the_limit_are_counted_together),
+        cmocka_unit_test(without_keys_metrics_have_no_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
