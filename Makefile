@@ -12,7 +12,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
-	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format lint coverage mutation fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	reality operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-programs flink-job
@@ -71,20 +71,23 @@ screenshot: release-gcc ## photograph the live page for the README (needs Chromi
 	@build/serve-venv/bin/python tools/docs/make_screenshot.py build/release-gcc/oif docs/images/live-page.png
 
 format: ## clang-format all C sources
-	@tools/build/install_dependencies.sh develop
+	@tools/build/install_dependencies.sh test-all
 	clang-format -i $(sources)
 
-lint: ## include rules, style, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy, formatting
+check-format: ## formatting of C sources, shellcheck: some seconds, part of test-all and lint
+	@tools/build/install_dependencies.sh test-all
+	clang-format --dry-run --Werror $(sources)
+	shellcheck $(scripts)
+
+lint: check-format ## formatting, shellcheck, include rules, style, words, links, cppcheck, gcc -fanalyzer, clang-tidy
 	@tools/build/install_dependencies.sh develop
 	tools/check/check_includes.py
 	tools/check/check_style.py
 	tools/check/check_words.py
 	tools/check/check_docs.py
-	shellcheck $(scripts)
 	tools/check/analyze.sh
 	cmake --preset release-clang > /dev/null
 	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c front/%.c cli/%.c serve/%.c,$(sources))
-	clang-format --dry-run --Werror $(sources)
 
 python-test: ## build the wheel and test it in build/test-venv (ARGS="--long": a million calls each, and so on)
 	@tools/build/install_dependencies.sh test

@@ -572,13 +572,13 @@ typedef enum oif_grade {
 
 /* What is unusual about a row. */
 typedef enum oif_reason {
-    OIF_REASON_VALUES,     /* its values: a detector gives it a high score */
-    OIF_REASON_STUCK,      /* a column has repeated one value for longer than ever before */
-    OIF_REASON_SEASON,     /* a value is unlike those at the same time of earlier periods */
-    OIF_REASON_PARTNER,    /* a column no longer follows its partner */
-    OIF_REASON_SILENCE,    /* the row came after a pause longer than any before */
-    OIF_REASON_NEW_VALUE,  /* a category has an unknown value */
-    OIF_REASON_RARE_VALUE, /* a category has an unusually rare value */
+    OIF_REASON_VALUES,      /* its values: a detector gives it a high score */
+    OIF_REASON_STUCK,       /* a column has repeated one value for longer than ever before */
+    OIF_REASON_SEASON,      /* a value is unlike those at the same time of earlier periods */
+    OIF_REASON_PARTNER,     /* a column no longer follows its partner */
+    OIF_REASON_SILENCE,     /* the row came after a pause longer than any before */
+    OIF_REASON_NEW_VALUE,   /* a category has an unknown value */
+    OIF_REASON_RARE_VALUE,  /* a category has an unusually rare value */
     OIF_REASON_FIRST_VALUE, /* a column that was always missing has a value */
     OIF_REASON_JUMP,        /* a column has changed unusually much since the row before */
     OIF_REASON_FLUTTER,     /* a column varies unusually much, or little, within a few rows */

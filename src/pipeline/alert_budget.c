@@ -63,8 +63,8 @@ double oif_alert_cost(bool is_by_sense)
 
 double oif_alert_level_bar(const oif_alert_level *level, double rate, double scores, double paid)
 {
-    const double lowest = lowest_bar(rate),
-                 bar = bar_without_correction(rate, scores, lowest) +
+    const double lowest = lowest_bar(rate);
+    const double bar = bar_without_correction(rate, scores, lowest) +
                        correction_of(level->overspent - paid) +
                        correction_of_rows(level->alert_rows);
     return bar < lowest ? lowest : bar < highest_bar ? bar : INFINITY;

@@ -40,12 +40,9 @@ size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
  * Tables without such a parameter refuse it, which is harmless. */
 static void set_for_older_files(oif_params *params)
 {
-    static const char *const off[][2] = {{"insertion", "none"},
-                                         {"persistence", "1"},
-                                         {"stuck", "off"},
-                                         {"partner", "off"},
-                                         {"find_season", "off"},
-                                         {"motion", "off"}};
+    static const char *const off[][2] = {{"insertion", "none"},  {"persistence", "1"},
+                                         {"stuck", "off"},       {"partner", "off"},
+                                         {"find_season", "off"}, {"motion", "off"}};
     for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
         oif_status status = oif_params_set_text(params, off[i][0], off[i][1], NULL);
         (void)status;

@@ -121,7 +121,7 @@ done
 expect "every function has a page" "" "$(grep -oE '\<oif_[a-z_0-9]+\(' "$prefix/include/oif.h" | tr -d '(' | sort -u |
     while read -r name; do [ -s "$share/man/man3/$name.3" ] || echo "$name"; done)"
 if command -v mandoc >/dev/null; then
-    expect "mandoc finds no error" "" "$(cd "$share/man" && mandoc -T lint -W error man3/*.3 2>&1 || true)"
+    expect "mandoc finds no error" "" "$(cd "$share/man" && { mandoc -T lint -W error man3/*.3 2>&1 || true; })"
 fi
 
 # make uninstall: all that was installed goes, and nothing else; not from another folder.

@@ -18,7 +18,7 @@ typedef struct plain_moves {
     size_t first;    /* row with a value, if there is one */
     bool is_missing; /* in the last row */
     bool takes_part;
-    double moves[PLAIN_MOVES];       /* of the last row */
+    double moves[PLAIN_MOVES]; /* of the last row */
     double usual[PLAIN_MOVES], known[PLAIN_MOVES];
     double level, level_variance; /* of the learned rows */
     /* the share of them nearer to the row before than to an older one, and further from it */

@@ -4,7 +4,7 @@
 #   tools/build/install_dependencies.sh build     compile the library and the program
 #   tools/build/install_dependencies.sh test      also make test
 #   tools/build/install_dependencies.sh test-all  also make test-all: other compilers, machines and checkers
-#   tools/build/install_dependencies.sh develop   also make format, lint, coverage
+#   tools/build/install_dependencies.sh develop   also make lint, coverage
 #   tools/build/install_dependencies.sh java      build, and make demo-flink, bench-flink
 #   tools/build/install_dependencies.sh aarch64   build, and make bench-aarch64
 #   tools/build/install_dependencies.sh packages  test, and make packages, check-packages
@@ -96,6 +96,8 @@ find_missing() {
     need llvm has llvm-symbolizer
     need valgrind has valgrind
     need cppcheck has cppcheck
+    need clang-format has clang-format
+    need shellcheck has shellcheck
     # What the pages of docs/manual run for real; without them make test leaves those pages out.
     need curl has curl
     need procps has vmstat
@@ -121,10 +123,8 @@ find_missing() {
     done
     [ "$goal" = test-all ] && return
 
-    need clang-format has clang-format
     need clang-tidy has clang-tidy
     need lcov has lcov
-    need shellcheck has shellcheck
 }
 
 case $goal in build | test | test-all | develop | java | aarch64 | packages) ;; *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac

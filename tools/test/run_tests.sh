@@ -74,6 +74,12 @@ reference() { # other implementations, and Python's json beside the NDJSON reade
         build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve --ignore=tests/flink --ignore=tests/kafka tests
 }
 
+analysis() { # what takes seconds comes first
+    local status=0
+    make --no-print-directory check-format || status=1
+    tools/check/analyze.sh && return $status
+}
+
 # Some 500 MB, while the processors compile. If it fails, the stages java and flink say so themselves.
 fetch_flink() {
     tools/build/make_flink.sh
@@ -96,7 +102,7 @@ if [ "${1:-}" = --all ]; then
     stage asan build_and_ctest asan -E '^(cli\.score_evicted|serve\.(alertmanager|config_file|metrics|openapi|prometheus_pull))$'
     stage bench-quick make --no-print-directory bench-quick
     stage same-bits tests/same_bits/run.sh
-    stage analysis tools/check/analyze.sh
+    stage analysis analysis
     stage wheels tools/build/make_wheels.sh --check
     stage reference reference
     wait "$fetching"
