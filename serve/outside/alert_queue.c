@@ -262,8 +262,7 @@ static void write_labels(const alert_queue *queue, const alert *a, oif_grade gra
     if (*column)
         write_text(",\"column\":", column);
     output_print(",\"severity\":\"%s\"", grade_word(grade));
-    json_object_foreach(queue->options.labels, name, value)
-    {
+    json_object_foreach(queue->options.labels, name, value) {
         output_print(",");
         quoting_write_json(name, strlen(name));
         write_text(":", json_string_value(value));

@@ -106,8 +106,7 @@ static bool read_members(reading *r, const char *place, json_t *object, const me
     json_t *value;
     if (!json_is_object(object))
         return refuse(r, "%s: must be an object", place);
-    json_object_foreach(object, name, value)
-    {
+    json_object_foreach(object, name, value) {
         const member *m = find_member(members, count, name);
         if (!m)
             return refuse_member(r, place, members, count, name);
@@ -149,13 +148,13 @@ static char *joined_list(json_t *list)
 {
     size_t bytes = 1, i;
     json_t *item;
-    json_array_foreach(list, i, item) bytes += json_string_length(item) + 1;
+    json_array_foreach(list, i, item)
+        bytes += json_string_length(item) + 1;
     char *text = malloc(bytes), *end = text;
     if (!text)
         return NULL;
     *end = '\0';
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         if (!json_is_string(item)) {
             free(text);
             return NULL;
@@ -225,8 +224,7 @@ static bool read_limits(reading *r, json_t *limits)
     json_t *value;
     if (!json_is_object(limits))
         return refuse(r, "'limits' must be an object");
-    json_object_foreach(limits, name, value)
-    {
+    json_object_foreach(limits, name, value) {
         if (!add_argument(r, name, value))
             return false;
     }
@@ -275,8 +273,7 @@ static bool read_streams(reading *r, json_t *list)
     r->config->streams = calloc(json_array_size(list) + 1, sizeof *r->config->streams);
     if (!r->config->streams)
         return refuse_memory(r);
-    json_array_foreach(list, i, entry)
-    {
+    json_array_foreach(list, i, entry) {
         char place[32];
         stream_config *stream = &r->config->streams[i];
         snprintf(place, sizeof place, "streams[%zu]", i);
@@ -302,8 +299,7 @@ static bool check_labels(reading *r, json_t *labels)
     static const char *const ours[] = {"stream", "key", "column", "severity"};
     const char *name;
     json_t *value;
-    json_object_foreach(labels, name, value)
-    {
+    json_object_foreach(labels, name, value) {
         if (!is_label_name(name))
             return refuse(r, "alertmanager: '%s' cannot be the name of a label",
                           cut_name(name).text);
@@ -361,8 +357,9 @@ static bool has_text(json_t *array, const char *text)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item) if (json_is_string(item) &&
-                                           strcmp(json_string_value(item), text) == 0) return true;
+    json_array_foreach(array, i, item)
+        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0)
+            return true;
     return false;
 }
 
@@ -372,8 +369,7 @@ static bool check_queries(reading *r, const char *place, const pull_config *pull
     json_t *query;
     if (json_object_size(pull->queries) == 0)
         return refuse(r, "%s: 'queries' is empty; write {\"load\": \"node_load1\"}", place);
-    json_object_foreach(pull->queries, column, query)
-    {
+    json_object_foreach(pull->queries, column, query) {
         if (!json_is_string(query) || json_string_length(query) == 0)
             return refuse(r, "%s: the query of '%s' must be a text", place, cut_name(column).text);
         if (!*column || strcmp(column, PULL_TIME_COLUMN) == 0 || has_text(pull->labels, column) ||
@@ -392,8 +388,7 @@ static bool check_key(reading *r, const char *place, json_t *labels)
     json_t *label;
     if (json_array_size(labels) > KEY_COLUMNS_MAX)
         return refuse(r, "%s: at most %d labels make a key", place, KEY_COLUMNS_MAX);
-    json_array_foreach(labels, i, label)
-    {
+    json_array_foreach(labels, i, label) {
         if (!json_is_string(label) || !is_label_name(json_string_value(label)))
             return refuse(r, "%s: 'key' must be names of labels such as [\"instance\"]", place);
         if (strcmp(json_string_value(label), PULL_TIME_COLUMN) == 0)
@@ -408,12 +403,12 @@ static char *column_list(json_t *queries)
     size_t bytes = 1;
     const char *name;
     json_t *query;
-    json_object_foreach(queries, name, query) bytes += 2 * strlen(name) + 3;
+    json_object_foreach(queries, name, query)
+        bytes += 2 * strlen(name) + 3;
     char *list = malloc(bytes), *end = list;
     if (!list)
         return NULL;
-    json_object_foreach(queries, name, query)
-    {
+    json_object_foreach(queries, name, query) {
         bool is_quoted = strpbrk(name, ",\"") != NULL;
         if (end > list)
             *end++ = ',';
@@ -484,8 +479,7 @@ static bool read_prometheus(reading *r, json_t *object)
     prometheus->streams = calloc(prometheus->stream_count + 1, sizeof *prometheus->streams);
     if (!prometheus->streams)
         return refuse_memory(r);
-    json_array_foreach(members.streams, i, entry)
-    {
+    json_array_foreach(members.streams, i, entry) {
         char place[48];
         snprintf(place, sizeof place, "prometheus.streams[%zu]", i);
         prometheus->streams[i].step_seconds = members.step_seconds;
@@ -516,8 +510,7 @@ static bool read_text(reading *r)
     json_t *value;
     if (!json_is_object(r->config->text))
         return refuse(r, "must be a JSON object");
-    json_object_foreach(r->config->text, name, value)
-    {
+    json_object_foreach(r->config->text, name, value) {
         if (!read_member(r, name, value))
             return false;
     }

@@ -83,8 +83,7 @@ static bool ask_all(pull_worker *worker, prometheus_rows *rows, double at, probl
 {
     const char *column;
     json_t *query;
-    json_object_foreach(worker->config->queries, column, query)
-    {
+    json_object_foreach(worker->config->queries, column, query) {
         problem cause;
         json_t *answer = ask(worker, json_string_value(query), at, &cause);
         bool is_added = answer && prometheus_rows_add(rows, answer, &cause);

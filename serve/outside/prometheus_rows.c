@@ -92,8 +92,7 @@ static char *key_of_named(json_t *labels, json_t *metric)
     char *key = NULL;
     size_t i;
     json_t *label;
-    json_array_foreach(labels, i, label)
-    {
+    json_array_foreach(labels, i, label) {
         key = append_value(key, label_value(metric, json_string_value(label)));
         if (!key)
             return NULL;
@@ -114,8 +113,9 @@ static char *key_of_all(json_t *metric)
     json_t *value;
     if (!names)
         return NULL;
-    json_object_foreach(metric, name, value) if (strcmp(name, "__name__") != 0) names[count++] =
-        name;
+    json_object_foreach(metric, name, value)
+        if (strcmp(name, "__name__") != 0)
+            names[count++] = name;
     qsort(names, count, sizeof *names, compare_texts);
     /* A single value is the key itself. */
     char *key = count == 0   ? strdup("")
@@ -203,8 +203,7 @@ static bool add_vector(prometheus_rows *rows, json_t *series)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(series, i, one)
-    {
+    json_array_foreach(series, i, one) {
         json_t *metric = json_object_get(one, "metric");
         if (json_is_object(metric) && !add_sample(rows, metric, json_object_get(one, "value")))
             return false;
@@ -278,8 +277,7 @@ static void write_key(const prometheus_rows *rows, const joined_row *row)
         quoting_write_json(row->key, strlen(row->key));
         return;
     }
-    json_array_foreach(rows->config->labels, i, label)
-    {
+    json_array_foreach(rows->config->labels, i, label) {
         const char *value = label_value(row->metric, json_string_value(label));
         write_name(json_string_value(label));
         quoting_write_json(value, strlen(value));
@@ -299,8 +297,7 @@ void prometheus_rows_write(prometheus_rows *rows, double time_seconds)
         output_print("{\"" PULL_TIME_COLUMN "\":");
         write_number(time_seconds);
         write_key(rows, row);
-        json_object_foreach(rows->config->queries, column, query)
-        {
+        json_object_foreach(rows->config->queries, column, query) {
             (void)query;
             write_name(column);
             write_number(row->numbers[number++]);

@@ -20,8 +20,7 @@ static void write_object(const json_t *object)
     const char *name, *comma = "";
     json_t *value;
     output_print("{");
-    json_object_foreach((json_t *)(uintptr_t)object, name, value)
-    {
+    json_object_foreach((json_t *)(uintptr_t)object, name, value) {
         output_print("%s", comma);
         quoting_write_json(name, strlen(name));
         output_print(":");

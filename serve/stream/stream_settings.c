@@ -108,8 +108,7 @@ static json_t *take_object(json_t *given, problem *why)
         json_decref(object);
         return NULL;
     }
-    json_object_foreach(given, key, value)
-    {
+    json_object_foreach(given, key, value) {
         char name[NAME_BYTES];
         bool is_taken = take_name(key, name, why);
         if (is_taken && json_object_get(object, name))
@@ -206,8 +205,7 @@ static char *join(const json_t *list)
     size_t bytes = 1, i;
     const json_t *item;
     char number[SCALAR_BYTES];
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         const char *text = scalar_text(item, number);
         if (!text)
             return NULL;
@@ -216,8 +214,7 @@ static char *join(const json_t *list)
     char *joined = malloc(bytes), *at = joined;
     if (!joined)
         return NULL;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         if (i > 0)
             *at++ = ',';
         at = append_name(at, scalar_text(item, number));
@@ -250,7 +247,9 @@ static bool add_list(argument_list *list, const char *name, const json_t *value,
         free(joined);
         return is_added;
     }
-    json_array_foreach(value, i, item) if (!add_scalar(list, name, item, why)) return false;
+    json_array_foreach(value, i, item)
+        if (!add_scalar(list, name, item, why))
+            return false;
     return true;
 }
 
@@ -316,8 +315,9 @@ static bool make_arguments(const json_t *object, argument_list *list, problem *w
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, name,
-                        value) if (!add_setting(list, name, value, why)) return false;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+        if (!add_setting(list, name, value, why))
+            return false;
     if (json_object_get(object, "explain")) {
         if (!list->texts) /* false, and nothing else */
             list->texts = calloc(1, sizeof *list->texts);
@@ -361,14 +361,14 @@ bool stream_settings_equal(const json_t *a, const json_t *b, char names[SETTING_
     const char *name;
     json_t *value;
     names[0] = '\0';
-    json_object_foreach((json_t *)(uintptr_t)a, name, value)
-    {
+    json_object_foreach((json_t *)(uintptr_t)a, name, value) {
         const json_t *other = json_object_get(b, name);
         if (!other || !json_equal(value, other))
             add_name(names, name);
     }
-    json_object_foreach((json_t *)(uintptr_t)b, name, value) if (!json_object_get(a, name))
-        add_name(names, name);
+    json_object_foreach((json_t *)(uintptr_t)b, name, value)
+        if (!json_object_get(a, name))
+            add_name(names, name);
     return names[0] == '\0';
 }
 
@@ -388,8 +388,7 @@ static const char *find_fixed(const json_t *settings, json_t *change)
 {
     const char *name;
     json_t *value;
-    json_object_foreach(change, name, value)
-    {
+    json_object_foreach(change, name, value) {
         const json_t *before = json_object_get(settings, name);
         bool is_same = before ? json_equal(before, value) : json_is_null(value);
         if (!is_same && !is_changeable(name))
@@ -402,8 +401,7 @@ static void put_all(json_t *settings, json_t *change)
 {
     const char *name;
     json_t *value;
-    json_object_foreach(change, name, value)
-    {
+    json_object_foreach(change, name, value) {
         if (json_is_null(value))
             json_object_del(settings, name);
         else
