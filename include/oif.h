@@ -34,25 +34,30 @@
  *
  *   - A call that can fail returns an oif_status.
  *     When it fails, its outputs and the objects it works on are unchanged.
- *   - `error` may be NULL. A failing call fills it, a succeeding one leaves it alone.
+ *   - `error` may be NULL.
+ *     A failing call fills it, a succeeding one leaves it alone.
  *   - Every call that returns an oif_status can also fail with OIF_EMEMORY,
  *     unless its comment says "Never allocates".
- *   - Same seed and same rows give the same scores, bit for bit:
- *     on every machine and compiler, one row at a time or in blocks of any size.
+ *   - Same seed and same rows give the same scores, bit for bit: on every
+ *     machine and compiler, one row at a time or in blocks of any size.
  *   - The library never prints, exits or aborts.
  *     It does not read the clock, the environment or the locale.
  *   - An object may be used by one thread at a time.
- *     Calls that take a const object may run at the same time as each other; but of a pipeline
- *     with keys only one at a time, as it unpacks a model for them.
+ *     Calls that take a const object may run at the same time as each other;
+ *     but of a pipeline with keys only one at a time,
+ *     as it unpacks a model for them.
  *
- * Rules for structs, so a program keeps working with a newer library of the same ABI:
+ * Rules for structs, so a program keeps working
+ * with a newer library of the same ABI:
  *
  *   - A struct that the caller allocates never changes its size.
  *     New members take the place of `reserved`, or of unused oif_params.values.
  *   - The caller sets `reserved` to 0 in a struct that the library reads,
  *     and ignores it in a struct that the library fills.
- *   - An array element (oif_param, oif_text) never changes at all, unless it has `reserved`.
- *   - A struct that only the library creates (oif_detector_info) may grow at its end.
+ *   - An array element (oif_param, oif_text) never changes at all,
+ *     unless it has `reserved`.
+ *   - A struct that only the library creates (oif_detector_info)
+ *     may grow at its end.
  *     Do not copy it and do not use its sizeof.
  */
 #ifndef OIF_H
@@ -88,8 +93,8 @@ extern "C" {
 OIF_API const char *oif_version(void);
 OIF_API int oif_version_number(void);
 
-/* Increases when the same rows, parameters and seed
- * would give results that differ from earlier versions.
+/* Increases when the same rows, parameters and seed would give results
+ * that differ from earlier versions.
  * For programs that keep rows instead of models,
  * and replay them to restore the models. */
 #define OIF_BEHAVIOR_NUMBER 1
@@ -119,8 +124,8 @@ typedef enum oif_status {
  * any version may change the words of a message.
  *
  * A cause keeps its number and its name.
- * A newer library may have more of them: treat
- * an unknown number as OIF_CAUSE_NONE. */
+ * A newer library may have more of them: treat an unknown number
+ * as OIF_CAUSE_NONE. */
 typedef enum oif_cause {
     OIF_CAUSE_NONE = 0, /* the status says it all */
 
@@ -166,7 +171,8 @@ typedef enum oif_cause {
     OIF_CAUSE_FILE_IN_USE = 62 /* another program holds the state file */
 } oif_cause;
 
-/* The size of an error message, including its NUL. Longer messages are truncated. */
+/* The size of an error message, including its NUL.
+ * Longer messages are truncated. */
 enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
 /* What went wrong and where.
@@ -179,8 +185,8 @@ enum { OIF_ERROR_MESSAGE_BYTES = 240 };
  *     deriving columns    column: position in the list
  *     loading, saving     column: the last byte that was read or written
  *
- * With OIF_CAUSE_SYSTEM, system_errno is the errno of
- * the call that failed, such as ENOSPC; else 0. */
+ * With OIF_CAUSE_SYSTEM, system_errno is the errno of the call that failed,
+ * such as ENOSPC; else 0. */
 typedef struct oif_error {
     oif_status status;
     uint64_t line;
@@ -204,8 +210,8 @@ OIF_API const char *oif_cause_name(oif_cause cause);
 enum { OIF_MEMORY_ALIGNMENT = 64 };
 
 /* The source of the library's memory: set both functions or neither.
- * `allocate` returns `bytes` bytes with this
- * alignment, or NULL, which becomes OIF_EMEMORY.
+ * `allocate` returns `bytes` bytes with this alignment, or NULL,
+ * which becomes OIF_EMEMORY.
  * `release` gets what `allocate` returned, never NULL. */
 typedef struct oif_allocator {
     void *(*allocate)(void *context, size_t alignment, size_t bytes);
@@ -215,8 +221,8 @@ typedef struct oif_allocator {
 } oif_allocator;
 
 /* Sets the allocator; NULL: aligned_alloc and free, the default.
- * It applies to the whole program: call it before any
- * other function, and before other threads exist.
+ * It applies to the whole program: call it before any other function,
+ * and before other threads exist.
  * An object must be freed with the allocator that it was created with. */
 OIF_API void oif_set_allocator(const oif_allocator *allocator);
 
@@ -229,7 +235,8 @@ typedef enum oif_param_type {
 } oif_param_type;
 
 /* The description of one parameter.
- * Command-line flags, Python keywords and manual pages are generated from it. */
+ * Command-line flags, Python keywords
+ * and manual pages are generated from it. */
 typedef struct oif_param {
     const char *name; /* "num_trees"; --num-trees on the command line */
     const char *help; /* one line */
@@ -256,11 +263,13 @@ typedef struct oif_detector_info {
     const char *choose;    /* when to choose it */
 } oif_detector_info;
 
-/* The detector to start with; also the default of the tool and the Python package. */
+/* The detector to start with; also the default of the tool
+ * and the Python package. */
 #define OIF_DEFAULT_DETECTOR "rolling-iforest"
 
 /* The detectors of this library.
- * oif_detector_info_at counts from 0, the default, and returns NULL past the last.
+ * oif_detector_info_at counts from 0, the default,
+ * and returns NULL past the last.
  * oif_detector_info_find takes a name and returns NULL if it is unknown. */
 OIF_API const oif_detector_info *oif_detector_info_at(size_t index);
 OIF_API const oif_detector_info *oif_detector_info_find(const char *name);
@@ -270,9 +279,11 @@ enum { OIF_PARAMS_MAX = 48 };
 
 /* A value for each parameter of a table. A plain value: copy it freely.
  *
- * Fill it with oif_params_init (a detector) or oif_pipeline_options_init (a pipeline).
- * A call that expects one of these rejects the other, a zeroed one and NULL with
- * OIF_EPARAM. But NULL as the options of a pipeline means the initial ones. */
+ * Fill it with oif_params_init (a detector)
+ * or oif_pipeline_options_init (a pipeline).
+ * A call that expects one of these rejects the other,
+ * a zeroed one and NULL with OIF_EPARAM.
+ * But NULL as the options of a pipeline means the initial ones. */
 typedef struct oif_params {
     const oif_param_table *table;
     double values[OIF_PARAMS_MAX]; /* in the order of table->params; the rest is 0 */
@@ -283,17 +294,17 @@ enum { OIF_TOGETHER_MAX = 4 };
 
 /* Chooses a detector by name and sets every parameter to its initial value.
  *
- * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX
- * detectors that judge together, in pipelines only.
+ * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX detectors
+ * that judge together, in pipelines only.
  * It has the parameters of all its detectors, and one seed.
- * If another name occurs twice, the later
- * one gets a prefix: sdo_window_size.
+ * If another name occurs twice, the later one gets a prefix: sdo_window_size.
  * Allocates only when a list is named for the first time.
  *
- * The parameter "seed" is a double like all others: a whole number from 0 to 2^53.
+ * The parameter "seed" is a double like all others:
+ * a whole number from 0 to 2^53.
  *
- * OIF_EPARAM   there is no such detector (the message lists them), or the list has
- *              duplicates or too many detectors */
+ * OIF_EPARAM   there is no such detector (the message lists them),
+ *              or the list has duplicates or too many detectors */
 OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
                                                   oif_error *error);
 
@@ -320,7 +331,8 @@ typedef struct oif_detector oif_detector;
 #define OIF_COLUMNS_MAX (UINT32_MAX / 4)
 
 /* Total memory the detector would use, in bytes.
- * A detector allocates nothing after its creation except column names. Never allocates.
+ * A detector allocates nothing after its creation except column names.
+ * Never allocates.
  *
  * OIF_EPARAM    as oif_detector_new
  * OIF_EMEMORY   the size does not fit a size_t */
@@ -328,7 +340,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *
                                                               size_t columns, size_t *bytes,
                                                               oif_error *error);
 
-/* Creates a detector for rows of `columns` numbers. Free it with oif_detector_free.
+/* Creates a detector for rows of `columns` numbers.
+ * Free it with oif_detector_free.
  *
  * OIF_EPARAM   columns is 0 or more than OIF_COLUMNS_MAX
  *              the parameters do not fit together
@@ -338,18 +351,20 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, siz
 
 /* Creates a detector in the caller's memory, aligned to OIF_MEMORY_ALIGNMENT.
  * oif_detector_estimate_bytes returns its size.
- * Free it with oif_detector_free, which does not free
- * the memory; the memory must live until then.
+ * Free it with oif_detector_free, which does not free the memory;
+ * the memory must live until then.
  * Never allocates.
  *
  * OIF_EPARAM   as oif_detector_new
- *              the memory is too small or not aligned; the message says how much is needed */
+ *              the memory is too small or not aligned;
+ *              the message says how much is needed */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_init(void *memory, size_t memory_bytes,
                                                     const oif_params *params, size_t columns,
                                                     oif_detector **detector, oif_error *error);
 
 /* Copies a detector and everything it has learned.
- * Given the same rows, both return the same scores. The copy uses one thread. */
+ * Given the same rows, both return the same scores.
+ * The copy uses one thread. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detector,
                                                      oif_detector **copy, oif_error *error);
 
@@ -373,7 +388,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_score(const oif_detector *detecto
                                                      const double *row, double *score,
                                                      oif_error *error);
 
-/* Learns one row, then scores it: the order of the Online Isolation Forest paper.
+/* Learns one row, then scores it:
+ * the order of the Online Isolation Forest paper.
  * Never allocates.
  *
  * OIF_EVALUE   as oif_detector_learn */
@@ -381,10 +397,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detecto
                                                            const double *row, double *score,
                                                            oif_error *error);
 
-/* Scores one row, then learns it: the prequential
- * order, in which a row does not lower its own score.
- * The same bits as oif_detector_score, then
- * oif_detector_learn, at the cost of oif_detector_learn_score.
+/* Scores one row, then learns it: the prequential order,
+ * in which a row does not lower its own score.
+ * The same bits as oif_detector_score, then oif_detector_learn,
+ * at the cost of oif_detector_learn_score.
  * Never allocates.
  *
  * OIF_EVALUE   as oif_detector_learn */
@@ -402,9 +418,10 @@ OIF_API void oif_detector_reset(oif_detector *detector);
  * Row i starts at rows[i * stride]; stride is at least the number of columns.
  * The results are the same as for single rows, bit for bit.
  *
- * OIF_EVALUE   a value is infinite; error->line is the row, error->column the column;
- *              no row is learned or scored
- * OIF_EPARAM   there are several rows, and stride is less than the number of columns */
+ * OIF_EVALUE   a value is infinite; error->line is the row,
+ *              error->column the column; no row is learned or scored
+ * OIF_EPARAM   there are several rows, and stride is less
+ *              than the number of columns */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_rows(oif_detector *detector,
                                                           const double *rows, size_t count,
                                                           size_t stride, oif_error *error);
@@ -422,11 +439,12 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn_rows(oif_detector *de
                                                                 size_t stride, double *scores,
                                                                 oif_error *error);
 
-/* The most threads that can share the work on a block, including the calling thread. */
+/* The most threads that can share the work on a block,
+ * including the calling thread. */
 enum { OIF_THREADS_MAX = 16 };
 
-/* Sets how many threads share the work on blocks
- * of rows: 1 to OIF_THREADS_MAX, initially 1.
+/* Sets how many threads share the work on blocks of rows:
+ * 1 to OIF_THREADS_MAX, initially 1.
  * The results stay the same, bit for bit.
  * Useful for blocks of a few hundred rows or more.
  *
@@ -472,7 +490,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detecto
 /* The most bytes of all names of an object together, including a NUL each. */
 enum { OIF_COLUMN_NAMES_MAX_BYTES = 16 << 20 };
 
-/* Names the columns (the names are copied), or removes the names if `names` is NULL.
+/* Names the columns (the names are copied), or removes the names
+ * if `names` is NULL.
  * Names do not affect scores.
  * Clones and snapshots keep them, so a program
  * that resumes a detector can verify its input.
@@ -516,8 +535,10 @@ typedef struct oif_pipeline oif_pipeline;
  * Change options with oif_params_set. options->table lists them. */
 OIF_API void oif_pipeline_options_init(oif_params *options);
 
-/* Creates a pipeline for rows of `columns` numbers. Free it with oif_pipeline_free.
- * `params` are those of its detectors, which get rows of shingle x columns numbers.
+/* Creates a pipeline for rows of `columns` numbers.
+ * Free it with oif_pipeline_free.
+ * `params` are those of its detectors,
+ * which get rows of shingle x columns numbers.
  * If `options` is NULL, every option has its initial value.
  *
  * OIF_EPARAM   parameters or options do not fit together
@@ -527,12 +548,12 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, siz
                                                    const oif_params *options,
                                                    oif_pipeline **pipeline, oif_error *error);
 
-/* Creates a pipeline around a detector, which may
- * already have learned rows: history first, then live rows.
- * The pipeline has the detector's parameters, its columns divided by
- * the option shingle, and its column names unless rows are shingles.
- * The detector becomes that of the key, which
- * may be NULL and 0 as in oif_pipeline_process.
+/* Creates a pipeline around a detector, which may already have learned rows:
+ * history first, then live rows.
+ * The pipeline has the detector's parameters, its columns divided
+ * by the option shingle, and its column names unless rows are shingles.
+ * The detector becomes that of the key, which may be NULL and 0
+ * as in oif_pipeline_process.
  * The pipeline takes ownership, and `*detector` becomes NULL.
  * Anomalies are found once enough later rows have scores.
  *
@@ -561,8 +582,8 @@ typedef enum oif_episode {
     OIF_EPISODE_ENDS /* this row is the last of `calm` rows without an anomaly */
 } oif_episode;
 
-/* How bad an anomaly is, by its severity. A program
- * can page a person for some and log the others. */
+/* How bad an anomaly is, by its severity.
+ * A program can page a person for some and log the others. */
 typedef enum oif_grade {
     OIF_GRADE_NONE,    /* not an anomaly */
     OIF_GRADE_NOTE,    /* severity below 4 */
@@ -609,17 +630,19 @@ enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
 /* Processes one row.
  * Each key, `key_bytes` bytes of any kind, has its own model.
  * Without keys pass NULL and 0. A new key gets a new model.
- * Once max_keys or memory_limit is reached, a new key replaces
- * an overdue one: not seen for several times its usual gap.
+ * Once max_keys or memory_limit is reached, a new key replaces an overdue one:
+ * not seen for several times its usual gap.
  * If no key is overdue, rows of new keys get no score: has_no_model.
- * A key that was evicted earlier gets its old model
- * back if it was kept (see "More keys than memory").
+ * A key that was evicted earlier gets its old model back
+ * if it was kept (see "More keys than memory").
  *
- * OIF_EVALUE    a value is infinite, or the key is longer than OIF_KEY_MAX_BYTES;
- *               the row is ignored
- * OIF_EMEMORY   for a new key, or while models grow: a model takes memory as it learns.
- *               The row was not processed; it can be passed again. With few keys, or
- *               once they have learned enough, rows never allocate */
+ * OIF_EVALUE    a value is infinite, or the key is longer
+ *               than OIF_KEY_MAX_BYTES; the row is ignored
+ * OIF_EMEMORY   for a new key, or while models grow:
+ *               a model takes memory as it learns.
+ *               The row was not processed; it can be passed again.
+ *               With few keys, or once they have learned enough,
+ *               rows never allocate */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
                                                        size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
@@ -642,25 +665,28 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline
  *   - `seconds` may be NULL; else seconds[i] is the time of row i.
  *   - results[i] is the result of row i.
  *   - `*done` becomes the number of rows processed.
- *     The first failure ends the call: the rows before
- *     it were processed, it and those after it were not.
+ *     The first failure ends the call: the rows before it were processed,
+ *     it and those after it were not.
  *
  * OIF_EPARAM   stride is too small; no row was processed
- * others       as oif_pipeline_process_at; error->line is the row, error->column the column */
+ * others       as oif_pipeline_process_at; error->line is the row,
+ *              error->column the column */
 OIF_API OIF_MUST_CHECK oif_status
 oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
                           const char *const *keys, const size_t *key_bytes, const double *seconds,
                           oif_result *results, size_t *done, oif_error *error);
 
-/* Called after each row of oif_pipeline_process_rows_with, on the thread that processed it.
+/* Called after each row of oif_pipeline_process_rows_with,
+ * on the thread that processed it.
  * Meanwhile other threads process rows of other keys.
- * Until it returns, it may ask `pipeline` about this row: oif_pipeline_explain,
- * oif_pipeline_episode of its key, oif_pipeline_learned_row and oif_pipeline_recent_key. */
+ * Until it returns, it may ask `pipeline` about this row:
+ * oif_pipeline_explain, oif_pipeline_episode of its key,
+ * oif_pipeline_learned_row and oif_pipeline_recent_key. */
 typedef void (*oif_row_function)(void *context, oif_pipeline *pipeline, size_t row,
                                  const oif_result *result);
 
-/* As oif_pipeline_process_rows, but calls `after`
- * (may be NULL) for each row that was processed. */
+/* As oif_pipeline_process_rows, but calls `after` (may be NULL)
+ * for each row that was processed. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_rows_with(
     oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
     const char *const *keys, const size_t *key_bytes, const double *seconds, oif_row_function after,
@@ -670,8 +696,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_rows_with(
  * each the rows of some keys: 1 to OIF_THREADS_MAX, initially 1.
  * The results and the snapshots stay the same, bit for bit.
  * Useful for blocks of a few hundred rows of several keys.
- * Processed in sequence: rows of new keys, of keys with
- * packed models, and all rows with the option `alerts`.
+ * Processed in sequence: rows of new keys, of keys with packed models,
+ * and all rows with the option `alerts`.
  *
  * OIF_EPARAM    the number is out of range
  * OIF_EMEMORY   the threads could not be started */
@@ -695,18 +721,20 @@ typedef enum oif_derive {
  * Each key has its own previous values.
  * The columns of the input rows stay the same.
  *
- *   - The first value of a key is missing. A diff is
- *     also missing before and after a missing value.
+ *   - The first value of a key is missing.
+ *     A diff is also missing before and after a missing value.
  *   - A rate is missing unless the time has advanced.
  *     Rows without value or time are skipped.
  *     Until a row of a key has a time, a rate is per row.
  *   - A counter that falls was reset to 0, so the new value is the increase.
- *   - A category has numbers that represent names; oif_category makes them from texts.
- *     A row is an anomaly if fewer than half of the alert rate's rows have a value
- *     as rare as its own, with OIF_REASON_NEW_VALUE or OIF_REASON_RARE_VALUE.
+ *   - A category has numbers that represent names;
+ *     oif_category makes them from texts.
+ *     A row is an anomaly if fewer
+ *     than half of the alert rate's rows have a value as rare as its own,
+ *     with OIF_REASON_NEW_VALUE or OIF_REASON_RARE_VALUE.
  *     If most values are new, a new value is not an anomaly.
- *     Each key has its own counts: up to 256 values per
- *     column in 3 KB; beyond that, the rarest are forgotten.
+ *     Each key has its own counts: up to 256 values per column in 3 KB;
+ *     beyond that, the rarest are forgotten.
  *     A category cannot also be kept or derived in another way.
  *
  * OIF_EPARAM   no such column or kind, or a duplicate
@@ -716,8 +744,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive(oif_pipeline *pipeline, si
                                                       oif_derive kind, bool keep, oif_error *error);
 
 /* The same for many columns, in the time of one.
- * After a failure nothing is derived; error->column is the
- * position of the rejected derivation, from 1, or 0. */
+ * After a failure nothing is derived;
+ * error->column is the position of the rejected derivation, from 1, or 0. */
 typedef struct oif_derive_column {
     size_t column;
     oif_derive kind;
@@ -733,8 +761,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive_all(oif_pipeline *pipeline
 OIF_API double oif_category(const char *text, size_t bytes);
 
 /* The number of learned columns, which is also the number of attributions.
- * They are in the order of the columns that they are
- * derived from; derived ones in the order of the calls. */
+ * They are in the order of the columns that they are derived from;
+ * derived ones in the order of the calls. */
 OIF_API size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline);
 
 /* The column that a learned column is derived from, and how. */
@@ -774,8 +802,8 @@ typedef struct oif_episode_info {
     uint64_t reserved[3];
 } oif_episode_info;
 
-/* The current episode of a key, or else its last one. Returns false if it never
- * had one, or if the key has no model in memory.
+/* The current episode of a key, or else its last one.
+ * Returns false if it never had one, or if the key has no model in memory.
  * To know the reason for an episode, explain each row that becomes its worst:
  *
  *     if (result.anomaly && oif_pipeline_episode(pipeline, key, bytes, &episode) &&
@@ -797,12 +825,12 @@ typedef struct oif_silence {
 
 typedef void (*oif_silence_function)(void *context, const oif_silence *silence);
 
-/* Calls `report` for each key whose pause has become too long
- * by `seconds`, the current time of the stream; once per pause,
+/* Calls `report` for each key whose pause has become too long by `seconds`,
+ * the current time of the stream; once per pause,
  * in the order in which the pauses became too long.
  * The option silence sets the limit in seconds.
- * Without it, the limit is twice the longest pause of recent
- * weeks plus three usual pauses; known after 32 rows with times.
+ * Without it, the limit is twice the longest pause of recent weeks plus three
+ * usual pauses; known after 32 rows with times.
  * The next row of the key ends the silence; its result has OIF_REASON_SILENCE.
  * Cheap enough to call for every row. Never allocates. */
 OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,
@@ -810,15 +838,15 @@ OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,
 
 /* For programs that collect rows before they process them.
  *
- * oif_pipeline_next_silence: up to this time oif_pipeline_silent
- * has nothing to report; +infinity: never, unless rows come.
+ * oif_pipeline_next_silence: up to this time oif_pipeline_silent has nothing
+ * to report; +infinity: never, unless rows come.
  *
- * oif_pipeline_silence_after: the same for one key, once a row of it
- * at `seconds` and others that follow are processed: a lower bound.
+ * oif_pipeline_silence_after: the same for one key, once a row
+ * of it at `seconds` and others that follow are processed: a lower bound.
  * -infinity: not known, as the row may restore an evicted model.
  *
- * So rows may wait while the time of the stream is
- * at most the minimum of the two. */
+ * So rows may wait while the time of the stream is at most
+ * the minimum of the two. */
 OIF_API double oif_pipeline_next_silence(oif_pipeline *pipeline);
 OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const char *key,
                                           size_t key_bytes, double seconds);
@@ -829,11 +857,12 @@ OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const ch
 OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
 OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
 
-/* Changes an option that affects alerts or learning from now
- * on: alert_rate, threshold, alerts, calm, cooldown, silence, learn.
+/* Changes an option that affects alerts or learning from now on: alert_rate,
+ * threshold, alerts, calm, cooldown, silence, learn.
  * Of alerts, alert_rate and threshold, the last one set wins.
  *
- * OIF_EPARAM   another option, or the options would not fit together; nothing has changed */
+ * OIF_EPARAM   another option, or the options would not fit together;
+ *              nothing has changed */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipeline,
                                                              const char *name, double value,
                                                              oif_error *error);
@@ -841,7 +870,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipel
 /* Whether oif_pipeline_change_option can change an option of this name. */
 OIF_API bool oif_pipeline_option_is_changeable(const char *name);
 
-/* The episodes to report per row: alert_rate, or what the option alerts comes to. */
+/* The episodes to report per row: alert_rate,
+ * or what the option alerts comes to. */
 OIF_API double oif_pipeline_alert_rate(const oif_pipeline *pipeline);
 
 /* The columns of its rows. */
@@ -860,17 +890,19 @@ OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
  * A loaded pipeline starts at 0. */
 OIF_API uint64_t oif_pipeline_unmodelled_rows(const oif_pipeline *pipeline);
 
-/* How often a key that was evicted, and not kept, came back and got a new model.
+/* How often a key that was evicted, and not kept,
+ * came back and got a new model.
  * An estimate: one in 1000 other keys may be counted too.
  * A loaded pipeline starts at 0. */
 OIF_API uint64_t oif_pipeline_restarts(const oif_pipeline *pipeline);
 
-/* Limits the memory of the pipeline, in bytes, in
- * addition to the option memory_limit: the smaller one counts.
+/* Limits the memory of the pipeline, in bytes,
+ * in addition to the option memory_limit: the smaller one counts.
  * Meant for the limits of this machine; it is not saved. */
 OIF_API void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes);
 
-/* The memory of the pipeline and all its models, in bytes. A model takes memory as it learns. */
+/* The memory of the pipeline and all its models, in bytes.
+ * A model takes memory as it learns. */
 OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 
 /* The key of the last processed row, `*key_bytes` long.
@@ -886,7 +918,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipelin
 /* ---- Pipelines: keys ---- */
 
 /* A key of a pipeline.
- * `key` is valid until the next call that processes a row, or adds or removes a key. */
+ * `key` is valid until the next call that processes a row,
+ * or adds or removes a key. */
 typedef struct oif_key_info {
     const char *key; /* NULL without keys; not NUL-terminated */
     size_t key_bytes;
@@ -901,13 +934,16 @@ typedef struct oif_key_info {
     uint64_t reserved[4];
 } oif_key_info;
 
-/* Finds one key. Returns false if the pipeline has no model of it. Never allocates. */
+/* Finds one key. Returns false if the pipeline has no model of it.
+ * Never allocates. */
 OIF_API bool oif_pipeline_key(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
                               oif_key_info *info);
 
-/* Iterates over the keys: those with a model in memory, then those evicted and kept.
+/* Iterates over the keys: those with a model in memory,
+ * then those evicted and kept.
  * Start with *position = 0. Returns false after the last. Never allocates.
- * The order stays the same as long as no key is added. Keys may be removed on the way:
+ * The order stays the same as long as no key is added.
+ * Keys may be removed on the way:
  *
  *     size_t position = 0;
  *     oif_key_info info;
@@ -919,7 +955,8 @@ OIF_API bool oif_pipeline_key(const oif_pipeline *pipeline, const char *key, siz
 OIF_API bool oif_pipeline_next_key(const oif_pipeline *pipeline, size_t *position,
                                    oif_key_info *info);
 
-/* Removes a key and frees its model. Its next row gets a new one. Never allocates.
+/* Removes a key and frees its model. Its next row gets a new one.
+ * Never allocates.
  *
  * OIF_EVALUE   there is no such key */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_remove_key(oif_pipeline *pipeline, const char *key,
@@ -953,8 +990,8 @@ OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_
 
 /* Names the columns that the keys and times come from; NULL: none.
  * The names are copied and have no meaning to the pipeline.
- * Clones and snapshots keep them (snapshots of single keys do not), so
- * a program that resumes a pipeline takes them from the same columns.
+ * Clones and snapshots keep them (snapshots of single keys do not),
+ * so a program that resumes a pipeline takes them from the same columns.
  * Several columns are one text, such as "host,disk".
  *
  * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES */
@@ -975,12 +1012,13 @@ OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, 
 /* Swaps the detector of a key with `*detector`.
  * A key without a model gets one.
  * The new detector needs the same parameters and shingle x columns columns.
- * From then on it scores the key's rows; p and
- * threshold still use the key's existing score history.
+ * From then on it scores the key's rows;
+ * p and threshold still use the key's existing score history.
  *
  * OIF_EPARAM    the detectors have different parameters or columns
  * OIF_EVALUE    the key is longer than OIF_KEY_MAX_BYTES
- * OIF_EMEMORY   only for a key without a model in memory, or a detector in the caller's memory */
+ * OIF_EMEMORY   only for a key without a model in memory,
+ *               or a detector in the caller's memory */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline,
                                                                  const char *key, size_t key_bytes,
                                                                  oif_detector **detector,
@@ -999,10 +1037,10 @@ typedef struct oif_attribution {
 } oif_attribution;
 
 /* Explains the last processed row.
- * `attributions` has space for one per learned
- * column (oif_pipeline_learned_columns).
- * A share grows with two things: how much the score would fall if
- * the column were missing, and how far the value is from the usual.
+ * `attributions` has space for one per learned column
+ * (oif_pipeline_learned_columns).
+ * A share grows with two things: how much the score would fall
+ * if the column were missing, and how far the value is from the usual.
  * A value that is missing but usually is not counts as the farthest.
  * Costs one score per column: meant for anomalies. Never allocates. */
 OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
@@ -1012,8 +1050,8 @@ OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attri
  *
  *   - `shares` gets `step_columns` numbers, none below 0.
  *     They add up to 1, or are all 0 if no single column matters.
- *   - `step_columns` is the number of columns of the detector; for rows
- *     made of several time steps, the number of columns of one step.
+ *   - `step_columns` is the number of columns of the detector;
+ *     for rows made of several time steps, the number of columns of one step.
  *     The values of one column are then missing from all steps at once.
  *   - `scratch` has space for one row and is overwritten.
  *
@@ -1085,8 +1123,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, si
                                                            oif_error *error);
 
 /* Snapshots in a file, opened and closed by the call.
- * After a crash or on a full disk the file holds
- * the new snapshot or the previous one, complete.
+ * After a crash or on a full disk the file holds the new snapshot
+ * or the previous one, complete.
  *
  * OIF_EBUSY    another program holds the file
  * OIF_EWRITE   the file could not be written
@@ -1102,26 +1140,28 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_p
 
 /* ---- Snapshots of single keys ---- */
 
-/* Moves a key from one pipeline to another, on this machine
- * or elsewhere: save it, load it there, remove it here.
+/* Moves a key from one pipeline to another, on this machine or elsewhere:
+ * save it, load it there, remove it here.
  * There it resumes exactly where it was, bit for bit.
  *
  *   - Both pipelines need the same detector, parameters, columns, derived
  *     columns and options; except options that oif_pipeline_change_option
  *     can change, max_keys, memory_limit and evicted.
  *     Column names are compared if both have some.
- *   - Saving a key whose evicted model was kept
- *     reads the model and leaves it in the file.
+ *   - Saving a key whose evicted model was kept reads the model
+ *     and leaves it in the file.
  *   - Loading adds the key, or replaces its model if it has one.
- *     `as`, unless NULL, is the new name of the key, with
- *     `as_bytes` bytes; "" and 0 for a pipeline without keys.
+ *     `as`, unless NULL, is the new name of the key, with `as_bytes` bytes;
+ *     "" and 0 for a pipeline without keys.
  *   - The loaded key counts as the most recently seen.
  *     At the limit, the least recently seen key is evicted.
- *   - `info` may be NULL; it becomes what oif_pipeline_key returns for the loaded key.
+ *   - `info` may be NULL; it becomes what oif_pipeline_key returns
+ *     for the loaded key.
  *
  * OIF_EVALUE   there is no such key; a key is longer than OIF_KEY_MAX_BYTES
  * OIF_EPARAM   the capacity is too small
- *              the pipelines do not fit together; the message names the first difference
+ *              the pipelines do not fit together;
+ *              the message names the first difference
  * others       see "Snapshots" */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save_key(const oif_pipeline *pipeline,
                                                         const char *key, size_t key_bytes,
@@ -1157,10 +1197,13 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_key_file(oif_pipeline *pipel
 
 /* ---- State files ---- */
 
-/* A file that one program holds while it runs, so no other program writes to it.
+/* A file that one program holds while it runs,
+ * so no other program writes to it.
  * Other programs may read it at any time.
- * While it is held there is a file PATH.lock beside it and, during a save, PATH.new.
- * If a crash leaves them behind, the next program that opens the file removes them. */
+ * While it is held there is a file PATH.lock beside it and,
+ * during a save, PATH.new.
+ * If a crash leaves them behind, the next program
+ * that opens the file removes them. */
 typedef struct oif_state_file oif_state_file;
 
 /* Opens a state file and holds it.
@@ -1199,22 +1242,24 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *f
 
 /* ---- More keys than memory ---- */
 
-/* Keeps the models of evicted keys on disk, in the
- * evicted models file: PATH.shelf beside the state file.
+/* Keeps the models of evicted keys on disk, in the evicted models file:
+ * PATH.shelf beside the state file.
  * A model is restored when its key comes back.
  * Scores are then the same as without a memory limit, bit for bit.
  *
  *   - Needs the option evicted=keep. Call it before the first row.
  *     oif_state_file_load_pipeline does it for the pipeline that it loads.
- *   - Save the pipeline to the same file, and close the file after the last row.
+ *   - Save the pipeline to the same file, and close the file
+ *     after the last row.
  *   - Models in it that the saved state still needs stay until the next save.
  *     After a crash the state that was saved last finds all its models.
  *   - Clones and snapshots saved elsewhere contain only the models in memory.
- *   - A model that cannot be written or read back is lost: its key starts
- *     over, the row is processed, and oif_pipeline_lost counts it.
+ *   - A model that cannot be written or read back is lost: its key starts over,
+ *     the row is processed, and oif_pipeline_lost counts it.
  *
  * OIF_EPARAM                                the option is not set
- * OIF_EREAD, OIF_ETRUNCATED, OIF_ECORRUPT   that file does not belong to the loaded state */
+ * OIF_EREAD, OIF_ETRUNCATED, OIF_ECORRUPT   that file does not belong
+ *                                           to the loaded state */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *file,
                                                               oif_pipeline *pipeline,
                                                               oif_error *error);
@@ -1223,8 +1268,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *fi
 OIF_API size_t oif_pipeline_kept(const oif_pipeline *pipeline);
 
 /* The number of lost models.
- * `*why` becomes the reason for the last one: ""
- * if that was before the pipeline was loaded.
+ * `*why` becomes the reason for the last one:
+ * "" if that was before the pipeline was loaded.
  * `why` may be NULL. */
 OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
 

@@ -1,7 +1,8 @@
 /* oif: rows from bytes, numbers from text and back, and times from text.
  *
- * The `oif` tool reads its input through this header. A program that already has its
- * rows as doubles needs only oif.h. The rules at the top of oif.h apply here too.
+ * The `oif` tool reads its input through this header.
+ * A program that already has its rows as doubles needs only oif.h.
+ * The rules at the top of oif.h apply here too.
  */
 #ifndef OIF_ROWS_H
 #define OIF_ROWS_H
@@ -28,10 +29,11 @@ enum { OIF_NUMBER_TEXT_BYTES = 32 };
  * If there is none, returns NULL and leaves *value unchanged. */
 OIF_API const char *oif_number_parse(const char *text, const char *end, double *value);
 
-/* Writes the shortest digits that read back as the same double; of those, the closest.
+/* Writes the shortest digits that read back as the same double;
+ * of those, the closest.
  *
- *   - The layout is that of Python's repr, but whole numbers
- *     have no ".0": 0.5, 123, 1e-05, 1.5e+16, nan, -inf.
+ *   - The layout is that of Python's repr, but whole numbers have no ".0": 0.5,
+ *     123, 1e-05, 1.5e+16, nan, -inf.
  *   - Writes no NUL and may overwrite all of `text`.
  *
  * Returns the length. */
@@ -72,15 +74,16 @@ typedef struct oif_time_format {
  *     microseconds below 1e17 and nanoseconds below 1e20.
  *     The first one that is not 0 decides for the stream.
  *   - Syslog has no year.
- *     It starts with format->year, or with 1972 if that is
- *     0; when the months start again, so does the year.
+ *     It starts with format->year, or with 1972 if that is 0;
+ *     when the months start again, so does the year.
  *     A December after January is a late row of the previous year.
  *   - Common log: it may be in brackets, even if one is missing.
  *   - A later time may have another form.
  *     But after dates, a number is not a time.
- *   - 24:00:00 is the start of the next day, and
- *     so is a leap second (23:59:60).
- *   - Empty text, NA, NaN, null and None are a missing time: OIF_OK, and *seconds is NaN.
+ *   - 24:00:00 is the start of the next day,
+ *     and so is a leap second (23:59:60).
+ *   - Empty text, NA, NaN, null and None are a missing time: OIF_OK,
+ *     and *seconds is NaN.
  *   - The result is accurate to a microsecond or better.
  *
  * OIF_EVALUE   not a time, or one that does not exist, such as February 30;
@@ -91,7 +94,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_time_parse(oif_time_format *format, const 
 /* The size of a buffer for a description. */
 enum { OIF_TIME_TEXT_BYTES = 80 };
 
-/* Describes how the times were interpreted: "ISO 8601 without a zone, taken as UTC". */
+/* Describes how the times were interpreted:
+ * "ISO 8601 without a zone, taken as UTC". */
 OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME_TEXT_BYTES]);
 
 /* ---- Reading rows ---- */
@@ -136,28 +140,29 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *     Every line has as many fields as the first one.
  *   - Fields may be quoted.
  *     Inside quotes "" is one quote, and a newline is text.
- *   - An empty field, NA, NaN, null and None are
- *     missing numbers. true is 1 and false is 0.
+ *   - An empty field, NA, NaN, null and None are missing numbers.
+ *     true is 1 and false is 0.
  *   - Columns have the names in the header, or x0, x1, ...
- *   - A repeated header, as in concatenated files,
- *     is skipped, also with a byte order mark.
- *   - With the delimiter ' ', any run of blanks and
- *     tabs separates fields, as vmstat prints them.
+ *   - A repeated header, as in concatenated files, is skipped,
+ *     also with a byte order mark.
+ *   - With the delimiter ' ', any run of blanks and tabs separates fields,
+ *     as vmstat prints them.
  *   - A first line such as sep=; names the delimiter,
  *     as Excel reads it, and is skipped.
- *   - Lines with # before the header are skipped, unless the last of
- *     them has as many fields as the row below: then it is the header.
- *   - Between semicolons 1,5 is a number: with the first such
- *     field among the first rows, the decimal sign is the comma.
+ *   - Lines with # before the header are skipped, unless the last of them
+ *     has as many fields as the row below: then it is the header.
+ *   - Between semicolons 1,5 is a number: with the first such field among
+ *     the first rows, the decimal sign is the comma.
  *     Points then group thousands, as in 1.234,5.
- *     After a number such as 1.234, which is read with decimals,
- *     it is refused; OIF_DECIMAL_COMMA makes that 1234.
+ *     After a number such as 1.234, which is read with decimals, it is refused;
+ *     OIF_DECIMAL_COMMA makes that 1234.
  *
  * NDJSON:
  *
  *   - One JSON object per line.
  *   - Columns are the leaves of the first object.
- *     A name is the path of keys, joined by dots; array elements are counted from 0:
+ *     A name is the path of keys, joined by dots;
+ *     array elements are counted from 0:
  *
  *         {"host": "a", "net": {"in": 7, "out": [1, 2]}, "v1.5": null}
  *         columns:  host  net.in  net.out.0  net.out.1  v1\.5
@@ -166,19 +171,21 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *     , a backslash \\ and a NUL character \0 .
  *   - Later lines may have other keys, in any order.
  *     Missing or null is a missing number.
- *     What is not selected is skipped; oif_reader_collect_columns makes columns of it.
+ *     What is not selected is skipped;
+ *     oif_reader_collect_columns makes columns of it.
  *   - true is 1 and false is 0.
- *     A string is not a number, even if it looks like
- *     one: select it as text, or write it without quotes.
+ *     A string is not a number, even if it looks like one: select it as text,
+ *     or write it without quotes.
  *   - If a key occurs twice, the last one counts.
- *   - The JSON is strict: what Python's json.loads accepts, except NaN and Infinity.
+ *   - The JSON is strict: what Python's json.loads accepts,
+ *     except NaN and Infinity.
  *     Numbers may have any length.
  *   - Limits: OIF_JSON_LEVELS_MAX and OIF_JSON_FIRST_LINE_KEYS_MAX.
  *
  * Raw:
  *
- *   - Rows of `columns` float64, little-endian, with
- *     nothing between them, as numpy's tofile writes them.
+ *   - Rows of `columns` float64, little-endian, with nothing between them,
+ *     as numpy's tofile writes them.
  *   - NaN is a missing number. There are no texts. */
 typedef enum oif_format { OIF_FORMAT_CSV, OIF_FORMAT_NDJSON, OIF_FORMAT_RAW } oif_format;
 
@@ -217,7 +224,8 @@ typedef struct oif_reader_options {
 
 /* Allocates when it is opened, when columns are selected,
  * and for a line longer than any before it; never for a row.
- * Does not read more bytes while it has a complete record: suits pipes and terminals. */
+ * Does not read more bytes while it has a complete record:
+ * suits pipes and terminals. */
 typedef struct oif_reader oif_reader;
 
 typedef struct oif_text {
@@ -225,7 +233,8 @@ typedef struct oif_text {
     size_t bytes;
 } oif_text;
 
-/* One row. The original record is text_bytes + end_bytes bytes, starting at `text`. */
+/* One row.
+ * The original record is text_bytes + end_bytes bytes, starting at `text`. */
 typedef struct oif_record {
     const double *values;  /* the selected columns; NaN if a number is missing */
     const oif_text *texts; /* columns selected as texts, without quotes and escapes */
@@ -265,13 +274,14 @@ OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t colu
  * Later lines may have it.
  *
  * OIF_EPARAM   there is no such column, or there are several
- *              NDJSON: the path contains an invalid escape (only \. \\ and \0 are valid) */
+ *              NDJSON: the path contains an invalid escape
+ *              (only \. \\ and \0 are valid) */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
                                                          size_t *column, oif_error *error);
 
-/* NDJSON: unknown keys of later lines become columns, not
- * selected, as soon as oif_reader_next has read the line: at most
- * `count` more keys, including objects and arrays; 0: no more.
+/* NDJSON: unknown keys of later lines become columns, not selected,
+ * as soon as oif_reader_next has read the line: at most `count` more keys,
+ * including objects and arrays; 0: no more.
  * The reader allocates for each.
  * Other formats have all their columns from the start. */
 OIF_API void oif_reader_collect_columns(oif_reader *reader, size_t count);
@@ -283,7 +293,8 @@ OIF_API void oif_reader_collect_columns(oif_reader *reader, size_t count);
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const size_t *columns,
                                                     size_t count, oif_error *error);
 
-/* Selects the columns that become texts, in this order. Initially there are none.
+/* Selects the columns that become texts, in this order.
+ * Initially there are none.
  * A column can be both a value and a text.
  *
  *   - CSV: the field without the blanks around it.
@@ -292,17 +303,18 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const si
  *     becomes three bytes, as with Python's surrogatepass.
  *     Any other value is copied as it is, null too.
  *
- * OIF_EPARAM   a column does not exist or is given twice; or the format is raw */
+ * OIF_EPARAM   a column does not exist or is given twice;
+ *              or the format is raw */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
                                                           size_t count, oif_error *error);
 
-/* Text in this column is the last mistake to be reported: only
- * where all other selected values of the record are good. */
+/* Text in this column is the last mistake to be reported:
+ * only where all other selected values of the record are good. */
 OIF_API void oif_reader_allow_text(oif_reader *reader, size_t column);
 
-/* What a program needs to write CSV rows back with appended
- * fields: whether there is a header, its original line (empty
- * without a header), and the delimiter (0 in other formats). */
+/* What a program needs to write CSV rows back with appended fields:
+ * whether there is a header, its original line (empty without a header),
+ * and the delimiter (0 in other formats). */
 OIF_API bool oif_reader_has_header(const oif_reader *reader);
 OIF_API const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes);
 OIF_API char oif_reader_delimiter(const oif_reader *reader);
@@ -318,9 +330,10 @@ OIF_API bool oif_reader_has_decimal_commas(const oif_reader *reader);
  * It is valid until the next call with this reader.
  *
  * OIF_END       the input ended
- * OIF_EINPUT    the record is malformed (a field too few, invalid JSON, a raw row cut off),
- *               or a selected value is not a finite number;
- *               error->line and error->column say where, for raw the row and the column;
+ * OIF_EINPUT    the record is malformed (a field too few, invalid JSON,
+ *               a raw row cut off), or a selected value is not a finite number;
+ *               error->line and error->column say where,
+ *               for raw the row and the column;
  *               the next call continues after it
  * OIF_EREAD     `read` failed; nothing is lost, the call may be repeated
  * OIF_EMEMORY   likewise */

@@ -3,7 +3,7 @@
 
 usage: header_examples.py OIF.H > examples.c
 
-An example is what is indented by four blanks in a comment and has a statement. Each becomes a function; what it does not
+An example is what is indented by four blanks in a comment, after an empty line, and has a statement. Each becomes a function; what it does not
 declare itself is declared before.
 """
 import re
@@ -26,14 +26,15 @@ int next_row(const char *host, double *row);
 def examples(text):
     for comment in re.findall(r"/\*.*?\*/", text, re.S):
         lines = [line[3:] if line.startswith(" * ") else "" for line in comment.splitlines()]
-        block = []
+        block, is_after_empty = [], False
         for line in lines + ["end"]:
-            if line.startswith("    ") or (block and not line):
+            if (line.startswith("    ") and (block or is_after_empty)) or (block and not line):
                 block.append(line)
             elif block:
                 if any(line.endswith(";") for line in block):
                     yield "\n".join(block).rstrip()
                 block = []
+            is_after_empty = not line
 
 
 def main():

@@ -61,7 +61,7 @@ RATED = [
     ("is no", r"(?<!there )\b(is|are|was) no (?!longer|more|less)\w", 9),
     ("who", r"\bwho\b", 2),
 ]
-WORDS_PER_LINE = 9  # of a comment in the public header
+HEADER_WIDTH = 80  # of comments in the public headers, except examples and members
 WIDTH = 100
 
 
@@ -168,10 +168,15 @@ def words_per_line(paths):
     return words / max(lines, 1), wide
 
 
-def too_dense():
-    density, _ = words_per_line(files("include/*.h"))
-    if density > WORDS_PER_LINE:
-        yield f"include: {density:.1f} words per comment line; at most {WORDS_PER_LINE}"
+def too_wide():
+    """Lines of the public headers' comments. Indented by four blanks, they may be an example in C."""
+    for path in files("include/*.h"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if line.startswith(("/*", " *")) and not line.startswith(" *     ") and len(line) > HEADER_WIDTH:
+                yield f"{path.relative_to(CHECKOUT)}:{number}: {len(line)} columns; comments of public headers have at most {HEADER_WIDTH}"
+
+
+def too_frequent():
     for part in parts():
         text = "\n".join(part.cut(path.read_text(encoding="utf-8")) for path in part.files if path.name != "CHANGELOG.md")
         count = len(text.split())
@@ -202,7 +207,7 @@ def main(arguments):
     if "--measure" in arguments:
         return measure()
     complaints = [place for part in parts() if part.is_strict or "--all" in arguments for place in places(part)]
-    complaints += too_dense()
+    complaints += [*too_wide(), *too_frequent()]
     print("\n".join(complaints) or "nothing to report")
     return bool(complaints)
 
