@@ -4,7 +4,7 @@ z is the distance of a value from the mean of the WINDOW rows before it, in stan
 these. A column that was constant has none: any other value is then infinitely far. Missing values
 count neither as near nor as far.
 
-The alert rule (src/alert/score_history.h): a row is an alert if, among the past scores, at most
+The alert rule (src/pipeline/alerts/score_history.h): a row is an alert if, among the past scores, at most
 `rate` are as high as its own, older ones counting less, to 1/e after `memory` scores.
 """
 

@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "detect/detector.h"
 #include "oif_rows.h"
-#include "pipeline/model_sections.h"
+#include "pipeline/model/model_sections.h"
 #include "snapshot/detector_sections.h"
 #include "snapshot/state_file.h"
 #include "snapshot/stored_in_memory.h"

@@ -4,12 +4,12 @@
 
 #include "base/column_names.h"
 #include "base/pool.h"
-#include "pipeline/alert_budget.h"
-#include "pipeline/evicted_models.h"
-#include "pipeline/eviction.h"
-#include "pipeline/keys.h"
-#include "pipeline/models.h"
-#include "pipeline/silence_queue.h"
+#include "pipeline/alerts/alert_budget.h"
+#include "pipeline/keys/evicted_models.h"
+#include "pipeline/keys/eviction.h"
+#include "pipeline/keys/keys.h"
+#include "pipeline/keys/models.h"
+#include "pipeline/keys/silence_queue.h"
 
 /* Bytes of a pipeline with one key, besides models. */
 enum { OIF_PIPELINE_OWN_BYTES = 4096 };

@@ -2,7 +2,7 @@
 #ifndef OIF_PIPELINE_PIPELINE_OPTIONS_H
 #define OIF_PIPELINE_PIPELINE_OPTIONS_H
 
-#include "pipeline/model.h"
+#include "pipeline/model/model.h"
 
 /* The words of `evicted`. */
 enum { OIF_EVICTED_FORGET, OIF_EVICTED_KEEP };

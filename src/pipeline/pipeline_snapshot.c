@@ -27,7 +27,7 @@
 #include "base/memory.h"
 #include "detect/detector.h"
 #include "detect/together.h"
-#include "pipeline/model_sections.h"
+#include "pipeline/model/model_sections.h"
 #include "pipeline/pipeline_options.h"
 #include "snapshot/detector_sections.h"
 #include "snapshot/names_section.h"

@@ -2,7 +2,7 @@
  * frozen models. */
 #include "pipelines.h"
 
-#include "pipeline/model_sections.h"
+#include "pipeline/model/model_sections.h"
 #include "pipeline/pipeline.h"
 #include "snapshot/detector_sections.h"
 

@@ -2,7 +2,7 @@
 #include "pipelines.h"
 
 #include "base/block.h"
-#include "pipeline/category_table.h"
+#include "pipeline/columns/category_table.h"
 #include "pipeline/pipeline.h"
 
 static const char settings[] = "num_trees=8 window_size=256 sample_size=64";

@@ -1,7 +1,7 @@
 /* Differences, rates and logarithms against a twin that keeps all rows. */
 #include "../detect/driver.h"
 
-#include "pipeline/derived_columns.h"
+#include "pipeline/columns/derived_columns.h"
 
 #include <float.h>
 

@@ -1,7 +1,7 @@
 /* Judges with one score: the most severe evidence decides, on the leader's scale. */
 #include "pipelines.h"
 
-#include "pipeline/judges.h"
+#include "pipeline/alerts/judges.h"
 
 enum { COLUMNS = 3, HABITUATION = 4000 };
 

@@ -4,9 +4,9 @@
 #include "pipelines.h"
 
 #include "base/memory.h"
-#include "pipeline/motion.h"
+#include "pipeline/columns/motion.h"
+#include "pipeline/columns/shapes.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/shapes.h"
 #include "reference/plain_motion.h"
 
 #include <float.h>

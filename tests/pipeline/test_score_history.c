@@ -1,7 +1,7 @@
 /* The history of scores against a plain twin that keeps them all. */
 #include "../detect/driver.h"
 
-#include "pipeline/score_history.h"
+#include "pipeline/alerts/score_history.h"
 
 /* ---- The twin ---- */
 

@@ -1,5 +1,5 @@
-/* How values move, by definition (src/pipeline/motion.h, shapes.h): keeps every value, and one
- * column does not know of the others. The oracle for the fast version. */
+/* How values move, by definition (src/pipeline/columns/motion.h, shapes.h): keeps every value, and
+ * one column does not know of the others. The oracle for the fast version. */
 #ifndef TESTS_REFERENCE_PLAIN_MOTION_H
 #define TESTS_REFERENCE_PLAIN_MOTION_H
 

@@ -14,7 +14,9 @@ FOLDERS = {
     "cli": ["draw", "watch", "state", "eval", "score", "commands"],
     "serve": ["base", "http", "stream", "outside", "api", "program"],
 }
-FILES_MAX = 40  # of such a folder, and of those of tools
+# The folders of src/pipeline, in the same order. Its own files see them all.
+PIPELINE = ["alerts", "columns", "senses", "model", "keys"]
+FILES_MAX = 40  # of a folder of these, of src and of tools
 
 
 def in_order(part, below):
@@ -60,6 +62,14 @@ def detector_of(path):
     return parts[2] if parts[:2] == ("src", "detect") and len(parts) > 3 else None
 
 
+def pipeline_order(path):
+    """The place of a file's folder among those of src/pipeline: 0 includes no other. None elsewhere."""
+    parts = path.parts
+    if parts[:2] != ("src", "pipeline"):
+        return None
+    return PIPELINE.index(parts[2]) if len(parts) > 3 and parts[2] in PIPELINE else len(PIPELINE)
+
+
 def find_included(checkout, source, quote, name):
     """The file of ours that an include means, or None when it is not ours."""
     folders = [checkout, checkout / "include", checkout / "src", checkout / "tests"]
@@ -92,6 +102,8 @@ def check_file(checkout, source):
         if detector_of(included) and detector_of(included) != detector_of(source):
             if part not in SEES_EVERYTHING:
                 yield f"{place}: {included} belongs to one detector alone"
+        if part == target == "src/pipeline" and pipeline_order(included) > pipeline_order(source):
+            yield f"{place}: {source.parent} must not include {included}"
         if part not in SEES_EVERYTHING and target != part and target not in ALLOWED[part]:
             yield f"{place}: {part} must not include {included}"
 
@@ -112,7 +124,7 @@ def main():
         if path.suffix in {".c", ".h"}
     )
     complaints = [complaint for source in sources for complaint in check_file(checkout, source)]
-    for folder in (*FOLDERS, "tools"):
+    for folder in ("src", *FOLDERS, "tools"):
         for each in (path for path in sorted((checkout / folder).glob("**")) if path.name != "__pycache__"):
             complaints += check_size(checkout, each)
     print("\n".join(complaints) or f"{len(sources)} files include only what they may")

@@ -1,0 +1,220 @@
+/* Creates, copies and frees models. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "detect/together.h"
+#include "pipeline/model/model_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Creation ---- */
+
+static oif_model lay_out(const oif_model_options *options, const oif_derived_plan *plan,
+                         size_t detectors)
+{
+    const size_t columns = plan->derived_columns;
+    const bool derives = plan->count > 0;
+    oif_model m = {.options = *options,
+                   .plan = plan,
+                   .columns = columns,
+                   .bytes = oif_size_align(sizeof m),
+                   .detector_count = detectors};
+    const size_t numbers = oif_model_numbers(options, columns);
+    m.judges_at = oif_size_append(&m.bytes, oif_model_judges(&m), sizeof(oif_judge));
+    m.senses_at = oif_size_append(&m.bytes, oif_senses_bytes(columns, &options->senses), 1);
+    m.recent_at = oif_size_append(&m.bytes, numbers, sizeof(double));
+    m.usual_at = oif_size_append(&m.bytes, columns, sizeof(oif_usual));
+    m.shares_at = oif_size_append(&m.bytes, numbers, sizeof(double));
+    m.scratch_at = oif_size_append(&m.bytes, numbers, sizeof(double));
+    m.derived_at = oif_size_append(&m.bytes, derives ? oif_derived_state_bytes(plan) : 0, 1);
+    m.row_at = oif_size_append(&m.bytes, derives ? columns : 0, sizeof(double));
+    m.motion_at = oif_size_append(&m.bytes, options->motion ? oif_motion_bytes(columns) : 0, 1);
+    oif_score_history_init(&m.history, options->memory);
+    oif_alerts_init(&m.alerts, &options->alerts);
+    return m;
+}
+
+oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_plan *plan,
+                                    const oif_model_options *options, size_t *bytes,
+                                    oif_error *error)
+{
+    oif_params parts[OIF_TOGETHER_MAX];
+    const size_t count = oif_together_split(params, parts),
+                 numbers = oif_model_numbers(options, plan->derived_columns);
+    if (count == 0 || plan->derived_columns == 0) /* fails and sets the error */
+        return oif_detector_estimate_bytes(params, plan->derived_columns, bytes, error);
+    size_t total = lay_out(options, plan, count).bytes;
+    for (size_t i = 0; i < count; i++) {
+        size_t detector_bytes = 0;
+        oif_status status = oif_detector_estimate_bytes(&parts[i], numbers, &detector_bytes, error);
+        if (status != OIF_OK)
+            return status;
+        total = oif_size_add(total, detector_bytes);
+    }
+    *bytes = total;
+    return OIF_OK;
+}
+
+/* Allocates the block of a model and sets its head; the rest is uninitialised. */
+static oif_status make_block(const oif_model *head, oif_model **made, oif_error *error)
+{
+    *made = oif_memory_new(head->bytes);
+    if (!*made)
+        return oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", head->bytes);
+    **made = *head;
+    return OIF_OK;
+}
+
+static oif_score_scale scale_of(const oif_model *m, size_t judge)
+{
+    if (judge < m->detector_count)
+        return oif_detector_scale(m->detectors[judge]);
+    const oif_senses_options *senses = &m->options.senses;
+    const size_t sense = judge - m->detector_count, first_season = senses->stuck + senses->partner;
+    return sense < first_season               ? OIF_SCORES_OF_EVIDENCE
+           : sense < oif_senses_count(senses) ? OIF_SCORES_OF_SEASON
+                                              : OIF_SCORES_OF_SEVERITY;
+}
+
+/* A quarter of the memory, because only every fourth score is learned. */
+static double judge_memory(const oif_model_options *options)
+{
+    const double least = 4096;
+    return options->memory / 4 > least ? options->memory / 4 : least;
+}
+
+static void init_judges(oif_model *m)
+{
+    for (size_t i = 0; i < oif_model_judges(m); i++)
+        oif_judge_init(&judges_of(m)[i], scale_of(m, i), judge_memory(&m->options));
+}
+
+void oif_model_count_unseen(oif_model *m)
+{
+    m->unseen_columns = 0;
+    for (size_t i = 0; i < m->columns; i++)
+        m->unseen_columns += oif_model_usual(m)[i].half_mean != oif_model_usual(m)[i].half_mean;
+}
+
+/* Initialises a model with blank detectors. */
+static void init(oif_model *m, const oif_model *head)
+{
+    memset(m, 0, head->bytes); /* padding too: equal models have equal bytes */
+    *m = *head;
+    init_judges(m);
+    oif_senses_init(senses_of(m), m->columns, &m->options.senses);
+    for (size_t i = 0; i < m->columns; i++)
+        oif_model_usual(m)[i].half_mean = NAN;
+    oif_model_count_unseen(m);
+    if (m->plan->count > 0)
+        oif_derived_state_init(m->plan, derived_of(m));
+    if (m->options.motion)
+        oif_motion_init(motion_of(m), m->columns, (oif_motion_mode)m->options.motion);
+}
+
+static void free_detectors(oif_model *model)
+{
+    for (size_t i = 0; i < model->detector_count; i++)
+        oif_detector_free(model->detectors[i]);
+}
+
+oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
+                         const oif_model_options *options, oif_model **model, oif_error *error)
+{
+    oif_params parts[OIF_TOGETHER_MAX];
+    size_t count = oif_together_split(params, parts); /* not 0: the estimate would have failed */
+    oif_model head = lay_out(options, plan, count), *made;
+    oif_status status = OIF_OK;
+    for (size_t i = 0; i < count && status == OIF_OK; i++)
+        status = oif_detector_new(&parts[i], oif_model_numbers(options, head.columns),
+                                  &head.detectors[i], error);
+    if (status == OIF_OK)
+        status = make_block(&head, &made, error);
+    if (status != OIF_OK) {
+        free_detectors(&head);
+        return status;
+    }
+    init(made, &head);
+    *model = made;
+    return OIF_OK;
+}
+
+void oif_model_reset(oif_model *model, const oif_model_options *options)
+{
+    oif_model head = lay_out(options, model->plan, model->detector_count);
+    memcpy(head.detectors, model->detectors, sizeof head.detectors);
+    for (size_t i = 0; i < head.detector_count; i++)
+        oif_detector_strip(head.detectors[i]);
+    init(model, &head);
+}
+
+oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error)
+{
+    oif_model head = *model, *made;
+    memset(head.detectors, 0, sizeof head.detectors);
+    oif_status status = make_block(&head, &made, error);
+    if (status != OIF_OK)
+        return status;
+    for (size_t i = 0; i < model->detector_count && status == OIF_OK; i++)
+        status = oif_detector_clone(model->detectors[i], &made->detectors[i], error);
+    if (status != OIF_OK) {
+        oif_model_free(made);
+        return status;
+    }
+    memcpy(made + 1, model + 1, model->bytes - sizeof *model);
+    *copy = made;
+    return OIF_OK;
+}
+
+void oif_model_assign(oif_model *model, const oif_model *other)
+{
+    oif_detector *detectors[OIF_TOGETHER_MAX];
+    const oif_derived_plan *plan = model->plan;
+    memcpy(detectors, model->detectors, sizeof detectors);
+    memcpy(model, other, model->bytes);
+    model->plan = plan;
+    memcpy(model->detectors, detectors, sizeof detectors);
+    for (size_t i = 0; i < model->detector_count; i++)
+        oif_detector_assign(detectors[i], other->detectors[i]);
+}
+
+void oif_model_free(oif_model *model)
+{
+    if (!model)
+        return;
+    free_detectors(model);
+    oif_memory_free(model);
+}
+
+void oif_model_set_options(oif_model *model, const oif_model_options *options)
+{
+    if (options->memory != model->options.memory) {
+        oif_score_history_set_memory(&model->history, options->memory);
+        for (size_t i = 0; i < oif_model_judges(model); i++)
+            oif_score_history_set_memory(&judges_of(model)[i].history, judge_memory(options));
+    }
+    model->options = *options;
+    model->alerts.options = options->alerts;
+}
+
+size_t oif_model_memory_bytes(const oif_model *model)
+{
+    size_t bytes = model->bytes;
+    for (size_t i = 0; i < model->detector_count; i++)
+        bytes += oif_detector_memory_bytes(model->detectors[i]);
+    return bytes;
+}
+
+/* ---- Seasons ---- */
+
+bool oif_model_season(const oif_model *model, size_t index, oif_season_info *info)
+{
+    const oif_season *season = oif_senses_season(senses_of(model), index);
+    if (!season || season->period == 0)
+        return false;
+    *info = (oif_season_info){.rows = season->in_seconds ? 0 : season->period,
+                              .seconds = season->in_seconds ? season->period : 0,
+                              .was_found = season->options.period == 0};
+    info->strength = oif_season_strength(season, &info->column);
+    return true;
+}
