@@ -218,7 +218,7 @@ static exit_code measure(eval_run *evaluation)
     exit_code code = decide_labels(evaluation);
     if (code != EXIT_OK)
         return code;
-    rows->key_count = rows->keys ? evaluation->keys.count : 1;
+    rows->key_count = rows->keys ? evaluation->keys.table.count : 1;
     bool has_memory = eval_rows_count(rows);
     for (size_t i = 0; i < evaluation->contestant_count && has_memory; i++) {
         eval_contestant *contestant = &evaluation->contestants[i];

@@ -2,20 +2,14 @@
 #ifndef OIF_CLI_EVAL_KEYS_H
 #define OIF_CLI_EVAL_KEYS_H
 
+#include "front/text/byte_table.h"
 #include "oif_rows.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* All zero has none. */
 typedef struct eval_keys {
-    char *bytes; /* of all keys, one after the other */
-    size_t byte_count, byte_capacity;
-    size_t *ends; /* where each key ends in them */
-    size_t count, capacity;
-    uint32_t *slots; /* 1 + the number of a key, found by its hash; 0: empty */
-    size_t slot_count;
+    byte_table table;
+    const byte_item **by_number;
+    size_t capacity; /* of by_number */
 } eval_keys;
 
 /* The number of a key, which is added if it is new. Returns false when memory is short. */

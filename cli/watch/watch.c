@@ -1,6 +1,7 @@
 #include "watch.h"
 
 #include "front/options/warm_up.h"
+#include "front/text/byte_table.h"
 #include "front/text/clock.h"
 #include "front/text/cut.h"
 #include "front/text/quoting.h"
@@ -89,14 +90,6 @@ static void add_to_bins(watch_view *watch, const oif_result *result, double now,
 }
 
 /* ---- Keys ---- */
-
-static uint64_t hash_of(oif_text key)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < key.bytes; i++)
-        hash = (hash ^ (unsigned char)key.text[i]) * 1099511628211u;
-    return hash;
-}
 
 static void copy_key(char name[WATCH_KEY_BYTES], oif_text key)
 {
@@ -274,7 +267,7 @@ bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *v
     (void)record;
     if (recent)
         key = (oif_text){recent, key_bytes};
-    uint64_t hash = hash_of(key);
+    uint64_t hash = byte_hash(BYTE_HASH_START, key.text, key.bytes);
     watch->is_ready |= result->ready;
     if (isnan(watch->first_seconds))
         watch->first_seconds = seconds;

@@ -1,5 +1,6 @@
 #include "alert_record.h"
 
+#include "front/text/byte_table.h"
 #include "front/text/cut.h"
 #include "front/text/durations.h"
 #include "front/text/quoting.h"
@@ -13,10 +14,7 @@ enum { WHEN_TEXT_BYTES = 2 * MOMENT_TEXT_BYTES, SENTENCE_BYTES = FIELD_TEXT_BYTE
 
 static uint64_t series_of(uint64_t number, oif_text key)
 {
-    uint64_t hash = 14695981039346656037u + number; /* FNV-1a */
-    for (size_t i = 0; i < key.bytes; i++)
-        hash = (hash ^ (unsigned char)key.text[i]) * 1099511628211u;
-    return hash;
+    return byte_hash(BYTE_HASH_START + number, key.text, key.bytes);
 }
 
 uint64_t alert_record_series(const row_verdict *verdict, oif_text key)

@@ -14,63 +14,21 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEYS_INITIALLY_MAX = 1000, FIRST_SLOTS = 64 };
+enum { KEYS_INITIALLY_MAX = 1000 };
 
 static const double usual_seconds_between = 15; /* as often as most servers ask */
 
 /* ---- Keys ---- */
 
-static size_t hash_of(const char *key, size_t bytes)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (unsigned char)key[i]) * 1099511628211u;
-    return (size_t)(hash ^ hash >> 32);
-}
-
-/* The slot of a key, or the empty one where it would be. */
-static key_metrics *find_slot(key_metrics *slots, size_t slot_count, const char *key, size_t bytes)
-{
-    size_t i = hash_of(key, bytes) % slot_count;
-    while (slots[i].key && (slots[i].key_bytes != bytes || memcmp(slots[i].key, key, bytes) != 0))
-        i = (i + 1) % slot_count;
-    return &slots[i];
-}
-
-static bool make_room(cli_metrics *metrics)
-{
-    if (2 * (metrics->key_count + 1) <= metrics->slot_count)
-        return true;
-    size_t count = metrics->slot_count > 0 ? 2 * metrics->slot_count : FIRST_SLOTS;
-    key_metrics *slots = calloc(count, sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < metrics->slot_count; i++) {
-        const key_metrics *old = &metrics->slots[i];
-        if (old->key)
-            *find_slot(slots, count, old->key, old->key_bytes) = *old;
-    }
-    free(metrics->slots);
-    metrics->slots = slots;
-    metrics->slot_count = count;
-    return true;
-}
-
 /* NULL: there is no room for another key. */
 static key_metrics *find_key(cli_metrics *metrics, const char *key, size_t bytes)
 {
-    if (!make_room(metrics))
+    if (!byte_table_make_room(&metrics->keys)) /* first, as it sets the order of the series */
         return NULL;
-    key_metrics *slot = find_slot(metrics->slots, metrics->slot_count, key, bytes);
-    if (slot->key)
-        return slot;
-    char *copy = metrics->key_count < metrics->keys_max ? malloc(bytes + 1) : NULL;
-    if (!copy)
-        return NULL;
-    memcpy(copy, key, bytes);
-    *slot = (key_metrics){.key = copy, .key_bytes = bytes};
-    metrics->key_count++;
-    return slot;
+    key_metrics *found = byte_table_find(&metrics->keys, key, bytes);
+    if (found || metrics->keys.count >= metrics->keys_max)
+        return found;
+    return byte_table_add(&metrics->keys, key, bytes, sizeof *found);
 }
 
 void metrics_row(cli_metrics *metrics, const char *key, size_t key_bytes, const oif_result *result)
@@ -85,7 +43,7 @@ void metrics_row(cli_metrics *metrics, const char *key, size_t key_bytes, const 
         if (metrics->rows_left_out++ == 0)
             note("--output prometheus: more than %zu keys: later ones have no series of their own; "
                  "allow more with --output-keys N",
-                 metrics->key_count);
+                 metrics->keys.count);
         return;
     }
     values->score = result->score;
@@ -188,14 +146,14 @@ static const struct key_series {
 static void print_series(const cli_metrics *metrics, const struct key_series *series)
 {
     print_head(metrics, series->name, series->type, series->help);
-    for (size_t i = 0; i < metrics->slot_count; i++) {
-        const key_metrics *values = &metrics->slots[i];
-        if (!values->key)
+    for (size_t i = 0; i < metrics->keys.slot_count; i++) {
+        const key_metrics *values = (const void *)metrics->keys.slots[i];
+        if (!values)
             continue;
         output_print("%s_%s", metrics->prefix, series->name);
         if (metrics->label) {
             output_print("{%s=", metrics->label);
-            quoting_write_label(values->key, values->key_bytes);
+            quoting_write_label(values->item.key, values->item.key_bytes);
             output_print("}");
         }
         output_print(" ");
@@ -345,9 +303,7 @@ exit_code metrics_finish(cli_metrics *metrics, exit_code code)
 
 void metrics_close(cli_metrics *metrics)
 {
-    for (size_t i = 0; i < metrics->slot_count; i++)
-        free(metrics->slots[i].key);
-    free(metrics->slots);
+    byte_table_free(&metrics->keys);
     free(metrics->label);
     free(metrics->new_path);
     *metrics = (cli_metrics){0};

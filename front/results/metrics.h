@@ -10,11 +10,11 @@
 #define OIF_FRONT_METRICS_H
 
 #include "front/columns/columns.h"
+#include "front/text/byte_table.h"
 
 /* The latest of one key. */
 typedef struct key_metrics {
-    char *key; /* NULL: an empty slot */
-    size_t key_bytes;
+    byte_item item;
     double score, severity, threshold;
     bool is_in_episode;
     uint64_t alerts, episodes;
@@ -29,8 +29,8 @@ typedef struct cli_metrics {
     bool is_changed, is_failing;
     uint64_t rows, alerts, episodes, rows_left_out;
 
-    key_metrics *slots; /* a hash table, never more than half full */
-    size_t slot_count, key_count, keys_max;
+    byte_table keys; /* of key_metrics; series are in the order of its slots */
+    size_t keys_max;
 } cli_metrics;
 
 /* Writes the file for the first time. Prints what is wrong unless it returns EXIT_OK. To be closed

@@ -1,6 +1,7 @@
 #include "alert_queue.h"
 
 #include "front/results/result_fields.h"
+#include "front/text/byte_table.h"
 #include "front/text/durations.h"
 #include "front/text/output.h"
 #include "front/text/quoting.h"
@@ -114,8 +115,8 @@ static bool is_same_episode(const json_t *a, const json_t *b)
 static size_t *bucket_of(alert_queue *queue, const json_t *episode)
 {
     uint64_t hash = (uint64_t)json_integer_value(json_object_get(episode, "number"));
-    for (const char *at = text_of(episode, "key"); *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u; /* FNV-1a */
+    const char *key = text_of(episode, "key");
+    hash = byte_hash(hash, key, strlen(key));
     return &queue->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 

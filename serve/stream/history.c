@@ -9,7 +9,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-enum { FIRST_POINTS = 8, FIRST_BUCKETS = 64 };
+enum { FIRST_POINTS = 8 };
 
 /* ---- Lifecycle ---- */
 
@@ -20,12 +20,6 @@ history *history_new(size_t limit_bytes)
         return NULL;
     past->limit_bytes = limit_bytes;
     past->points_max = POINTS_MAX;
-    past->bucket_count = FIRST_BUCKETS;
-    past->buckets = calloc(past->bucket_count, sizeof(history_key *));
-    if (!past->buckets) {
-        free(past);
-        return NULL;
-    }
     return past;
 }
 
@@ -46,21 +40,13 @@ static void free_alert(history_alert *alert)
     *alert = (history_alert){.key = NULL};
 }
 
-static void free_key(history_key *key)
-{
-    free((void *)(uintptr_t)key->info.key);
-    free(key->points);
-    free(key);
-}
-
 void history_free(history *past)
 {
     if (!past)
         return;
-    for (history_key *key = past->newest, *older; key; key = older) {
-        older = key->older;
-        free_key(key);
-    }
+    for (history_key *key = past->newest; key; key = key->older)
+        free(key->points);
+    byte_table_free(&past->keys);
     for (history_episode *episode = past->open, *older; episode; episode = older) {
         older = episode->older;
         free_episode(episode);
@@ -69,7 +55,6 @@ void history_free(history *past)
         free_episode(past->ended[i]);
     for (size_t i = 0; i < ALERTS_MAX; i++)
         free_alert(&past->alerts[i]);
-    free(past->buckets);
     free(past);
 }
 
@@ -93,41 +78,9 @@ static char *copy_text(const char *text, size_t bytes)
 
 /* ---- Keys ---- */
 
-static uint64_t hash_of(const char *key, size_t bytes)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (unsigned char)key[i]) * 1099511628211u;
-    return hash ^ hash >> 32;
-}
-
-static history_key *find(const history *past, const char *key, size_t bytes, uint64_t hash)
-{
-    history_key *found = past->buckets[hash % past->bucket_count];
-    while (found && (found->hash != hash || found->info.key_bytes != bytes ||
-                     (bytes > 0 && memcmp(found->info.key, key, bytes) != 0)))
-        found = found->next;
-    return found;
-}
-
 history_key *history_find(const history *past, const char *key, size_t bytes)
 {
-    return find(past, key, bytes, hash_of(key, bytes));
-}
-
-static void enlarge_table(history *past)
-{
-    size_t count = 2 * past->bucket_count;
-    history_key **buckets = calloc(count, sizeof *buckets);
-    if (!buckets)
-        return; /* lookups only become slower */
-    for (history_key *key = past->newest; key; key = key->older) {
-        key->next = buckets[key->hash % count];
-        buckets[key->hash % count] = key;
-    }
-    free(past->buckets);
-    past->buckets = buckets;
-    past->bucket_count = count;
+    return byte_table_find(&past->keys, key, bytes);
 }
 
 static void link_newest(history *past, history_key *key)
@@ -152,27 +105,17 @@ static size_t bytes_of_key(const history_key *key)
     return sizeof *key + key->info.key_bytes + 1;
 }
 
-static history_key *add_key(history *past, const char *name, size_t bytes, uint64_t hash)
+static history_key *add_key(history *past, const char *name, size_t bytes)
 {
-    history_key *key = calloc(1, sizeof *key);
-    char *copy = copy_text(name, bytes);
-    if (!key || !copy) {
-        free(key);
-        free(copy);
+    history_key *key = byte_table_add(&past->keys, name, bytes, sizeof *key);
+    if (!key)
         return NULL;
-    }
-    key->info = (stream_key){.key = copy,
+    key->info = (stream_key){.key = key->item.key,
                              .key_bytes = bytes,
                              .last_seen = NAN,
                              .score = NAN,
                              .threshold = NAN,
                              .reason = ""};
-    key->hash = hash;
-    if (past->key_count >= past->bucket_count)
-        enlarge_table(past);
-    key->next = past->buckets[hash % past->bucket_count];
-    past->buckets[hash % past->bucket_count] = key;
-    past->key_count++;
     past->bytes += bytes_of_key(key);
     link_newest(past, key);
     return key;
@@ -180,10 +123,9 @@ static history_key *add_key(history *past, const char *name, size_t bytes, uint6
 
 history_key *history_touch(history *past, const char *name, size_t bytes)
 {
-    const uint64_t hash = hash_of(name, bytes);
-    history_key *key = find(past, name, bytes, hash);
+    history_key *key = history_find(past, name, bytes);
     if (!key)
-        return add_key(past, name, bytes, hash);
+        return add_key(past, name, bytes);
     if (key->newer) {
         unlink_key(past, key);
         link_newest(past, key);
@@ -195,17 +137,13 @@ static void end_episode(history *past, history_key *key);
 
 void history_forget(history *past, history_key *key)
 {
-    history_key **at = &past->buckets[key->hash % past->bucket_count];
-    while (*at != key)
-        at = &(*at)->next;
-    *at = key->next;
     unlink_key(past, key);
     if (key->open)
         end_episode(past, key);
     past->silent_count -= key->info.is_silent;
-    past->key_count--;
     past->bytes -= bytes_of_key(key) + key->capacity * past->point_bytes;
-    free_key(key);
+    free(key->points);
+    byte_table_remove(&past->keys, key);
 }
 
 /* ---- Points ---- */

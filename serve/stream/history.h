@@ -11,6 +11,7 @@
 #ifndef OIF_SERVE_HISTORY_H
 #define OIF_SERVE_HISTORY_H
 
+#include "front/text/byte_table.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -31,9 +32,8 @@ typedef struct history_episode {
 } history_episode;
 
 typedef struct history_key {
-    stream_key info; /* owns its key; `episode` and `reason` are those of `open` */
-    uint64_t hash;
-    struct history_key *next; /* in its bucket */
+    byte_item item;
+    stream_key info; /* its key is that of `item`; `episode` and `reason` are those of `open` */
     struct history_key *newer, *older;
     history_episode *open; /* NULL: none */
     char *points;
@@ -53,8 +53,7 @@ typedef struct history {
     size_t limit_bytes, bytes;
     size_t value_count, point_bytes;
     uint32_t points_max;
-    history_key **buckets;
-    size_t bucket_count, key_count;
+    byte_table keys; /* of history_key */
     history_key *newest, *oldest;
     history_episode *open; /* newest first */
     size_t open_count;

@@ -17,15 +17,9 @@ typedef struct past_file {
     bool is_good;
 } past_file;
 
-static void add_to_checksum(past_file *to, const unsigned char *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to->checksum = (to->checksum ^ bytes[i]) * 1099511628211u;
-}
-
 static void put(past_file *to, const void *bytes, size_t count)
 {
-    add_to_checksum(to, bytes, count);
+    to->checksum = byte_hash(to->checksum, bytes, count);
     to->is_good &= count == 0 || fwrite(bytes, 1, count, to->file) == count;
 }
 
@@ -33,7 +27,7 @@ static bool get(past_file *from, void *bytes, size_t count)
 {
     from->is_good = from->is_good && (count == 0 || fread(bytes, 1, count, from->file) == count);
     if (from->is_good)
-        add_to_checksum(from, bytes, count);
+        from->checksum = byte_hash(from->checksum, bytes, count);
     else
         memset(bytes, 0, count);
     return from->is_good;
@@ -264,7 +258,7 @@ bool history_save(const history *past, FILE *file, const history_extra *extra)
     put(&to, file_magic, sizeof file_magic);
     put_count(&to, extra->rows);
     put_text(&to, extra->bytes, extra->count);
-    put_count(&to, past->key_count);
+    put_count(&to, past->keys.count);
     put_count(&to, past->value_count);
     for (const history_key *key = past->oldest; key; key = key->newer)
         put_key(&to, past, key);

@@ -246,7 +246,7 @@ static int by_severity(const void *a, const void *b)
 /* The matching keys, most recently seen first; NULL: out of memory. */
 static const history_key **list_keys(const stream *one, const keys_query *query, size_t *count)
 {
-    const history_key **list = calloc(one->past->key_count + 1, sizeof *list);
+    const history_key **list = calloc(one->past->keys.count + 1, sizeof *list);
     *count = 0;
     if (!list)
         return NULL;
