@@ -192,8 +192,8 @@ static bool write_header(const scoring_run *scoring)
     if (scoring->is_watched || scoring->state->rows_seen > 0 || scoring->metrics.is_wanted)
         return true;
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
-                             scoring->writer.format == OUTPUT_NDJSON);
-    if (scoring->writer.has_no_header && scoring->writer.format != OUTPUT_CSV)
+                             output_format_facts(scoring->writer.format)->has_objects);
+    if (scoring->writer.has_no_header && !row_writer_has_header(&scoring->writer))
         note("--no-output-header has no effect here: only CSV output has a header");
     return scoring->is_header_written || row_writer_header(&scoring->writer, &scoring->fields);
 }
@@ -204,14 +204,12 @@ static void write_header_early(void *context)
 {
     scoring_run *scoring = context;
     row_writer writer;
-    output_format output = scoring->settings->output;
-    bool is_csv = output == OUTPUT_AS_INPUT || output == OUTPUT_CSV;
-    bool is_shown = oif_reader_has_header(scoring->input->reader) && is_csv &&
-                    !scoring->settings->watch &&
+    bool is_shown = oif_reader_has_header(scoring->input->reader) && !scoring->settings->watch &&
                     !(scoring->settings->skip_seen && scoring->state->pipeline);
     if (!is_shown)
         return;
-    if (row_writer_start(&writer, scoring->input, scoring->settings) == EXIT_OK)
+    if (row_writer_start(&writer, scoring->input, scoring->settings) == EXIT_OK &&
+        row_writer_has_header(&writer))
         scoring->is_header_written = row_writer_header(&writer, &scoring->fields) && output_flush();
     row_writer_close(&writer);
 }
@@ -231,7 +229,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
                                    &scoring->input->columns);
     if (code == EXIT_OK)
         code = row_writer_start(&scoring->writer, scoring->input, &settings->score);
-    if (code == EXIT_OK && settings->score.output == OUTPUT_PROMETHEUS)
+    if (code == EXIT_OK && !output_format_facts(settings->score.output)->has_rows)
         code = metrics_open(&scoring->metrics, settings);
     if (code != EXIT_OK) {
         state_give_up(scoring->state);

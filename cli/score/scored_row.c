@@ -11,7 +11,7 @@ enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
 
 static bool is_shown(const score_settings *settings, const oif_result *result)
 {
-    if (settings->output == OUTPUT_PROMETHEUS)
+    if (!output_format_facts(settings->output)->has_rows)
         return false;
     if (settings->alert_once)
         return result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS;

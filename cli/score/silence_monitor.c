@@ -85,7 +85,7 @@ static void report(const silence_monitor *monitor, const char *word, const char 
     act(monitor, word, (oif_text){key, key_bytes}, since, seconds, text);
     if (monitor->watch)
         watch_note(monitor->watch, text);
-    else if (monitor->is_shown && monitor->writer->format == OUTPUT_NDJSON)
+    else if (monitor->is_shown && output_format_facts(monitor->writer->format)->has_objects)
         write_record(monitor, word, key, key_bytes, since, seconds);
     else if (monitor->is_shown || monitor->is_counted)
         note("%s", text);

@@ -324,12 +324,11 @@ static exit_code select_values(cli_columns *columns, bool reads_label, size_t se
  * built from their texts. */
 static bool needs_all_texts(oif_format format, const score_settings *settings)
 {
-    output_format output = settings->output;
+    const output_facts *output = output_format_facts(output_format_for(settings->output, format));
     if (format == OIF_FORMAT_RAW)
         return false;
-    return output == OUTPUT_LOGFMT || output == OUTPUT_INFLUX ||
-           (format == OIF_FORMAT_CSV && (output == OUTPUT_NDJSON || settings->on_alert)) ||
-           (format == OIF_FORMAT_NDJSON && output == OUTPUT_CSV);
+    return (output->has_rows && output->extends != format) ||
+           (format == OIF_FORMAT_CSV && settings->on_alert);
 }
 
 /* Adds a column unless it is there already; returns its position. */

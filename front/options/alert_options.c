@@ -54,10 +54,12 @@ static void note_useless_of_rows(const score_settings *score)
                    {"--only-alerts", score->only_alerts && !score->time},
                    {"--alert-once", score->alert_once && !score->time},
                    {"--no-output-header", score->no_output_header}};
+    if (output_format_facts(score->output)->has_rows)
+        return;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (options[i].is_given && score->output == OUTPUT_PROMETHEUS)
-            note("%s has no effect with --output prometheus, which prints no rows",
-                 options[i].name);
+        if (options[i].is_given)
+            note("%s has no effect with --output %s, which prints no rows", options[i].name,
+                 output_format_words[score->output - OUTPUT_CSV]);
 }
 
 void alert_options_note_useless(const cli_settings *settings, const oif_pipeline *held)

@@ -9,6 +9,7 @@
 
 #include "front/text/output.h"
 #include "option_groups.h"
+#include "output_formats.h"
 
 #include "oif_rows.h"
 
@@ -36,15 +37,6 @@ typedef struct eval_settings {
 typedef enum on_bad_row { BAD_ROW_FAILS, BAD_ROW_IS_SKIPPED, BAD_ROW_IS_MENDED } on_bad_row;
 
 enum { DEFAULT_EXPLAIN_TOP = 3, PREFIX_MAX_BYTES = 64 };
-
-typedef enum output_format {
-    OUTPUT_AS_INPUT,
-    OUTPUT_CSV,
-    OUTPUT_NDJSON,
-    OUTPUT_LOGFMT,
-    OUTPUT_INFLUX,
-    OUTPUT_PROMETHEUS /* the latest values instead of rows */
-} output_format;
 
 /* What `oif score` is asked for besides its input. */
 typedef struct score_settings {

@@ -80,8 +80,6 @@ static const char *set_measurement(cli_settings *settings, const char *value)
 
 static const char *const bad_row_words[] = {"fail", "skip", "null", NULL};      /* as on_bad_row */
 static const char *const grade_words[] = {"note", "warning", "critical", NULL}; /* as oif_grade */
-static const char *const output_words[] = {"csv",    "ndjson",     "logfmt",
-                                           "influx", "prometheus", NULL}; /* as output_format */
 
 static const cli_option options[] = {
     OPTION_KEY,
@@ -148,7 +146,7 @@ static const cli_option options[] = {
      .help = "the format of the output (default: that of the input); logfmt: name=value; influx: "
              "line protocol, with the key as a tag; prometheus: instead of rows, the latest values "
              "of each key and the totals, at the end or in --output-file",
-     .argument = "FORMAT", .words = output_words, .from = OUTPUT_CSV},
+     .argument = "FORMAT", .words = output_format_words, .from = OUTPUT_CSV},
     {"output-file", OPTION_TEXT, SETTING(score.output_file), GROUP_OUTPUT,
      .help = "for --output prometheus: write to this file, such as FILE.prom for the node "
              "exporter's textfile collector; it is replaced atomically every 15 s and at the end",

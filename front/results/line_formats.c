@@ -59,7 +59,7 @@ bool logfmt_write(const row_cells *cells, const oif_record *record, const row_ve
             write_number(cell.number);
     }
     write_logfmt_added(verdict, &separator);
-    return output_is_open();
+    return write_text("\n");
 }
 
 /* ---- Influx ---- */

@@ -12,10 +12,10 @@
 #include "result_fields.h"
 #include "row_cells.h"
 
-/* The line of a row, without its end. False once stdout is closed or has failed. */
+/* The line of a row. False once stdout is closed or has failed. */
 bool logfmt_write(const row_cells *cells, const oif_record *record, const row_verdict *verdict);
 
-/* The same; without any field there is no line at all, so it writes the end too. */
+/* The same; without any field there is no line at all. */
 bool influx_write(const row_cells *cells, const char *measurement, const oif_record *record,
                   const row_verdict *verdict);
 

@@ -10,12 +10,10 @@ exit_code row_writer_start(row_writer *writer, const cli_input *input,
                            const score_settings *settings)
 {
     *writer = (row_writer){.input = input,
-                           .format = settings->output,
+                           .format = output_format_for(settings->output, input->format),
                            .has_no_header = settings->no_output_header,
                            .measurement = settings->measurement ? settings->measurement : "oif",
                            .delimiter = oif_reader_delimiter(input->reader)};
-    if (writer->format == OUTPUT_AS_INPUT)
-        writer->format = input->format == OIF_FORMAT_NDJSON ? OUTPUT_NDJSON : OUTPUT_CSV;
     if (writer->delimiter == '\0')
         writer->delimiter = ',';
     return row_cells_open(&writer->cells, input);
@@ -117,13 +115,11 @@ static bool write_new_header(const row_writer *writer)
     return output_is_open();
 }
 
-bool row_writer_header(const row_writer *writer, const result_fields *fields)
+static bool write_csv_header(const row_writer *writer, const result_fields *fields)
 {
     const cli_input *input = writer->input;
     size_t header_bytes;
     const char *header = oif_reader_header_text(input->reader, &header_bytes);
-    if (writer->format != OUTPUT_CSV || writer->has_no_header)
-        return true;
     if (input->format != OIF_FORMAT_RAW && input->source.byte_order_mark_bytes == 3 &&
         !output_write("\xEF\xBB\xBF", 3)) /* in JSON it would be an error */
         return false;
@@ -149,7 +145,8 @@ static bool write_csv(const row_writer *writer, const oif_record *record,
     }
     /* numbers are written as in the rest of the row, so a program reads both */
     const char decimal = input_has_decimal_commas(writer->input, record) ? ',' : '.';
-    return result_fields_write_csv(verdict, writer->delimiter, decimal);
+    return result_fields_write_csv(verdict, writer->delimiter, decimal) &&
+           write_line_end(writer, record);
 }
 
 /* ---- NDJSON ---- */
@@ -187,6 +184,15 @@ static bool write_object(const row_writer *writer, const oif_record *record,
            result_fields_write_json(verdict) && output_write("}", 1);
 }
 
+static bool write_ndjson(const row_writer *writer, const oif_record *record,
+                         const row_verdict *verdict)
+{
+    bool is_written = writer->input->format == OIF_FORMAT_NDJSON
+                          ? extend_object(record, verdict)
+                          : write_object(writer, record, verdict);
+    return is_written && write_line_end(writer, record);
+}
+
 bool row_writer_object(const row_writer *writer, const oif_record *record)
 {
     if (writer->input->format == OIF_FORMAT_NDJSON)
@@ -194,18 +200,42 @@ bool row_writer_object(const row_writer *writer, const oif_record *record)
     return write_members(writer, record) && output_write("}", 1);
 }
 
+/* ---- All formats ---- */
+
+static bool write_logfmt(const row_writer *writer, const oif_record *record,
+                         const row_verdict *verdict)
+{
+    return logfmt_write(&writer->cells, record, verdict);
+}
+
+static bool write_influx(const row_writer *writer, const oif_record *record,
+                         const row_verdict *verdict)
+{
+    return influx_write(&writer->cells, writer->measurement, record, verdict);
+}
+
+static const struct row_format {
+    bool (*write_row)(const row_writer *writer, const oif_record *record,
+                      const row_verdict *verdict);
+    bool (*write_header)(const row_writer *writer, const result_fields *fields); /* NULL: none */
+} formats[] = {[OUTPUT_CSV] = {write_csv, write_csv_header},
+               [OUTPUT_NDJSON] = {write_ndjson, NULL},
+               [OUTPUT_LOGFMT] = {write_logfmt, NULL},
+               [OUTPUT_INFLUX] = {write_influx, NULL},
+               [OUTPUT_PROMETHEUS] = {NULL, NULL}};
+
+bool row_writer_has_header(const row_writer *writer)
+{
+    return formats[writer->format].write_header != NULL;
+}
+
+bool row_writer_header(const row_writer *writer, const result_fields *fields)
+{
+    return !row_writer_has_header(writer) || writer->has_no_header ||
+           formats[writer->format].write_header(writer, fields);
+}
+
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict)
 {
-    bool written;
-    if (writer->format == OUTPUT_INFLUX)
-        return influx_write(&writer->cells, writer->measurement, record, verdict);
-    if (writer->format == OUTPUT_LOGFMT)
-        return logfmt_write(&writer->cells, record, verdict) && output_write("\n", 1);
-    if (writer->format == OUTPUT_CSV)
-        written = write_csv(writer, record, verdict);
-    else if (writer->input->format == OIF_FORMAT_NDJSON)
-        written = extend_object(record, verdict);
-    else
-        written = write_object(writer, record, verdict);
-    return written && write_line_end(writer, record);
+    return formats[writer->format].write_row(writer, record, verdict);
 }

@@ -24,7 +24,10 @@ exit_code row_writer_start(row_writer *writer, const cli_input *input,
                            const score_settings *settings);
 void row_writer_close(row_writer *writer);
 
-/* False once stdout is closed or has failed. */
+/* Whether the format has one. */
+bool row_writer_has_header(const row_writer *writer);
+
+/* False once stdout is closed or has failed. Only formats that have rows have these. */
 bool row_writer_header(const row_writer *writer, const result_fields *fields);
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict);
 
