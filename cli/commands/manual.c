@@ -110,9 +110,8 @@ static void print_argument(const char *argument)
 
 static void print_number(const char *before, double number)
 {
-    char text[OIF_NUMBER_TEXT_BYTES];
-    size_t length = oif_number_format(number, text);
-    output_print("%s%.*s", before, (int)length, text);
+    output_text(before);
+    output_number(number);
 }
 
 static void print_range(const oif_param *param)

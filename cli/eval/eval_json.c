@@ -7,11 +7,8 @@
 
 static void print_number(const char *name, double number)
 {
-    char text[OIF_NUMBER_TEXT_BYTES];
-    if (isnan(number))
-        output_print("\"%s\": null", name);
-    else
-        output_print("\"%s\": %.*s", name, (int)oif_number_format(number, text), text);
+    output_print("\"%s\": ", name);
+    isnan(number) ? output_text("null") : output_number(number);
 }
 
 static void print_measures(const double measures[MEASURES])

@@ -172,11 +172,8 @@ static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, ui
 static void print_json_figure(void *context, const char *name, double value)
 {
     bool *is_first = context;
-    char text[OIF_NUMBER_TEXT_BYTES];
-    size_t length = oif_number_format(value, text);
-    bool is_finite = value - value == 0; /* JSON has no others */
-    output_print("%s\"%s\": %.*s", *is_first ? "" : ", ", name, is_finite ? (int)length : 4,
-                 is_finite ? text : "null");
+    output_print("%s\"%s\": ", *is_first ? "" : ", ", name);
+    output_json_number(value);
     *is_first = false;
 }
 

@@ -125,11 +125,8 @@ static void print_state(const oif_pipeline *pipeline, const file_facts *file)
 
 static void print_json_time(const char *name, double seconds)
 {
-    char number[OIF_NUMBER_TEXT_BYTES];
-    if (seconds - seconds == 0)
-        output_print(", \"%s\": %.*s", name, (int)oif_number_format(seconds, number), number);
-    else
-        output_print(", \"%s\": null", name);
+    output_print(", \"%s\": ", name);
+    output_json_number(seconds);
 }
 
 static void print_json_columns(const oif_pipeline *pipeline)

@@ -121,7 +121,6 @@ char *alert_record_make(const row_writer *writer, const oif_record *record,
 char *alert_record_of_silence(bool begins, oif_text key, double since, double seconds,
                               const char *sentence, size_t *bytes)
 {
-    char number[OIF_NUMBER_TEXT_BYTES];
     output_divert();
     output_print("{\"silence\":\"%s\"", begins ? "begins" : "ends");
     write_key(key);
@@ -130,7 +129,8 @@ char *alert_record_of_silence(bool begins, oif_text key, double since, double se
         output_print(",\"end\":null");
     else
         write_when("end", since + seconds, 0);
-    output_print(",\"seconds\":%.*s", (int)oif_number_format(seconds, number), number);
+    output_print(",\"seconds\":");
+    output_number(seconds);
     write_string("reason", "silence");
     write_string("text", sentence);
     output_print("}\n");

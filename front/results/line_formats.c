@@ -6,15 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool write_text(const char *text)
+/* A field that is added: its name and its value, with `count_end` after a count. */
+static void write_field(const result_fields *fields, int field, const field_value *value,
+                        const char *count_end, bool (*write_string)(const char *, size_t))
 {
-    return output_write(text, strlen(text));
-}
-
-static bool write_number(double number)
-{
-    char text[OIF_NUMBER_TEXT_BYTES];
-    return output_write(text, oif_number_format(number, text));
+    result_fields_write_name(fields, field);
+    output_text("=");
+    switch (value->kind) {
+    case VALUE_ABSENT: break;
+    case VALUE_NUMBER: output_number(value->number); break;
+    case VALUE_COUNT: output_print("%" PRIu64 "%s", value->count, count_end); break;
+    case VALUE_TRUTH: output_text(value->truth ? "true" : "false"); break;
+    case VALUE_TEXT: write_string(value->text, strlen(value->text)); break;
+    }
 }
 
 /* ---- logfmt ---- */
@@ -27,17 +31,9 @@ static void write_logfmt_added(const row_verdict *verdict, const char **separato
         result_fields_value(verdict, fields->chosen[i], &value);
         if (value.kind == VALUE_ABSENT)
             continue;
-        write_text(*separator);
+        output_text(*separator);
         *separator = " ";
-        result_fields_write_name(fields, fields->chosen[i]);
-        write_text("=");
-        switch (value.kind) {
-        case VALUE_ABSENT: break;
-        case VALUE_NUMBER: write_number(value.number); break;
-        case VALUE_COUNT: output_print("%" PRIu64, value.count); break;
-        case VALUE_TRUTH: write_text(value.truth ? "true" : "false"); break;
-        case VALUE_TEXT: quoting_write_logfmt(value.text, strlen(value.text)); break;
-        }
+        write_field(fields, fields->chosen[i], &value, "", quoting_write_logfmt);
     }
 }
 
@@ -49,17 +45,17 @@ bool logfmt_write(const row_cells *cells, const oif_record *record, const row_ve
         row_cell cell = row_cells_get(cells, record, i);
         if (cell.kind == CELL_MISSING)
             continue;
-        write_text(separator);
+        output_text(separator);
         separator = " ";
         quoting_write_logfmt_name(oif_reader_column_name(reader, i));
-        write_text("=");
+        output_text("=");
         if (cell.text.bytes > 0)
             quoting_write_logfmt(cell.text.text, cell.text.bytes);
         else
-            write_number(cell.number);
+            output_number(cell.number);
     }
     write_logfmt_added(verdict, &separator);
-    return write_text("\n");
+    return output_text("\n");
 }
 
 /* ---- Influx ---- */
@@ -92,9 +88,9 @@ static void write_tag(const char *name, oif_text value)
     value.bytes = bytes_of_text(value.text, value.bytes);
     if (value.bytes == 0)
         return;
-    write_text(",");
+    output_text(",");
     write_influx_name(name, ",= ");
-    write_text("=");
+    output_text("=");
     quoting_write_influx(value.text, value.bytes, ",= ");
 }
 
@@ -111,7 +107,7 @@ static void begin_field(influx_line *line)
 {
     if (!line->has_fields)
         write_series(line);
-    write_text(line->has_fields ? "," : " ");
+    output_text(line->has_fields ? "," : " ");
     line->has_fields = true;
 }
 
@@ -132,9 +128,9 @@ static void write_columns(influx_line *line)
             continue;
         begin_field(line);
         write_influx_name(name, ",= ");
-        write_text("=");
+        output_text("=");
         if (cell.kind == CELL_NUMBER)
-            write_number(cell.number);
+            output_number(cell.number);
         else
             quoting_write_influx_string(cell.text.text, cell.text.bytes);
     }
@@ -149,15 +145,7 @@ static void write_added(influx_line *line, const row_verdict *verdict)
         if (value.kind == VALUE_ABSENT)
             continue;
         begin_field(line);
-        result_fields_write_name(fields, fields->chosen[i]);
-        write_text("=");
-        switch (value.kind) {
-        case VALUE_ABSENT: break;
-        case VALUE_NUMBER: write_number(value.number); break;
-        case VALUE_COUNT: output_print("%" PRIu64 "i", value.count); break;
-        case VALUE_TRUTH: write_text(value.truth ? "true" : "false"); break;
-        case VALUE_TEXT: quoting_write_influx_string(value.text, strlen(value.text)); break;
-        }
+        write_field(fields, fields->chosen[i], &value, "i", quoting_write_influx_string);
     }
 }
 
@@ -172,5 +160,5 @@ bool influx_write(const row_cells *cells, const char *measurement, const oif_rec
     /* A time is known to the microsecond; more digits would be an accident of doubles. */
     if (fabs(verdict->seconds) < 9e9)
         output_print(" %.0f000", round(verdict->seconds * 1e6));
-    return write_text("\n");
+    return output_text("\n");
 }

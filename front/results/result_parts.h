@@ -5,13 +5,6 @@
 
 #include "result_fields.h"
 
-#include <string.h>
-
-static inline bool write_text(const char *text)
-{
-    return output_write(text, strlen(text));
-}
-
 /* A number with as many digits as --digits asks for; `absent` where there is none. */
 double result_number_shorten(const result_fields *fields, double number);
 bool result_number_write(const result_fields *fields, double number, const char *absent);

@@ -106,7 +106,7 @@ void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t c
 
 static bool write_name(const char *name, bool doubles_quotes)
 {
-    return doubles_quotes ? quoting_write_doubled(name, strlen(name)) : write_text(name);
+    return doubles_quotes ? quoting_write_doubled(name, strlen(name)) : output_text(name);
 }
 
 static bool write_reasons(const row_verdict *verdict, bool doubles_quotes)
@@ -114,9 +114,9 @@ static bool write_reasons(const row_verdict *verdict, bool doubles_quotes)
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
         char unusual[WHY_TEXT_BYTES];
-        write_text(i > 0 ? "; " : "");
+        output_text(i > 0 ? "; " : "");
         write_name(verdict->fields->names[column], doubles_quotes);
-        write_text(" ");
+        output_text(" ");
         write_name(unusual_text(verdict, column, unusual), doubles_quotes);
         output_print(" %.0f%%", verdict->fields->attributions[column].share * 100);
     }
@@ -141,7 +141,7 @@ static bool needs_quotes(const row_verdict *verdict, char delimiter)
 bool result_reasons_write_csv(const row_verdict *verdict, char delimiter)
 {
     const char *quote = needs_quotes(verdict, delimiter) ? "\"" : "";
-    return write_text(quote) && write_reasons(verdict, *quote != '\0') && write_text(quote);
+    return output_text(quote) && write_reasons(verdict, *quote != '\0') && output_text(quote);
 }
 
 size_t result_fields_reason_column(const row_verdict *verdict, size_t reason)
@@ -168,32 +168,32 @@ static bool write_reason_json(const row_verdict *verdict, size_t column)
     const oif_attribution *why = &verdict->fields->attributions[column];
     const char *name = verdict->fields->names[column],
                *partner = verdict->fields->names[why->partner];
-    write_text("{\"column\":");
+    output_text("{\"column\":");
     quoting_write_json(name, strlen(name));
     output_print(",\"direction\":\"%s\",\"share\":%.2f", result_fields_direction(verdict, column),
                  why->share);
     if (why->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", reason_word(why->reason));
     if (why->reason == OIF_REASON_PARTNER) {
-        write_text(",\"partner\":");
+        output_text(",\"partner\":");
         quoting_write_json(partner, strlen(partner));
     }
     const oif_text *category = category_text(verdict, column);
     if (category) {
-        write_text(",\"value\":");
+        output_text(",\"value\":");
         quoting_write_json(category->text, category->bytes);
     }
-    return write_text("}");
+    return output_text("}");
 }
 
 bool result_reasons_write_json(const row_verdict *verdict)
 {
-    write_text("[");
+    output_text("[");
     for (size_t i = 0; i < verdict->reason_count; i++) {
-        write_text(i > 0 ? "," : "");
+        output_text(i > 0 ? "," : "");
         write_reason_json(verdict, verdict->fields->order[i]);
     }
-    return write_text("]");
+    return output_text("]");
 }
 
 /* ---- Episodes ---- */
@@ -226,15 +226,15 @@ bool result_episode_write_json(const row_verdict *verdict)
     const result_fields *fields = verdict->fields;
     const oif_episode_info *episode = &verdict->episode;
     if (!knows_why(episode))
-        return write_text("null");
+        return output_text("null");
     const char *name = fields->names[episode->column];
     bool is_missing = episode->reason == OIF_REASON_VALUES && isnan(episode->value);
-    write_text("{\"column\":");
+    output_text("{\"column\":");
     quoting_write_json(name, strlen(name));
     output_print(",\"direction\":\"%s\"",
                  is_missing ? "missing" : found_word(episode->reason, episode->direction));
     if (episode->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", reason_word(episode->reason));
-    write_text(",\"value\":");
-    return result_number_write(fields, episode->value, "null") && write_text("}");
+    output_text(",\"value\":");
+    return result_number_write(fields, episode->value, "null") && output_text("}");
 }

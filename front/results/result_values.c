@@ -20,10 +20,8 @@ double result_number_shorten(const result_fields *fields, double number)
 
 bool result_number_write(const result_fields *fields, double number, const char *absent)
 {
-    char text[OIF_NUMBER_TEXT_BYTES];
-    return isfinite(number)
-               ? output_write(text, oif_number_format(result_number_shorten(fields, number), text))
-               : write_text(absent);
+    return isfinite(number) ? output_number(result_number_shorten(fields, number))
+                            : output_text(absent);
 }
 
 /* p is an estimate: more than four digits would suggest a precision that it does not have. */
@@ -105,7 +103,7 @@ static bool write_episode_value(const row_verdict *verdict, int field, char deli
     const oif_episode_info *episode = &verdict->episode;
     bool is_json = delimiter == '\0';
     if (episode->number == 0)
-        return write_text(is_json ? "null" : "");
+        return output_text(is_json ? "null" : "");
     if (field == FIELD_EPISODE_ID)
         return output_print("%llu", (unsigned long long)episode->number);
     if (field == FIELD_EPISODE_START)
@@ -122,8 +120,8 @@ static bool write_episode_value(const row_verdict *verdict, int field, char deli
 
 bool result_fields_write_name(const result_fields *fields, int field)
 {
-    return write_text(fields->prefix) && write_text(*fields->prefix ? "_" : "") &&
-           write_text(added_field_names[field]);
+    return output_text(fields->prefix) && output_text(*fields->prefix ? "_" : "") &&
+           output_text(added_field_names[field]);
 }
 
 bool result_fields_write_names(const result_fields *fields, char delimiter)
@@ -196,9 +194,9 @@ static bool write_json_value(const row_verdict *verdict, int field)
     if (is_number(field))
         return result_number_write(verdict->fields, number_of(verdict, field), "null");
     if (truth >= 0)
-        return write_text(truth ? "true" : "false");
+        return output_text(truth ? "true" : "false");
     if (word)
-        return *word ? output_print("\"%s\"", word) : write_text("null");
+        return *word ? output_print("\"%s\"", word) : output_text("null");
     return field == FIELD_WHY ? result_reasons_write_json(verdict)
                               : write_episode_value(verdict, field, '\0');
 }
@@ -208,10 +206,10 @@ bool result_fields_write_json(const row_verdict *verdict)
     const result_fields *fields = verdict->fields;
     bool written = output_write(fields->json_start, fields->json_start_bytes);
     for (size_t i = 0; i < fields->count && written; i++)
-        written = write_text(i > 0 ? ",\"" : "\"") &&
-                  write_text(added_field_names[fields->chosen[i]]) && write_text("\":") &&
+        written = output_text(i > 0 ? ",\"" : "\"") &&
+                  output_text(added_field_names[fields->chosen[i]]) && output_text("\":") &&
                   write_json_value(verdict, fields->chosen[i]);
-    return written && write_text("}");
+    return written && output_text("}");
 }
 
 /* ---- As values, for formats of their own ---- */

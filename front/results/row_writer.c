@@ -68,17 +68,11 @@ static bool is_json_number(oif_text text)
     return at == end;
 }
 
-static bool write_number(double number)
-{
-    char text[OIF_NUMBER_TEXT_BYTES];
-    return output_write(text, oif_number_format(number, text));
-}
-
 static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
 {
     if (writer->input->format == OIF_FORMAT_RAW) {
         row_cell cell = row_cells_get(&writer->cells, record, column);
-        return write_number(cell.number);
+        return output_number(cell.number);
     }
     return quoting_write_csv(record->texts[column].text, record->texts[column].bytes,
                              writer->delimiter);
@@ -95,10 +89,10 @@ static bool write_json_cell(const row_writer *writer, const oif_record *record, 
 {
     row_cell cell = row_cells_get(&writer->cells, record, column);
     if (cell.kind == CELL_MISSING || (cell.kind == CELL_NUMBER && !isfinite(cell.number)))
-        return output_write("null", 4);
+        return output_text("null");
     if (is_json_number(cell.text) && !has_grouping_point(writer, cell.text))
         return output_write(cell.text.text, cell.text.bytes);
-    return cell.kind == CELL_NUMBER ? write_number(cell.number)
+    return cell.kind == CELL_NUMBER ? output_number(cell.number)
                                     : quoting_write_json(cell.text.text, cell.text.bytes);
 }
 
@@ -177,19 +171,13 @@ static bool write_members(const row_writer *writer, const oif_record *record)
     return output_is_open();
 }
 
-static bool write_object(const row_writer *writer, const oif_record *record,
-                         const row_verdict *verdict)
-{
-    return write_members(writer, record) && output_write(",", 1) &&
-           result_fields_write_json(verdict) && output_write("}", 1);
-}
-
 static bool write_ndjson(const row_writer *writer, const oif_record *record,
                          const row_verdict *verdict)
 {
     bool is_written = writer->input->format == OIF_FORMAT_NDJSON
                           ? extend_object(record, verdict)
-                          : write_object(writer, record, verdict);
+                          : write_members(writer, record) && output_text(",") &&
+                                result_fields_write_json(verdict) && output_text("}");
     return is_written && write_line_end(writer, record);
 }
 

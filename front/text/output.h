@@ -7,12 +7,14 @@
 #ifndef OIF_FRONT_OUTPUT_H
 #define OIF_FRONT_OUTPUT_H
 
-#include "oif.h"
+#include "oif_rows.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef enum exit_code {
     EXIT_OK = 0,
@@ -30,6 +32,23 @@ bool output_write(const char *bytes, size_t count);
 bool output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool output_flush(void);
 bool output_is_open(void);
+
+static inline bool output_text(const char *text)
+{
+    return output_write(text, strlen(text));
+}
+
+/* A number with as many digits as it needs; JSON has null for those that are not finite. */
+static inline bool output_number(double number)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    return output_write(text, oif_number_format(number, text));
+}
+
+static inline bool output_json_number(double number)
+{
+    return isfinite(number) ? output_number(number) : output_text("null");
+}
 
 /* Diverts the output of this thread to memory until output_diverted returns it: to be freed,
  * without a final NUL; NULL if out of memory, or if nothing was written. Diversions nest up to

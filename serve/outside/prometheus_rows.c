@@ -254,11 +254,7 @@ static int compare_rows(const void *a, const void *b)
 
 static void write_number(double number)
 {
-    char text[OIF_NUMBER_TEXT_BYTES];
-    if (isnan(number))
-        output_write("null", 4);
-    else
-        output_write(text, oif_number_format(number, text));
+    isnan(number) ? output_text("null") : output_number(number);
 }
 
 static void write_name(const char *name)

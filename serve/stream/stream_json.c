@@ -43,7 +43,6 @@ static void write_array(const json_t *array)
 /* Numbers as people write them: 0.1, which jansson would print with 17 digits. */
 static void write_json(const json_t *value)
 {
-    char number[OIF_NUMBER_TEXT_BYTES];
     if (json_is_object(value))
         write_object(value);
     else if (json_is_array(value))
@@ -53,7 +52,7 @@ static void write_json(const json_t *value)
     else if (json_is_integer(value))
         output_print("%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
-        output_write(number, oif_number_format(json_real_value(value), number));
+        output_number(json_real_value(value));
     else
         output_print(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
 }
@@ -299,7 +298,7 @@ static void write_list(const point_range *range, const char *name,
     output_print(",\"%s\":[", name);
     for (uint32_t i = range->first; i < range->key->count; i++) {
         output_print(i > range->first ? "," : "");
-        write_json_number(number(history_point_at(range->one->past, range->key, i)));
+        output_json_number(number(history_point_at(range->one->past, range->key, i)));
     }
     output_print("]");
 }

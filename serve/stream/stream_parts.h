@@ -190,8 +190,7 @@ void stream_visit_open(const stream *one,
 void stream_visit_ended(const stream *one,
                         void (*visit)(void *context, const stream_episode *episode), void *context);
 
-/* A number, or null if it is not finite; and a member with its name: ,"name":0.5 */
-void write_json_number(double value);
+/* A member with a number, or null if it is not finite: ,"name":0.5 */
 void write_json_member(const char *name, double value);
 
 /* A member with a text, or null if it is empty; and a key, or null if the stream has none. */

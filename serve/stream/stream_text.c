@@ -12,19 +12,10 @@
 
 /* ---- Pieces ---- */
 
-void write_json_number(double value)
-{
-    char text[OIF_NUMBER_TEXT_BYTES];
-    if (isfinite(value))
-        output_write(text, oif_number_format(value, text));
-    else
-        output_write("null", 4);
-}
-
 void write_json_member(const char *name, double value)
 {
     output_print(",\"%s\":", name);
-    write_json_number(value);
+    output_json_number(value);
 }
 
 static void write_string(const char *name, const char *text)
