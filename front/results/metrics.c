@@ -1,12 +1,10 @@
 #include "metrics.h"
 
 #include "front/text/clock.h"
-#include "front/text/quoting.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,27 +29,27 @@ static key_metrics *find_key(cli_metrics *metrics, const char *key, size_t bytes
     return byte_table_add(&metrics->keys, key, bytes, sizeof *found);
 }
 
-void metrics_row(cli_metrics *metrics, const char *key, size_t key_bytes, const oif_result *result)
+void metrics_row(cli_metrics *metrics, const char *name, size_t bytes, const oif_result *result)
 {
     bool begins = result->episode == OIF_EPISODE_BEGINS;
     metrics->is_changed = true;
     metrics->rows++;
     metrics->alerts += result->anomaly;
     metrics->episodes += begins;
-    key_metrics *values = find_key(metrics, key ? key : "", key_bytes);
-    if (!values) {
+    key_metrics *key = find_key(metrics, name ? name : "", bytes);
+    if (!key) {
         if (metrics->rows_left_out++ == 0)
             note("--output prometheus: more than %zu keys: later ones have no series of their own; "
                  "allow more with --output-keys N",
                  metrics->keys.count);
         return;
     }
-    values->score = result->score;
-    values->severity = result->severity;
-    values->threshold = result->threshold;
-    values->is_in_episode = begins || result->episode == OIF_EPISODE_LASTS;
-    values->alerts += result->anomaly;
-    values->episodes += begins;
+    key->values[GAUGE_SCORE] = result->score;
+    key->values[GAUGE_SEVERITY] = result->severity;
+    key->values[GAUGE_THRESHOLD] = result->threshold;
+    key->values[GAUGE_IN_EPISODE] = begins || result->episode == OIF_EPISODE_LASTS;
+    key->values[KEY_ALERTS] += result->anomaly;
+    key->values[KEY_EPISODES] += begins;
 }
 
 /* ---- Text ---- */
@@ -73,93 +71,46 @@ static char *label_name(const char *name)
     return label;
 }
 
-static void print_number(double number)
-{
-    char text[OIF_NUMBER_TEXT_BYTES];
-    if (isnan(number))
-        output_print("NaN\n");
-    else if (isinf(number))
-        output_print(number > 0 ? "+Inf\n" : "-Inf\n");
-    else
-        output_print("%.*s\n", (int)oif_number_format(number, text), text);
-}
+enum { NAME_BYTES = PREFIX_MAX_BYTES + 32 };
 
-static void print_head(const cli_metrics *metrics, const char *name, const char *type,
-                       const char *help)
+static const char *full_name(const cli_metrics *metrics, const char *name, char text[NAME_BYTES])
 {
-    output_print("# HELP %s_%s %s\n# TYPE %s_%s %s\n", metrics->prefix, name, help, metrics->prefix,
-                 name, type);
+    snprintf(text, NAME_BYTES, "%s_%s", metrics->prefix, name);
+    return text;
 }
 
 static void print_total(const cli_metrics *metrics, const char *name, const char *type,
                         const char *help, uint64_t value)
 {
-    print_head(metrics, name, type, help);
-    output_print("%s_%s %" PRIu64 "\n", metrics->prefix, name, value);
+    char text[NAME_BYTES];
+    prometheus_head(full_name(metrics, name, text), type, help);
+    output_print("%s %" PRIu64 "\n", text, value);
 }
 
-static double score_of(const key_metrics *values)
+static void print_series(const cli_metrics *metrics, const key_gauge *series, const char *type,
+                         size_t number)
 {
-    return values->score;
-}
-
-static double severity_of(const key_metrics *values)
-{
-    return values->severity;
-}
-
-static double threshold_of(const key_metrics *values)
-{
-    return values->threshold;
-}
-
-static double in_episode_of(const key_metrics *values)
-{
-    return values->is_in_episode;
-}
-
-static double alerts_of(const key_metrics *values)
-{
-    return (double)values->alerts;
-}
-
-static double episodes_of(const key_metrics *values)
-{
-    return (double)values->episodes;
-}
-
-/* What each key has. Without keys the last two are the totals. */
-static const struct key_series {
-    const char *name, *type, *help;
-    double (*value)(const key_metrics *values);
-    bool needs_keys;
-} key_series[] = {
-    {"score", "gauge", "Score of the latest row.", score_of, false},
-    {"severity", "gauge", "One ordinary row in 10^severity scores as high as the latest row.",
-     severity_of, false},
-    {"threshold", "gauge", "Higher scores are alerts.", threshold_of, false},
-    {"in_episode", "gauge", "1 while an episode of alerts lasts.", in_episode_of, false},
-    {"key_alerts_total", "counter", "Anomalous rows of this key.", alerts_of, true},
-    {"key_episodes_total", "counter", "Episodes of alerts of this key.", episodes_of, true},
-};
-
-static void print_series(const cli_metrics *metrics, const struct key_series *series)
-{
-    print_head(metrics, series->name, series->type, series->help);
+    char name[NAME_BYTES];
+    prometheus_head(full_name(metrics, series->name, name), type, series->help);
     for (size_t i = 0; i < metrics->keys.slot_count; i++) {
-        const key_metrics *values = (const void *)metrics->keys.slots[i];
-        if (!values)
+        const key_metrics *key = (const void *)metrics->keys.slots[i];
+        if (!key)
             continue;
-        output_print("%s_%s", metrics->prefix, series->name);
+        output_print("%s", name);
         if (metrics->label) {
-            output_print("{%s=", metrics->label);
-            quoting_write_label(values->item.key, values->item.key_bytes);
+            output_print("{%s", metrics->label);
+            prometheus_label("=", key->item.key, key->item.key_bytes);
             output_print("}");
         }
-        output_print(" ");
-        print_number(series->value(values));
+        prometheus_value(key->values[number]);
     }
 }
+
+/* Without keys they are the totals. */
+static const key_gauge key_counters[] = {
+    {"key_alerts_total", "Anomalous rows of this key."},
+    {"key_episodes_total", "Episodes of alerts of this key."},
+};
 
 static void print_all(const cli_metrics *metrics)
 {
@@ -171,9 +122,10 @@ static void print_all(const cli_metrics *metrics)
     if (metrics->label)
         print_total(metrics, "rows_left_out_total", "counter",
                     "Rows of keys beyond the limit, which have no series.", metrics->rows_left_out);
-    for (size_t i = 0; i < sizeof key_series / sizeof *key_series; i++)
-        if (metrics->label || !key_series[i].needs_keys)
-            print_series(metrics, &key_series[i]);
+    for (size_t i = 0; i < KEY_GAUGES; i++)
+        print_series(metrics, &key_gauges[i], "gauge", i);
+    for (size_t i = KEY_GAUGES; i < KEY_VALUES && metrics->label; i++)
+        print_series(metrics, &key_counters[i - KEY_GAUGES], "counter", i);
 }
 
 /* ---- The file ---- */

@@ -11,13 +11,13 @@
 
 #include "front/columns/columns.h"
 #include "front/text/byte_table.h"
+#include "prometheus_text.h"
 
-/* The latest of one key. */
+/* The latest of one key: its gauges, and what it had in this run. */
+enum { KEY_ALERTS = KEY_GAUGES, KEY_EPISODES, KEY_VALUES };
 typedef struct key_metrics {
     byte_item item;
-    double score, severity, threshold;
-    bool is_in_episode;
-    uint64_t alerts, episodes;
+    double values[KEY_VALUES];
 } key_metrics;
 
 typedef struct cli_metrics {
@@ -38,8 +38,8 @@ typedef struct cli_metrics {
 exit_code metrics_open(cli_metrics *metrics, const cli_settings *settings);
 void metrics_close(cli_metrics *metrics);
 
-/* One row. Without keys `key` is NULL. */
-void metrics_row(cli_metrics *metrics, const char *key, size_t key_bytes, const oif_result *result);
+/* One row. Without keys `name` is NULL. */
+void metrics_row(cli_metrics *metrics, const char *name, size_t bytes, const oif_result *result);
 
 /* Writes what has changed if it is time to. Returns the milliseconds until then, -1 for never. */
 int metrics_attend(cli_metrics *metrics);

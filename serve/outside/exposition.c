@@ -1,8 +1,8 @@
 #include "exposition.h"
 
+#include "front/results/prometheus_text.h"
 #include "front/results/result_fields.h"
 #include "front/text/output.h"
-#include "front/text/quoting.h"
 #include "serve/stream/stream.h"
 
 #include <inttypes.h>
@@ -16,8 +16,7 @@
 typedef struct key_series {
     char *key;
     size_t key_bytes;
-    double score, severity, threshold;
-    bool is_in_episode;
+    double gauges[KEY_GAUGES];
 } key_series;
 
 typedef struct stream_series {
@@ -45,11 +44,13 @@ static double or_zero(double number)
 
 static bool is_worse(const key_series *a, const key_series *b)
 {
-    if (a->is_in_episode != b->is_in_episode)
-        return a->is_in_episode;
-    if (or_zero(a->severity) != or_zero(b->severity))
-        return or_zero(a->severity) > or_zero(b->severity);
-    return or_zero(a->score) > or_zero(b->score);
+    static const size_t order[] = {GAUGE_IN_EPISODE, GAUGE_SEVERITY, GAUGE_SCORE};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        double of_a = or_zero(a->gauges[order[i]]), of_b = or_zero(b->gauges[order[i]]);
+        if (of_a != of_b)
+            return of_a > of_b;
+    }
+    return false;
 }
 
 static void swap(key_series *a, key_series *b)
@@ -86,10 +87,10 @@ static void take_key(void *context, const stream_key *visited)
 {
     stream_series *one = context;
     key_series key = {.key_bytes = visited->key_bytes,
-                      .score = visited->score,
-                      .severity = visited->severity,
-                      .threshold = visited->threshold,
-                      .is_in_episode = visited->episode > 0};
+                      .gauges = {[GAUGE_SCORE] = visited->score,
+                                 [GAUGE_SEVERITY] = visited->severity,
+                                 [GAUGE_THRESHOLD] = visited->threshold,
+                                 [GAUGE_IN_EPISODE] = visited->episode > 0}};
     bool is_full = one->key_count == one->keys_max;
     one->left_out += is_full;
     if (one->keys_max == 0 || (is_full && !is_worse(&key, &one->keys[0])))
@@ -160,33 +161,12 @@ static void close_collected(collected *all)
 
 /* ---- Text ---- */
 
-static void write_head(const char *name, const char *type, const char *help)
+static void write_of_stream(const char *metric, const char *name, double value)
 {
-    output_print("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void write_number(double number)
-{
-    char text[OIF_NUMBER_TEXT_BYTES];
-    if (isnan(number))
-        output_print(" NaN\n");
-    else if (isinf(number))
-        output_print(number > 0 ? " +Inf\n" : " -Inf\n");
-    else
-        output_print(" %.*s\n", (int)oif_number_format(number, text), text);
-}
-
-static void write_label(const char *before, const char *text, size_t bytes)
-{
-    output_print("%s", before);
-    quoting_write_label(text, bytes);
-}
-
-static void write_single(const char *name, const char *type, const char *help, double value)
-{
-    write_head(name, type, help);
-    output_print("%s", name);
-    write_number(value);
+    output_print("%s", metric);
+    prometheus_label("{stream=", name, strlen(name));
+    output_print("}");
+    prometheus_value(value);
 }
 
 /* ---- Each stream ---- */
@@ -256,23 +236,20 @@ static const stream_metric stream_metrics[] = {
 
 static void write_stream_metric(const collected *all, const stream_metric *metric)
 {
-    write_head(metric->name, metric->type, metric->help);
+    prometheus_head(metric->name, metric->type, metric->help);
     for (size_t i = 0; i < all->count; i++) {
         const stream_series *one = &all->streams[i];
-        output_print("%s", metric->name);
-        write_label("{stream=", one->name, strlen(one->name));
-        output_print("}");
-        write_number(metric->value(one));
+        write_of_stream(metric->name, one->name, metric->value(one));
     }
 }
 
 static void write_alerts(const collected *all)
 {
-    write_head("oif_alerts_total", "counter", "Anomalous rows.");
+    prometheus_head("oif_alerts_total", "counter", "Anomalous rows.");
     for (size_t i = 0; i < all->count; i++)
         for (oif_grade grade = OIF_GRADE_NOTE; grade <= OIF_GRADE_CRITICAL; grade++) {
             const stream_series *one = &all->streams[i];
-            write_label("oif_alerts_total{stream=", one->name, strlen(one->name));
+            prometheus_label("oif_alerts_total{stream=", one->name, strlen(one->name));
             output_print(",grade=\"%s\"} %" PRIu64 "\n", grade_word(grade),
                          one->figures.alerts[grade]);
         }
@@ -280,52 +257,21 @@ static void write_alerts(const collected *all)
 
 /* ---- Each key ---- */
 
-typedef struct key_metric {
-    const char *name, *help;
-    double (*value)(const key_series *key);
-} key_metric;
-
-static double score_of(const key_series *key)
+static void write_key_gauge(const collected *all, size_t gauge)
 {
-    return key->score;
-}
-
-static double severity_of(const key_series *key)
-{
-    return key->severity;
-}
-
-static double threshold_of(const key_series *key)
-{
-    return key->threshold;
-}
-
-static double in_episode_of(const key_series *key)
-{
-    return key->is_in_episode;
-}
-
-static const key_metric key_metrics[] = {
-    {"oif_score", "Score of the latest row.", score_of},
-    {"oif_severity", "One ordinary row in 10^severity scores as high as the latest row.",
-     severity_of},
-    {"oif_threshold", "Higher scores are alerts.", threshold_of},
-    {"oif_in_episode", "1 while an episode of alerts lasts.", in_episode_of},
-};
-
-static void write_key_metric(const collected *all, const key_metric *metric)
-{
-    write_head(metric->name, "gauge", metric->help);
+    char name[32];
+    snprintf(name, sizeof name, "oif_%s", key_gauges[gauge].name);
+    prometheus_head(name, "gauge", key_gauges[gauge].help);
     for (size_t i = 0; i < all->count; i++) {
         const stream_series *one = &all->streams[i];
         for (size_t j = 0; j < one->key_count; j++) {
             const key_series *key = &one->keys[j];
-            output_print("%s", metric->name);
-            write_label("{stream=", one->name, strlen(one->name));
+            output_print("%s", name);
+            prometheus_label("{stream=", one->name, strlen(one->name));
             if (key->key_bytes > 0)
-                write_label(",key=", key->key, key->key_bytes);
+                prometheus_label(",key=", key->key, key->key_bytes);
             output_print("}");
-            write_number(metric->value(key));
+            prometheus_value(key->gauges[gauge]);
         }
     }
 }
@@ -345,7 +291,7 @@ static void write_histogram(const char *name, const uint64_t *counts, const doub
                          (int)oif_number_format(bounds[i], bound), bound, up_to);
     }
     output_print("%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum", name, up_to, name);
-    write_number(seconds);
+    prometheus_value(seconds);
     output_print("%s_count %" PRIu64 "\n", name, up_to);
 }
 
@@ -359,18 +305,18 @@ static void write_latency(const collected *all)
             counts[bucket] += figures->latency[bucket];
         seconds += figures->latency_seconds;
     }
-    write_head("oif_batch_seconds", "histogram", "Time that batches of rows took.");
+    prometheus_head("oif_batch_seconds", "histogram", "Time that batches of rows took.");
     write_histogram("oif_batch_seconds", counts, stream_latency_bounds, LATENCY_BUCKETS, seconds);
 }
 
 static void write_streams(const collected *all)
 {
-    write_single("oif_streams", "gauge", "Streams.", (double)all->count);
+    prometheus_single("oif_streams", "gauge", "Streams.", (double)all->count);
     for (size_t i = 0; i < sizeof stream_metrics / sizeof *stream_metrics; i++)
         write_stream_metric(all, &stream_metrics[i]);
     write_alerts(all);
-    for (size_t i = 0; i < sizeof key_metrics / sizeof *key_metrics; i++)
-        write_key_metric(all, &key_metrics[i]);
+    for (size_t i = 0; i < KEY_GAUGES; i++)
+        write_key_gauge(all, i);
     write_latency(all);
 }
 
@@ -380,20 +326,20 @@ static void write_alertmanager(alertmanager *sender)
 {
     alertmanager_figures figures;
     alertmanager_get_figures(sender, &figures);
-    write_single("oif_alertmanager_posts_total", "counter", "Requests to Alertmanager.",
-                 (double)figures.posts);
-    write_single("oif_alertmanager_failures_total", "counter",
-                 "Requests to Alertmanager without success.", (double)figures.failures);
-    write_single("oif_alertmanager_alerts_total", "counter", "Alerts that Alertmanager took.",
-                 (double)figures.alerts);
-    write_single("oif_alertmanager_dropped_total", "counter",
-                 "Episodes for which there was no room.", (double)figures.dropped);
-    write_single("oif_alertmanager_episodes", "gauge", "Episodes that are sent now and then.",
-                 (double)figures.episodes);
-    write_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
-                 (double)figures.waiting);
-    write_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
-                 !figures.is_failing);
+    prometheus_single("oif_alertmanager_posts_total", "counter", "Requests to Alertmanager.",
+                      (double)figures.posts);
+    prometheus_single("oif_alertmanager_failures_total", "counter",
+                      "Requests to Alertmanager without success.", (double)figures.failures);
+    prometheus_single("oif_alertmanager_alerts_total", "counter", "Alerts that Alertmanager took.",
+                      (double)figures.alerts);
+    prometheus_single("oif_alertmanager_dropped_total", "counter",
+                      "Episodes for which there was no room.", (double)figures.dropped);
+    prometheus_single("oif_alertmanager_episodes", "gauge", "Episodes that are sent now and then.",
+                      (double)figures.episodes);
+    prometheus_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
+                      (double)figures.waiting);
+    prometheus_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
+                      !figures.is_failing);
 }
 
 typedef struct pull_metric {
@@ -419,17 +365,14 @@ static void write_pull(void *context, const pull_figures *figures)
                              (double)figures->missed,    (double)figures->rows,
                              (double)figures->left_out,  figures->last_seconds,
                              figures->is_failing ? 0 : 1};
-    output_print("%s", metric->name);
-    write_label("{stream=", figures->stream, strlen(figures->stream));
-    output_print("}");
-    write_number(values[metric->number]);
+    write_of_stream(metric->name, figures->stream, values[metric->number]);
 }
 
 static void write_pulls(pull *puller)
 {
     for (size_t i = 0; i < sizeof pull_metrics / sizeof *pull_metrics; i++) {
         pull_metric metric = pull_metrics[i];
-        write_head(metric.name, metric.type, metric.help);
+        prometheus_head(metric.name, metric.type, metric.help);
         pull_each(puller, write_pull, &metric);
     }
 }
@@ -439,7 +382,7 @@ static void write_pulls(pull *puller)
 static void write_requests(request_figures *requests)
 {
     uint64_t counts[REQUEST_BUCKETS];
-    write_head("oif_http_requests_total", "counter", "Requests that were answered.");
+    prometheus_head("oif_http_requests_total", "counter", "Requests that were answered.");
     for (int status = 0; status < REQUEST_STATUSES; status++) {
         uint64_t count = atomic_load(&requests->by_status[status]);
         if (count > 0)
@@ -447,8 +390,8 @@ static void write_requests(request_figures *requests)
     }
     for (size_t i = 0; i < REQUEST_BUCKETS; i++)
         counts[i] = atomic_load(&requests->buckets[i]);
-    write_head("oif_http_request_seconds", "histogram",
-               "Time from the last byte of a request to its answer.");
+    prometheus_head("oif_http_request_seconds", "histogram",
+                    "Time from the last byte of a request to its answer.");
     write_histogram("oif_http_request_seconds", counts, request_bounds, REQUEST_BUCKETS,
                     (double)atomic_load(&requests->nanoseconds) * 1e-9);
 }
@@ -473,13 +416,14 @@ static void write_process(void)
     struct rusage used;
     double resident = resident_bytes();
     if (resident > 0)
-        write_single("process_resident_memory_bytes", "gauge", "Memory of the process.", resident);
+        prometheus_single("process_resident_memory_bytes", "gauge", "Memory of the process.",
+                          resident);
     if (getrusage(RUSAGE_SELF, &used) == 0)
-        write_single("process_cpu_seconds_total", "counter", "Processor time of the process.",
-                     (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                         (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6);
-    write_head("oif_build_info", "gauge", "The version that runs.");
-    write_label("oif_build_info{version=", oif_version(), strlen(oif_version()));
+        prometheus_single("process_cpu_seconds_total", "counter", "Processor time of the process.",
+                          (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                              (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6);
+    prometheus_head("oif_build_info", "gauge", "The version that runs.");
+    prometheus_label("oif_build_info{version=", oif_version(), strlen(oif_version()));
     output_print("} 1\n");
 }
 
