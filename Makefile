@@ -76,8 +76,8 @@ format: ## clang-format all C sources
 
 check-format: ## formatting of C sources, shellcheck: some seconds, part of test-all and lint
 	@tools/build/install_dependencies.sh test-all
-	clang-format --dry-run --Werror $(sources)
-	shellcheck $(scripts)
+	@clang-format --dry-run --Werror $(sources)
+	@shellcheck $(scripts)
 
 lint: check-format ## formatting, shellcheck, include rules, style, words, links, cppcheck, gcc -fanalyzer, clang-tidy
 	@tools/build/install_dependencies.sh develop

@@ -95,20 +95,21 @@ static void take_key(void *context, const stream_key *visited)
     one->left_out += is_full;
     if (one->keys_max == 0 || (is_full && !is_worse(&key, &one->keys[0])))
         return;
-    key.key = malloc(visited->key_bytes + 1);
-    if (!key.key) {
+    char *text = malloc(visited->key_bytes + 1);
+    if (!text) {
         one->is_short = true;
         return;
     }
-    memcpy(key.key, visited->key, visited->key_bytes);
-    if (is_full) {
-        free(one->keys[0].key);
-        one->keys[0] = key;
+    memcpy(text, visited->key, visited->key_bytes);
+    key_series *place = &one->keys[is_full ? 0 : one->key_count];
+    if (is_full)
+        free(place->key);
+    *place = key;
+    place->key = text;
+    if (is_full)
         sift_down(one->keys, one->key_count);
-    } else {
-        one->keys[one->key_count] = key;
+    else
         sift_up(one->keys, one->key_count++);
-    }
 }
 
 /* ---- Collecting ---- */
