@@ -10,7 +10,7 @@ import pytest
 from experiments import published  # noqa: F401  (puts tools/measure on the path)
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-sys.path.append(str(CHECKOUT / "benchmarks"))
+sys.path += [str(CHECKOUT / "benchmarks"), str(CHECKOUT / "tools" / "docs")]
 
 import accuracy_by_kind  # noqa: E402
 import accuracy_by_set  # noqa: E402
