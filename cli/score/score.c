@@ -102,8 +102,8 @@ static exit_code score_rows(scoring_run *scoring)
             end_of_rows(scoring, OIF_OK, NULL);
             return code;
         }
-        session_row row = row_session_read(&scoring->session, &record); /* of rows that were seen
-            too: their times give the unit and the year of later ones */
+        /* Rows that were seen, too: their times give the unit and the year of later ones. */
+        session_row row = row_session_read(&scoring->session, &record);
         if (state->rows_seen > 0) {
             state->rows_seen--;
             continue;

@@ -1,6 +1,7 @@
 #include "columns.h"
 
 #include "added_fields.h"
+#include "front/input/input_error.h"
 #include "front/text/suggest.h"
 
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static exit_code complain_no_column(const column_source *from, const char *optio
     if (has_paths(from) && !name_is_pattern(name))
         return add_column(from, name, hint, added);
     return complain_because(
-        UNKNOWN_COLUMN, EXIT_USAGE, "%s: --%s: %s '%s'%s (%sthere are %s)", from->name, option,
+        &unknown_column, EXIT_USAGE, "%s: --%s: %s '%s'%s (%sthere are %s)", from->name, option,
         name_is_pattern(name) ? "no column is like" : "there is no column", name, hint,
         column_source_has_names(from) ? "" : "no header: ", names_text_read(&there));
 }

@@ -189,7 +189,7 @@ static exit_code complain_difference(const column_source *from, const cli_settin
                         names_text_paste(&name));
     }
     if (!found->here)
-        return complain_because(UNKNOWN_COLUMN, EXIT_FAILED,
+        return complain_because(&unknown_column, EXIT_FAILED,
                                 "%s:%" PRIu64 ": there is no column '%s', which the state %s has "
                                 "learned from; name the right input, or another state",
                                 from->name, from->header_line, cut_name(found->known->name).text,

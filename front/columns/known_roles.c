@@ -1,5 +1,6 @@
 #include "known_roles.h"
 
+#include "front/input/input_error.h"
 #include "front/text/cut.h"
 #include "front/text/name_list.h"
 
@@ -62,7 +63,7 @@ static exit_code find_key(const cli_input *input, const char *known, const char 
             continue;
         if (has_names(input))
             code = complain_because(
-                UNKNOWN_COLUMN, EXIT_FAILED,
+                &unknown_column, EXIT_FAILED,
                 "%s: there is no column '%s', the key of the state %s; name another "
                 "state",
                 input->source.name, cut_name(key.names[i]).text, path);

@@ -60,6 +60,8 @@ void input_error_place(const oif_reader *reader, const oif_record *record, size_
     }
 }
 
+const complaint_reason unknown_column = {.cause = OIF_CAUSE_UNKNOWN_COLUMN};
+
 static exit_code complain_at(const complaint_reason *reason, const char *name,
                              const oif_reader *reader, const oif_record *record, size_t column,
                              const char *message)
@@ -83,5 +85,5 @@ exit_code input_error_in_header(const char *name, const oif_reader *reader, uint
 {
     oif_record header = {.line = header_line};
     header.text = oif_reader_header_text(reader, &header.text_bytes);
-    return complain_at(UNKNOWN_COLUMN, name, reader, &header, column, message);
+    return complain_at(&unknown_column, name, reader, &header, column, message);
 }

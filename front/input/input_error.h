@@ -15,6 +15,9 @@ const char *input_error_text(const char *name, const oif_error *error,
 void input_error_place(const oif_reader *reader, const oif_record *record, size_t column,
                        oif_error *error);
 
+/* A name that no column has. */
+extern const complaint_reason unknown_column;
+
 /* Complains about one field of a record, or about an unknown column of the header, which is on line
  * `header_line`. */
 exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,

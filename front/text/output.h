@@ -85,8 +85,6 @@ typedef struct complaint_reason {
 exit_code complain_because(const complaint_reason *reason, exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-#define UNKNOWN_COLUMN (&(complaint_reason){.cause = OIF_CAUSE_UNKNOWN_COLUMN})
-
 /* The same for messages that are not failures. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

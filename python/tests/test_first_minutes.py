@@ -209,7 +209,7 @@ def test_errors_of_snapshots_have_a_cause(rows):
     snapshot = forest.to_bytes()
     damaged = bytearray(snapshot)
     damaged[len(damaged) // 2] ^= 1
-    assert cause_of(lambda: oif.load(b"this is no snapshot")) == "not_a_snapshot"
+    assert cause_of(lambda: oif.load(b"this is not a snapshot")) == "not_a_snapshot"
     assert cause_of(lambda: oif.load(snapshot[:-1])) == "truncated_snapshot"
     assert cause_of(lambda: oif.load(bytes(damaged))) == "wrong_checksum"
     assert cause_of(lambda: oif.Pipeline.load(snapshot)) == "detector_snapshot"
