@@ -136,6 +136,7 @@ typedef enum oif_cause {
     OIF_CAUSE_UNKNOWN_COLUMN = 4,    /* there is no column of this name or number */
     OIF_CAUSE_UNKNOWN_KEY = 5,       /* the pipeline has no such key */
     OIF_CAUSE_KEY_TOO_LONG = 6,      /* a key is longer than OIF_KEY_MAX_BYTES */
+    OIF_CAUSE_BAD_RULE = 7,          /* a line is not a rule */
 
     /* Rows */
     OIF_CAUSE_INFINITE_VALUE = 20,     /* a value or a time is infinite */
@@ -621,7 +622,9 @@ typedef struct oif_result {
     oif_reason reason;
     uint32_t detector; /* with OIF_REASON_VALUES: which detector of a list decided */
     double pause;      /* seconds since the previous row of its key; NaN if unknown */
-    uint64_t reserved[2];
+    uint32_t rule;     /* that held back the alert, or the row, from 1; 0: none */
+    uint32_t reserved_32;
+    uint64_t reserved[1];
 } oif_result;
 
 /* The longest key in bytes. */
@@ -851,6 +854,55 @@ OIF_API double oif_pipeline_next_silence(oif_pipeline *pipeline);
 OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const char *key,
                                           size_t key_bytes, double seconds);
 
+/* ---- Pipelines: rules ---- */
+
+/* Replaces the rules that hold back alerts.
+ * One rule per line; # begins a comment:
+ *
+ *     mute column=latency direction=low
+ *     mute column=disk_* change<20% key=db-* time=02:00-04:00 days=mon-fri
+ *     ignore from=2026-11-17T22:00:00Z until=2026-11-18T02:00:00Z
+ *
+ *   - `mute` holds back alerts. The row is no anomaly, costs nothing of the
+ *     alert rate, and is learned as usual; result.rule names the rule.
+ *   - `ignore` is about whole rows: they are scored, do not alert
+ *     and teach nothing.
+ *   - All conditions of a rule must hold. Patterns have * and ?,
+ *     and commas between several.
+ *       column=     the column in the row, before it is derived;
+ *                   columns without names are called 1, 2, ...
+ *       direction=  high or low
+ *       change<     how far the value is outside what was expected:
+ *                   in the unit of the column, or in percent of the nearer end
+ *       reason=     values, stuck, season, partner, silence, new, rare, first,
+ *                   jump, flutter, shape
+ *       key=  time=22:00-04:00  days=mon-fri,sun  zone=Europe/Berlin
+ *       from=  until=   as oif_time_parse reads them
+ *   - An alert of several columns is held back
+ *     if rules match columns that have at least half of the shares.
+ *   - A silent key is not reported if a rule
+ *     without conditions on columns matches it.
+ *
+ * A rule that stays keeps its counts. Snapshots have the rules and the counts;
+ * a named zone is stored as its POSIX text.
+ * An empty text removes all rules. There are at most 1000.
+ *
+ * OIF_EPARAM    a line is not a rule, or names a column that does not exist;
+ *               error->line and error->column say where. Nothing has changed
+ * OIF_EMEMORY */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_set_rules(oif_pipeline *pipeline, const char *text,
+                                                         size_t bytes, oif_error *error);
+
+typedef struct oif_rule_info {
+    const char *text;                   /* NUL-terminated; valid until the rules change */
+    uint64_t held;                      /* rows that it held back */
+    double first_seconds, last_seconds; /* of these; NaN: none, or unknown */
+    uint64_t reserved[2];
+} oif_rule_info;
+
+/* A rule from 0 on, in the order of the text. Returns false past the last. */
+OIF_API bool oif_pipeline_rule(const oif_pipeline *pipeline, size_t index, oif_rule_info *info);
+
 /* ---- Pipelines: questions ---- */
 
 /* The parameters of its detectors, and its options. */
@@ -1044,6 +1096,23 @@ typedef struct oif_attribution {
  * A value that is missing but usually is not counts as the farthest.
  * Costs one score per column: meant for anomalies. Never allocates. */
 OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
+
+/* What was expected of a column. */
+typedef struct oif_expected {
+    double low, high; /* NaN: unknown */
+    /* What it was expected by. OIF_REASON_SEASON: this time of earlier periods;
+     * OIF_REASON_PARTNER: its partner; OIF_REASON_JUMP: the row before;
+     * OIF_REASON_VALUES: the recent rows, of which about 97 in 100 are within. */
+    oif_reason basis;
+    uint32_t reserved_32;
+    uint64_t reserved[1];
+} oif_expected;
+
+/* What was expected of the learned columns in the last processed row.
+ * `expected` has space for one per learned column.
+ * The basis is that of the reason, if a sense or a jump is the reason
+ * and it is this column's; else the recent rows. Never allocates. */
+OIF_API void oif_pipeline_expected(const oif_pipeline *pipeline, oif_expected *expected);
 
 /* Explains the score that a detector gives a row.
  * A column's share is how much the score would fall if the column were missing.

@@ -7,7 +7,7 @@
 const char *const added_field_names[FIELDS_MAX] = {
     "score",        "p",           "severity", "threshold",  "anomaly",       "grade",
     "ready",        "learned",     "episode",  "episode_id", "episode_start", "episode_rows",
-    "episode_peak", "episode_why", "why"};
+    "episode_peak", "episode_why", "why",      "expected",   "expected_low",  "expected_high"};
 
 int added_field_find(const char *name, size_t name_bytes)
 {

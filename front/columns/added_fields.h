@@ -23,6 +23,9 @@ typedef enum result_field {
     FIELD_EPISODE_PEAK,
     FIELD_EPISODE_WHY,
     FIELD_WHY,
+    FIELD_EXPECTED, /* of the first reason's column */
+    FIELD_EXPECTED_LOW,
+    FIELD_EXPECTED_HIGH,
     FIELDS_MAX
 } result_field;
 

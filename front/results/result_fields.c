@@ -54,7 +54,7 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
         EXIT_USAGE,
         "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, grade, "
         "ready, learned, episode, episode_id, episode_start, episode_rows, episode_peak, "
-        "episode_why, why)",
+        "episode_why, why, expected, expected_low, expected_high)",
         (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
 }
 
@@ -62,6 +62,15 @@ static bool is_chosen(const result_fields *fields, int field)
 {
     for (size_t i = 0; i < fields->count; i++)
         if (fields->chosen[i] == field)
+            return true;
+    return false;
+}
+
+/* Whether a field says why a row is an anomaly. */
+static bool asks_why(const result_fields *fields)
+{
+    for (int i = FIELD_WHY; i <= FIELD_EXPECTED_HIGH; i++)
+        if (is_chosen(fields, i))
             return true;
     return false;
 }
@@ -111,8 +120,7 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
         code = choose(fields, settings->score.fields);
     else
         choose_usual(fields, &settings->score);
-    if (fields->top == 0 &&
-        (is_chosen(fields, FIELD_WHY) || settings->score.watch || settings->score.on_alert))
+    if (fields->top == 0 && (asks_why(fields) || settings->score.watch || settings->score.on_alert))
         fields->top = DEFAULT_EXPLAIN_TOP;
     fields->follows_episodes = is_chosen(fields, FIELD_EPISODE_WHY) || settings->score.on_alert;
     return code;
@@ -123,11 +131,13 @@ exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipelin
 {
     const size_t count = oif_pipeline_learned_columns(pipeline);
     fields->attributions = calloc(count, sizeof *fields->attributions);
+    fields->expected = calloc(count, sizeof *fields->expected);
     fields->order = calloc(count, sizeof *fields->order);
     fields->names = calloc(count, sizeof *fields->names);
     fields->places = calloc(count, sizeof *fields->places);
     fields->categories = &columns->categories;
-    bool has_memory = fields->attributions && fields->order && fields->names && fields->places;
+    bool has_memory = fields->attributions && fields->expected && fields->order && fields->names &&
+                      fields->places;
     fields->column_count = has_memory ? count : 0;
     for (size_t i = 0; i < count && has_memory; i++) {
         oif_derive kind;
@@ -140,6 +150,7 @@ exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipelin
 void result_fields_close(result_fields *fields)
 {
     free(fields->attributions);
+    free(fields->expected);
     free(fields->order);
     free(fields->places);
     for (size_t i = 0; i < fields->column_count; i++)
@@ -200,6 +211,7 @@ row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
     if (fields->top == 0 || !result->anomaly)
         return verdict;
     oif_pipeline_explain(pipeline, fields->attributions);
+    oif_pipeline_expected(pipeline, fields->expected);
     verdict.reason_count = rank_reasons(fields);
     return verdict;
 }

@@ -18,6 +18,7 @@ typedef struct result_fields {
      * first. */
     size_t top, column_count;
     oif_attribution *attributions;
+    oif_expected *expected;
     size_t *order;
     char **names; /* of the columns that are learned: load, rate(rx_bytes) */
     const cli_categories *categories;
@@ -97,6 +98,14 @@ size_t result_fields_reason_column(const row_verdict *verdict, size_t reason);
 const char *result_fields_direction(const row_verdict *verdict, size_t column);
 void result_fields_column_text(const row_verdict *verdict, size_t column, char *text,
                                size_t capacity);
+
+/* "840, expected 90 to 140": a column of an anomaly; "" where nothing was expected. */
+enum { EXPECTED_TEXT_BYTES = 4 * OIF_NUMBER_TEXT_BYTES };
+const char *result_fields_expected_text(const row_verdict *verdict, size_t column,
+                                        char text[EXPECTED_TEXT_BYTES]);
+
+/* Ranges are estimates: four digits of their ends are enough. */
+double rounded_end(double end);
 
 /* "bytes high 71%; port low 20%", cut off where it does not fit. */
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity);

@@ -13,6 +13,11 @@ bool result_number_write(const result_fields *fields, double number, const char 
 bool result_reasons_write_csv(const row_verdict *verdict, char delimiter);
 bool result_reasons_write_json(const row_verdict *verdict);
 
+/* What was expected of the column of the first reason: an end of the range, NaN if that is unknown;
+ * and "latency 840, expected 90 to 140", or "". */
+double result_expected_end(const row_verdict *verdict, int field);
+void result_expected_sentence(const row_verdict *verdict, char text[FIELD_TEXT_BYTES]);
+
 /* Why the row's episode is anomalous: "bytes high", or an object; "" or null if that is
  * unknown. */
 bool result_episode_write_csv(const row_verdict *verdict, char delimiter);

@@ -163,6 +163,80 @@ void result_fields_column_text(const row_verdict *verdict, size_t column, char *
     snprintf(text, capacity, "%s", unusual_text(verdict, column, unusual));
 }
 
+/* ---- What was expected ---- */
+
+double rounded_end(double end)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    const int length = snprintf(text, sizeof text, "%.3e", end);
+    if (isfinite(end))
+        oif_number_parse(text, text + length, &end);
+    return end;
+}
+
+/* Whether it can be said. A value that is stuck or missing, or new, is not too high or too low. */
+static bool has_expected(const row_verdict *verdict, size_t column)
+{
+    const oif_expected *expected = &verdict->fields->expected[column];
+    const oif_reason reason = verdict->fields->attributions[column].reason;
+    const bool is_about_size = reason == OIF_REASON_VALUES || reason == OIF_REASON_SEASON ||
+                               reason == OIF_REASON_PARTNER || reason == OIF_REASON_JUMP;
+    return is_about_size && !isnan(verdict->values[column]) && isfinite(expected->low) &&
+           isfinite(expected->high);
+}
+
+const char *result_fields_expected_text(const row_verdict *verdict, size_t column,
+                                        char text[EXPECTED_TEXT_BYTES])
+{
+    const oif_expected *expected = &verdict->fields->expected[column];
+    char value[OIF_NUMBER_TEXT_BYTES + 1], low[OIF_NUMBER_TEXT_BYTES + 1],
+        high[OIF_NUMBER_TEXT_BYTES + 1];
+    text[0] = '\0';
+    if (!has_expected(verdict, column))
+        return text;
+    value[oif_number_format(verdict->values[column], value)] = '\0';
+    low[oif_number_format(rounded_end(expected->low), low)] = '\0';
+    high[oif_number_format(rounded_end(expected->high), high)] = '\0';
+    if (strcmp(low, high) == 0)
+        snprintf(text, EXPECTED_TEXT_BYTES, "%s, expected %s", value, low);
+    else
+        snprintf(text, EXPECTED_TEXT_BYTES, "%s, expected %s to %s", value, low, high);
+    return text;
+}
+
+double result_expected_end(const row_verdict *verdict, int field)
+{
+    if (verdict->reason_count == 0 || !has_expected(verdict, verdict->fields->order[0]))
+        return NAN;
+    const oif_expected *expected = &verdict->fields->expected[verdict->fields->order[0]];
+    return rounded_end(field == FIELD_EXPECTED_LOW ? expected->low : expected->high);
+}
+
+void result_expected_sentence(const row_verdict *verdict, char text[FIELD_TEXT_BYTES])
+{
+    char expected[EXPECTED_TEXT_BYTES];
+    text[0] = '\0';
+    if (verdict->reason_count == 0)
+        return;
+    const size_t column = verdict->fields->order[0];
+    if (*result_fields_expected_text(verdict, column, expected))
+        snprintf(text, FIELD_TEXT_BYTES, "%s %s", verdict->fields->names[column], expected);
+}
+
+static void write_expected_json(const row_verdict *verdict, size_t column)
+{
+    const oif_expected *expected = &verdict->fields->expected[column];
+    if (!has_expected(verdict, column))
+        return;
+    output_text(",\"value\":");
+    result_number_write(verdict->fields, verdict->values[column], "null");
+    output_text(",\"expected\":[");
+    output_number(rounded_end(expected->low));
+    output_text(",");
+    output_number(rounded_end(expected->high));
+    output_text("]");
+}
+
 static bool write_reason_json(const row_verdict *verdict, size_t column)
 {
     const oif_attribution *why = &verdict->fields->attributions[column];
@@ -183,6 +257,7 @@ static bool write_reason_json(const row_verdict *verdict, size_t column)
         output_text(",\"value\":");
         quoting_write_json(category->text, category->bytes);
     }
+    write_expected_json(verdict, column);
     return output_text("}");
 }
 

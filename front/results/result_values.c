@@ -53,7 +53,7 @@ static const char *episode_word(oif_episode episode)
 static bool is_number(int field)
 {
     return field == FIELD_SCORE || field == FIELD_P || field == FIELD_SEVERITY ||
-           field == FIELD_THRESHOLD;
+           field == FIELD_THRESHOLD || field == FIELD_EXPECTED_LOW || field == FIELD_EXPECTED_HIGH;
 }
 
 /* NaN or infinite: the field has no number. */
@@ -64,6 +64,8 @@ static double number_of(const row_verdict *verdict, int field)
                     : field == FIELD_P         ? rounded_p(result->p)
                     : field == FIELD_SEVERITY  ? rounded_severity(result->severity)
                     : field == FIELD_THRESHOLD ? result->threshold
+                    : field == FIELD_EXPECTED_LOW || field == FIELD_EXPECTED_HIGH
+                        ? result_expected_end(verdict, field)
                     : field == FIELD_EPISODE_PEAK && verdict->episode.number > 0
                         ? rounded_severity(verdict->episode.peak_severity)
                         : NAN;
@@ -165,8 +167,13 @@ static bool write_csv_value(const row_verdict *verdict, int field, char delimite
     const char *word = is_number(field) ? "" : word_of(&verdict->result, field);
     if (word)
         return quoting_write_csv(word, strlen(word), delimiter);
-    return field == FIELD_WHY ? result_reasons_write_csv(verdict, delimiter)
-                              : write_episode_value(verdict, field, delimiter);
+    if (field == FIELD_WHY)
+        return result_reasons_write_csv(verdict, delimiter);
+    if (field != FIELD_EXPECTED)
+        return write_episode_value(verdict, field, delimiter);
+    char text[FIELD_TEXT_BYTES];
+    result_expected_sentence(verdict, text);
+    return quoting_write_csv(text, strlen(text), delimiter);
 }
 
 bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal)
@@ -197,8 +204,13 @@ static bool write_json_value(const row_verdict *verdict, int field)
         return output_text(truth ? "true" : "false");
     if (word)
         return *word ? output_print("\"%s\"", word) : output_text("null");
-    return field == FIELD_WHY ? result_reasons_write_json(verdict)
-                              : write_episode_value(verdict, field, '\0');
+    if (field == FIELD_WHY)
+        return result_reasons_write_json(verdict);
+    if (field != FIELD_EXPECTED)
+        return write_episode_value(verdict, field, '\0');
+    char text[FIELD_TEXT_BYTES];
+    result_expected_sentence(verdict, text);
+    return *text ? quoting_write_json(text, strlen(text)) : output_text("null");
 }
 
 bool result_fields_write_json(const row_verdict *verdict)
@@ -257,6 +269,8 @@ void result_fields_value(const row_verdict *verdict, int field, field_value *val
         snprintf(value->text, sizeof value->text, "%s", word);
     } else if (field == FIELD_WHY) {
         result_fields_reasons_text(verdict, value->text, sizeof value->text);
+    } else if (field == FIELD_EXPECTED) {
+        result_expected_sentence(verdict, value->text);
     } else {
         episode_value(verdict, field, value);
     }

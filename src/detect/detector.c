@@ -475,6 +475,13 @@ oif_status oif_detector_explain(const oif_detector *detector, const double *row,
 
 /* ---- Questions ---- */
 
+bool oif_detector_usual_range(const oif_detector *detector, size_t column, double *low,
+                              double *high)
+{
+    return detector->insertion_depth > 0 &&
+           oif_row_ranges_usual(ranges_of(detector), column, low, high);
+}
+
 oif_score_scale oif_detector_scale(const oif_detector *detector)
 {
     return detector->kind->scale;

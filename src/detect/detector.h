@@ -151,6 +151,11 @@ void oif_detector_strip(oif_detector *detector);
 /* The scale of the detector's scores. */
 oif_score_scale oif_detector_scale(const oif_detector *detector);
 
+/* The usual range of a column, as oif_row_ranges_usual. Returns false if the detector has no
+ * ranges, or too few rows. */
+bool oif_detector_usual_range(const oif_detector *detector, size_t column, double *low,
+                              double *high);
+
 /* Visits every field that learning changes: rows_learned, the kind's fields, the ranges of rows. */
 void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor);
 

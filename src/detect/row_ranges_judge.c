@@ -319,3 +319,28 @@ double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, siz
     const double left = 1 - worst > least_left ? 1 - worst : least_left;
     return 2 * worst / left;
 }
+
+/* ---- The usual range ---- */
+
+/* The median of the finite numbers, the lower one of two; NaN if there are none. */
+static double median_of(const double *numbers, uint32_t count)
+{
+    double sorted[GROUPS];
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isfinite(numbers[i]))
+            continue;
+        uint32_t at = known++;
+        for (; at > 0 && sorted[at - 1] > numbers[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = numbers[i];
+    }
+    return known > 0 ? sorted[(known - 1) / 2] : NAN;
+}
+
+bool oif_row_ranges_usual(const oif_row_ranges *ranges, size_t column, double *low, double *high)
+{
+    *low = median_of(lows_of(ranges, column), ranges->groups) / quarter;
+    *high = median_of(highs_of(ranges, column), ranges->groups) / quarter;
+    return *low <= *high && isfinite(*low) && isfinite(*high);
+}

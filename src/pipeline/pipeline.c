@@ -120,6 +120,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     oif_memory_free(pipeline->evicted_marks);
     oif_column_names_free(pipeline->names);
     oif_column_names_free(pipeline->roles);
+    oif_rules_free(pipeline->rules);
     oif_derived_plan_free(&pipeline->plan);
     oif_memory_free(pipeline);
 }
@@ -416,6 +417,8 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         status = oif_column_names_clone(pipeline->names, &made->names, error);
     if (status == OIF_OK)
         status = oif_column_names_clone(pipeline->roles, &made->roles, error);
+    if (status == OIF_OK)
+        status = oif_rules_clone(pipeline->rules, &made->rules, error);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
@@ -531,6 +534,42 @@ double oif_pipeline_alert_rate(const oif_pipeline *pipeline)
     return rate > 0 ? rate : oif_params_value(&pipeline->options, "alert_rate");
 }
 
+/* ---- Rules ---- */
+
+oif_status oif_pipeline_set_rules(oif_pipeline *pipeline, const char *text, size_t bytes,
+                                  oif_error *error)
+{
+    oif_rules *made;
+    oif_status status = oif_rules_new(text, bytes, pipeline->names, pipeline->rules, &made, error);
+    if (status != OIF_OK)
+        return status;
+    oif_rules_free(pipeline->rules);
+    pipeline->rules = made;
+    return OIF_OK;
+}
+
+bool oif_pipeline_rule(const oif_pipeline *pipeline, size_t index, oif_rule_info *info)
+{
+    if (!pipeline->rules || index >= pipeline->rules->count)
+        return false;
+    const oif_rule *rule = &pipeline->rules->list[index];
+    *info = (oif_rule_info){.text = rule->text,
+                            .held = rule->held,
+                            .first_seconds = rule->first_held,
+                            .last_seconds = rule->last_held};
+    return true;
+}
+
+const oif_row_rules *oif_pipeline_row_rules(const oif_pipeline *pipeline, uint32_t entry,
+                                            oif_row_rules *rules)
+{
+    const oif_key_entry *key = &pipeline->keys.entries[entry];
+    if (!pipeline->rules)
+        return NULL;
+    *rules = (oif_row_rules){pipeline->rules, pipeline->names, {key->key, key->key_bytes}};
+    return rules;
+}
+
 /* ---- Rows ---- */
 
 oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes,
@@ -574,7 +613,9 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
         return status;
     if (pipeline->budget.per_day > 0)
         lend_level(pipeline, model, seconds);
-    oif_model_process(model, row, seconds, result);
+    oif_row_rules rules;
+    oif_model_process(model, row, seconds, oif_pipeline_row_rules(pipeline, entry, &rules), result);
+    oif_pipeline_count_held(pipeline, result, seconds);
     if (pipeline->budget.per_day > 0)
         pipeline->budget.level = model->level;
     oif_pipeline_await(pipeline, entry);
@@ -681,6 +722,14 @@ void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions)
         oif_model_explain(model, attributions);
 }
 
+void oif_pipeline_expected(const oif_pipeline *pipeline, oif_expected *expected)
+{
+    const oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
+    for (size_t i = 0; i < pipeline->plan.derived_columns; i++)
+        expected[i] =
+            model ? oif_model_expected(model, i) : (oif_expected){.low = NAN, .high = NAN};
+}
+
 /* ---- Questions ---- */
 
 const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline)
@@ -784,7 +833,7 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     return sizeof *pipeline + oif_models_bytes(&pipeline->models) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
-           oif_column_names_memory_bytes(pipeline->roles) +
+           oif_column_names_memory_bytes(pipeline->roles) + oif_rules_bytes(pipeline->rules) +
            oif_keys_bytes(&pipeline->evicted.keys) + oif_silence_queue_bytes(&pipeline->silence) +
            pipeline->plan.count * sizeof *pipeline->plan.list;
 }

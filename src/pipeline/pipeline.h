@@ -32,6 +32,7 @@ struct oif_pipeline {
     oif_models models;
     oif_evicted_models evicted;
     oif_alert_budget budget;
+    oif_rules *rules;          /* NULL: none */
     oif_silence_queue silence; /* of the entries of `keys` */
     oif_pool *pool;            /* NULL with one thread; clones start with NULL */
 };
@@ -67,6 +68,19 @@ oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_
  * OIF_EVALUE    the key is too long OIF_EMEMORY */
 oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   oif_model **model, oif_error *error);
+
+/* What the model of an entry is asked with; `rules` is where it is put. NULL if there are no
+ * rules. */
+const oif_row_rules *oif_pipeline_row_rules(const oif_pipeline *pipeline, uint32_t entry,
+                                            oif_row_rules *rules);
+
+/* Counts the row of which this is the result, if a rule held it back. */
+static inline void oif_pipeline_count_held(oif_pipeline *pipeline, const oif_result *result,
+                                           double seconds)
+{
+    if (result->rule > 0)
+        oif_rules_count(pipeline->rules, result->rule, seconds);
+}
 
 /* Watches the entry for silence, starting at its last row. */
 void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry);

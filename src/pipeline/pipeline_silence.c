@@ -29,6 +29,24 @@ static bool find_first(oif_pipeline *pipeline, double seconds, struct oif_deadli
     return false;
 }
 
+/* Whether a rule holds back that a key is silent. */
+static bool is_muted(oif_pipeline *pipeline, const oif_key_entry *entry, double seconds)
+{
+    const oif_text key = {entry->key, entry->key_bytes};
+    if (!pipeline->rules)
+        return false;
+    uint32_t rule = oif_rules_ignore(pipeline->rules, key, seconds);
+    if (rule == 0)
+        rule = oif_rules_mute(pipeline->rules, &(oif_rule_question){.key = key,
+                                                                    .reason = OIF_REASON_SILENCE,
+                                                                    .change = NAN,
+                                                                    .change_share = NAN,
+                                                                    .seconds = seconds});
+    if (rule > 0)
+        oif_rules_count(pipeline->rules, rule, seconds);
+    return rule > 0;
+}
+
 void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_function report,
                          void *context)
 {
@@ -40,6 +58,8 @@ void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_fun
         oif_silence_queue_pop(&pipeline->silence);
         model->alerts.is_silent = 1;
         const oif_key_entry *entry = &pipeline->keys.entries[first.entry];
+        if (is_muted(pipeline, entry, first.seconds))
+            continue;
         report(context, &(oif_silence){.key = entry->key_bytes > 0 ? entry->key : NULL,
                                        .key_bytes = entry->key_bytes,
                                        .since = model->alerts.last_seconds,

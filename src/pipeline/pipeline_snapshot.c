@@ -14,6 +14,7 @@
  *     MODL    the rest of its model
  *     then with evicted=keep
  *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
+ *     RULE    the rules that hold back alerts, if there are any
  *     ROLE    optional: the names of the columns that are the key and the time
  *
  * Without any key there is one STAT and one MODL, of the blank model. So there always is a state.
@@ -165,6 +166,7 @@ static oif_status save(const oif_pipeline *pipeline, save_parts parts, oif_write
         write_models(&writer, pipeline);
     if (pipeline->evicted.is_kept)
         oif_evicted_models_write(&writer, &pipeline->evicted, parts.slots);
+    oif_rules_write(&writer, pipeline->rules);
     oif_roles_section_write(&writer, pipeline->roles);
     return oif_section_writer_close(&writer);
 }
@@ -388,6 +390,22 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
     oif_memory_free(key);
 }
 
+/* Reads what may follow the models, up to the end. */
+static void read_tail(oif_section_reader *reader, oif_pipeline *p)
+{
+    enum { RULES, ROLES, END };
+    static const char *const tags[] = {OIF_SECTION_RULES, OIF_SECTION_ROLES, OIF_SECTION_END};
+    size_t next = 0;
+    for (size_t first = RULES; reader->status == OIF_OK && next != END; first = next + 1) {
+        next = first + oif_section_reader_expect_one(reader, tags + first, END + 1 - first);
+        if (reader->status == OIF_OK && next == RULES)
+            p->rules = oif_rules_read(reader);
+        else if (reader->status == OIF_OK && next == ROLES)
+            p->roles = oif_roles_section_read(reader);
+    }
+    oif_section_reader_end(reader);
+}
+
 /* `bytes` as in oif_stored_kind. */
 static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context,
                              oif_pipeline **pipeline, oif_error *error)
@@ -404,14 +422,13 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
         read_keyed_model(&reader, &p, &made);
     if (reader.status == OIF_OK && made && made->evicted.is_kept)
         oif_evicted_models_read(&reader, &made->evicted, &made->keys);
-    oif_column_names *roles = oif_roles_section_read_last(&reader);
+    if (reader.status == OIF_OK && made)
+        read_tail(&reader, made);
     oif_pipeline_heading_free(&p);
     if (reader.status == OIF_OK && made) {
-        made->roles = roles;
         made->is_copying = false;
         *pipeline = made;
     } else {
-        oif_column_names_free(roles);
         oif_pipeline_free(made);
     }
     return reader.status;

@@ -91,8 +91,9 @@ static void process_part(void *context, unsigned part)
         if (entry % shared->parts != part)
             continue;
         oif_model *model = view.keys.entries[entry].value;
+        oif_row_rules rules;
         oif_model_process(model, given->rows + row * given->stride, seconds_of(given, row),
-                          &given->results[row]);
+                          oif_pipeline_row_rules(&view, entry, &rules), &given->results[row]);
         shared->deadlines[i] = oif_alerts_deadline(&model->alerts);
         view.last = entry;
         if (given->after)
@@ -105,6 +106,8 @@ static void count_rows(shared_rows *shared)
     oif_pipeline *p = shared->pipeline;
     for (size_t i = 0; i < shared->count; i++) {
         const uint32_t entry = shared->entries[i];
+        const size_t row = shared->first + i;
+        oif_pipeline_count_held(p, &shared->given->results[row], seconds_of(shared->given, row));
         oif_silence_queue_push(&p->silence, entry, shared->deadlines[i]);
         oif_keys_touch(&p->keys, entry);
         p->last = entry;

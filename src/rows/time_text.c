@@ -1,13 +1,12 @@
 /* Times from text. Every form is first split into numbers (year, month, ...). Then one function
  * checks that such a time exists, and converts it. Nothing here depends on the clock, time zone or
  * locale of the machine. */
+#include "base/calendar.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "rows/csv_field.h"
 
 #include <stdio.h>
-
-enum { SECONDS_PER_DAY = 86400, DAYS_TO_1970 = 719468 /* from March 1 of year 0 */ };
 
 /* The starts of the years 1 and 10000. */
 static const double earliest = -62135596800.0, after_latest = 253402300800.0;
@@ -31,16 +30,6 @@ static int days_of_month(int year, int month)
 {
     static const signed char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     return month == 2 && is_leap_year(year) ? 29 : days[month - 1];
-}
-
-/* Days since 1970. Years start in March here, so the leap day is the last day of its year. */
-static int64_t days_since_1970(int year, int month, int day)
-{
-    int from_march = month > 2 ? month - 3 : month + 9;
-    int years = month > 2 ? year : year - 1;
-    int day_of_year = (153 * from_march + 2) / 5 + day - 1;
-    return (int64_t)365 * years + years / 4 - years / 100 + years / 400 + day_of_year -
-           DAYS_TO_1970;
 }
 
 /* Why there is no such time; NULL if there is one. */
@@ -75,7 +64,7 @@ static const char *seconds_of(const civil_time *t, double *seconds)
         why = why_no_clock(t);
     if (why)
         return why;
-    int64_t whole = days_since_1970(t->year, t->month, t->day) * SECONDS_PER_DAY +
+    int64_t whole = oif_days_since_1970(t->year, t->month, t->day) * OIF_DAY_SECONDS +
                     (int64_t)t->hour * 3600 + t->minute * 60 + t->second - t->zone_seconds;
     if (t->second == 60 && whole % quarter_hour != 0)
         return "there is no leap second at that time";
@@ -310,8 +299,8 @@ static int year_of_next(const oif_time_format *format, civil_time t)
     int year = format->year != 0 ? format->year : FIRST_LEAP_YEAR;
     if (format->form != OIF_TIME_FORM_SYSLOG)
         return year;
-    int64_t last = (int64_t)(format->last_seconds / SECONDS_PER_DAY);
-    int64_t ahead = days_since_1970(year, t.month, t.day) - last;
+    int64_t last = (int64_t)(format->last_seconds / OIF_DAY_SECONDS);
+    int64_t ahead = oif_days_since_1970(year, t.month, t.day) - last;
     return ahead < -FAR_BACK_DAYS ? year + 1 : ahead > NEARLY_A_YEAR_DAYS ? year - 1 : year;
 }
 

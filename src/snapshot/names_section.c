@@ -1,6 +1,6 @@
 #include "snapshot/names_section.h"
 
-static const char names_tag[] = "NAME", roles_tag[] = "ROLE";
+static const char names_tag[] = "NAME";
 
 static void write_names(oif_section_writer *writer, const char *tag, const oif_column_names *names)
 {
@@ -19,7 +19,7 @@ void oif_names_section_write(oif_section_writer *writer, const oif_column_names 
 
 void oif_roles_section_write(oif_section_writer *writer, const oif_column_names *roles)
 {
-    write_names(writer, roles_tag, roles);
+    write_names(writer, OIF_SECTION_ROLES, roles);
 }
 
 size_t oif_names_section_bytes(const oif_column_names *names)
@@ -63,14 +63,7 @@ oif_column_names *oif_names_section_read(oif_section_reader *reader, uint64_t co
     return names;
 }
 
-oif_column_names *oif_roles_section_read_last(oif_section_reader *reader)
+oif_column_names *oif_roles_section_read(oif_section_reader *reader)
 {
-    oif_column_names *roles = NULL;
-    if (oif_section_reader_expect_either(reader, roles_tag, OIF_SECTION_END)) {
-        roles = read_names(reader, OIF_ROLES);
-        oif_section_reader_close(reader);
-    } else {
-        oif_section_reader_end(reader);
-    }
-    return roles;
+    return read_names(reader, OIF_ROLES);
 }

@@ -19,11 +19,12 @@ oif_column_names *oif_names_section_read(oif_section_reader *reader, uint64_t co
 /* The names of the columns that are the key and the time of a pipeline: "=" and the name, or "" if
  * there is none. */
 enum { OIF_ROLE_KEY, OIF_ROLE_TIME, OIF_ROLES };
+#define OIF_SECTION_ROLES "ROLE"
 
 /* Writes them; nothing if `roles` is NULL. */
 void oif_roles_section_write(oif_section_writer *writer, const oif_column_names *roles);
 
-/* Reads them if present, else returns NULL; then reads the last section. */
-oif_column_names *oif_roles_section_read_last(oif_section_reader *reader);
+/* Reads them from the open section. */
+oif_column_names *oif_roles_section_read(oif_section_reader *reader);
 
 #endif

@@ -499,20 +499,26 @@ static void fail_tag(oif_section_reader *reader, const char *expected)
                             reader->tag, expected);
 }
 
-bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
-                                      const char *tag)
+size_t oif_section_reader_expect_one(oif_section_reader *reader, const char *const *tags,
+                                     size_t count)
 {
     while (reader->status == OIF_OK) {
         uint64_t flags = open_section(reader);
-        bool is_first = strcmp(reader->tag, first) == 0;
-        if (reader->status != OIF_OK || is_first || strcmp(reader->tag, tag) == 0)
-            return is_first;
-        if (flags & OIF_SECTION_OPTIONAL)
+        for (size_t i = 0; i < count && reader->status == OIF_OK; i++)
+            if (strcmp(reader->tag, tags[i]) == 0)
+                return i;
+        if (reader->status == OIF_OK && flags & OIF_SECTION_OPTIONAL)
             skip_section(reader);
         else
-            fail_tag(reader, tag);
+            fail_tag(reader, tags[count - 1]);
     }
-    return false;
+    return count - 1;
+}
+
+bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
+                                      const char *tag)
+{
+    return oif_section_reader_expect_one(reader, (const char *const[]){first, tag}, 2) == 0;
 }
 
 void oif_section_reader_expect(oif_section_reader *reader, const char *tag)

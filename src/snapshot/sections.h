@@ -93,8 +93,11 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
  * OIF_EKIND   a section that is not optional has another tag */
 void oif_section_reader_expect(oif_section_reader *reader, const char *tag);
 
-/* The same, if a section `first` may come before it. Opens whichever comes; returns whether it is
- * `first`. */
+/* The same, if one of `count` may come. Returns which; after a failure, the last. */
+size_t oif_section_reader_expect_one(oif_section_reader *reader, const char *const *tags,
+                                     size_t count);
+
+/* The same, if a section `first` may come before it. Returns whether it is `first`. */
 bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
                                       const char *tag);
 

@@ -43,6 +43,7 @@ static void every_cause_keeps_its_number_and_its_name(void **state)
         {4, "unknown_column"},
         {5, "unknown_key"},
         {6, "key_too_long"},
+        {7, "bad_rule"},
         {20, "infinite_value"},
         {21, "not_a_number"},
         {22, "dash"},

@@ -566,8 +566,8 @@ static void an_older_model_goes_on_with_the_episode_it_is_in(void **unused)
             double row[COLUMNS];
             oif_result a, b_result;
             draw_row(&l.from, row, COLUMNS);
-            oif_model_process(model, row, NAN, &a);
-            oif_model_process(copy, row, NAN, &b_result);
+            oif_model_process(model, row, NAN, NULL, &a);
+            oif_model_process(copy, row, NAN, NULL, &b_result);
             require_same_result(&a, &b_result);
         }
         free(b);

@@ -15,7 +15,7 @@ FOLDERS = {
     "serve": ["base", "http", "stream", "outside", "api", "program"],
 }
 # The folders of src/pipeline, in the same order. Its own files see them all.
-PIPELINE = ["alerts", "columns", "senses", "model", "keys"]
+PIPELINE = ["alerts", "columns", "senses", "rules", "model", "keys"]
 FILES_MAX = 40  # of a folder of these, of src and of tools
 
 

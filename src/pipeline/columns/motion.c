@@ -540,6 +540,17 @@ int oif_motion_direction(const oif_motion *motion, oif_move move, size_t column)
     return 0;
 }
 
+bool oif_motion_expected(const oif_motion *motion, size_t column, double *low, double *high)
+{
+    const double usual_changes = 3; /* few jumps are larger */
+    const double before = field_of(motion, OIF_MOTION_LAST)[column] -
+                          field_of(motion, OIF_MOTION_CHANGE)[column],
+                 most = usual_changes * field_of(motion, OIF_MOTION_USUAL + OIF_MOVE_JUMP)[column];
+    *low = before - most;
+    *high = before + most;
+    return isfinite(*low) && isfinite(*high);
+}
+
 bool oif_motion_is_missing(const oif_motion *motion, size_t column)
 {
     return field_of(motion, OIF_MOTION_IS_MISSING)[column] > 0;

@@ -97,6 +97,9 @@ bool oif_motion_is_named(const oif_motion *motion, oif_move move);
 /* 1: up, or more than usual; -1: down, or less; 0: neither. */
 int oif_motion_direction(const oif_motion *motion, oif_move move, size_t column);
 
+/* The range within which a value does not jump: around the one before the last. */
+bool oif_motion_expected(const oif_motion *motion, size_t column, double *low, double *high);
+
 /* Whether the last value of the column is missing. */
 bool oif_motion_is_missing(const oif_motion *motion, size_t column);
 

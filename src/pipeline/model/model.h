@@ -22,6 +22,7 @@
 #include "pipeline/alerts/score_history.h"
 #include "pipeline/columns/derived_columns.h"
 #include "pipeline/columns/motion.h"
+#include "pipeline/rules/rules.h"
 #include "pipeline/senses/senses.h"
 
 typedef enum oif_learn {
@@ -152,8 +153,20 @@ size_t oif_model_memory_bytes(const oif_model *model);
 /* Whether it has learned enough to report anomalies. */
 bool oif_model_ready(const oif_model *model);
 
-/* Scores, judges and learns a row without infinities. `seconds` is its time; NaN if unknown. */
-void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result);
+/* What rules are asked with: the key of the row and the names of the columns, or NULL. */
+typedef struct oif_row_rules {
+    const oif_rules *rules;
+    const oif_column_names *names;
+    oif_text key;
+} oif_row_rules;
+
+/* Scores, judges and learns a row without infinities. `seconds` is its time; NaN if unknown.
+ * `rules`: NULL if there are none. */
+void oif_model_process(oif_model *model, const double *row, double seconds,
+                       const oif_row_rules *rules, oif_result *result);
+
+/* What was expected of a column in the last row. */
+oif_expected oif_model_expected(const oif_model *model, size_t column);
 
 /* Explains the score of the last row. */
 void oif_model_explain(oif_model *model, oif_attribution *attributions);

@@ -52,41 +52,52 @@ double oif_model_departure(const oif_usual *usual, double number, double share)
 /* The trees of a forest detect that a value is beyond all others, but not how far. So a column's
  * share of the score is multiplied by the distance of its value from the usual one. A column that
  * the trees happen not to have cut gets part of the average share. */
-static void explain_values(oif_model *model, oif_attribution *attributions)
+const double *oif_model_shares(oif_model *model)
 {
     const size_t columns = model->columns;
-    const double *recent = oif_model_recent(model),
-                 *row = recent + (model->options.shingle - 1) * columns;
-    double *shares = (double *)((unsigned char *)model + model->shares_at), sum = 0;
+    const double *row = last_row_of(model);
+    double *shares = oif_block_part(model, model->shares_at), sum = 0;
     const size_t step = model->options.motion ? columns + OIF_MOVES : columns;
-    if (oif_detector_explain(model->detectors[model->judge], recent, step, shares,
+    if (oif_detector_explain(model->detectors[model->judge], oif_model_recent(model), step, shares,
                              scratch_of(model), NULL) != OIF_OK)
         memset(shares, 0, columns * sizeof *shares); /* only an infinity could fail */
     for (size_t i = 0; i < columns; i++) {
-        const oif_usual *usual = &oif_model_usual(model)[i];
-        double away = oif_model_departure(usual, row[i], shares[i]);
-        attributions[i].share = (shares[i] + 0.5 / (double)columns) * away * away;
-        attributions[i].direction =
-            (row[i] / 2 > usual->half_mean) - (row[i] / 2 < usual->half_mean);
-        sum += attributions[i].share;
+        double away = oif_model_departure(&oif_model_usual(model)[i], row[i], shares[i]);
+        shares[i] = (shares[i] + 0.5 / (double)columns) * away * away;
+        sum += shares[i];
     }
     for (size_t i = 0; i < columns && sum > 0; i++)
-        attributions[i].share /= sum;
-    oif_alerts_note_reason(&model->alerts, model->rows, row, attributions, columns);
+        shares[i] /= sum;
+    return shares;
+}
+
+int oif_model_direction(const oif_model *model, size_t column)
+{
+    const double half = last_row_of(model)[column] / 2,
+                 usual = oif_model_usual(model)[column].half_mean;
+    return (half > usual) - (half < usual);
+}
+
+static void explain_values(oif_model *model, oif_attribution *attributions)
+{
+    const double *shares = oif_model_shares(model);
+    for (size_t i = 0; i < model->columns; i++) {
+        attributions[i].share = shares[i];
+        attributions[i].direction = oif_model_direction(model, i);
+    }
 }
 
 void oif_model_explain(oif_model *model, oif_attribution *attributions)
 {
     if (model->judge < model->detector_count) {
         explain_values(model, attributions);
-        return;
+    } else {
+        const oif_finding found = oif_model_finding(model);
+        attributions[found.column] = (oif_attribution){.share = 1,
+                                                       .direction = found.direction,
+                                                       .reason = found.reason,
+                                                       .partner = found.partner};
     }
-    const oif_finding found = oif_model_finding(model);
-    oif_attribution *attribution = &attributions[found.column];
-    attribution->share = 1;
-    attribution->direction = found.direction;
-    attribution->reason = found.reason;
-    attribution->partner = found.partner;
-    const double *row = oif_model_recent(model) + (model->options.shingle - 1) * model->columns;
-    oif_alerts_note_reason(&model->alerts, model->rows, row, attributions, model->columns);
+    oif_alerts_note_reason(&model->alerts, model->rows, last_row_of(model), attributions,
+                           model->columns);
 }

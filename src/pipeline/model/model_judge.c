@@ -192,3 +192,14 @@ void oif_model_judge(oif_model *m, bool was_ready, const oif_row_scores *scores,
     }
     result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
 }
+
+void oif_model_judge_values(oif_model *m, const oif_row_scores *scores, oif_result *result)
+{
+    m->judge = result->detector = 0;
+    result->reason = OIF_REASON_VALUES;
+    result->score = scores->for_history;
+    result->p = oif_score_history_share(&m->history, result->score);
+    result->severity =
+        oif_severity(&m->history, oif_detector_scale(m->detectors[0]), result->score, result->p);
+    result->grade = grade_of(result->severity);
+}

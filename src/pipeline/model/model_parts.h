@@ -5,7 +5,9 @@
  *     model_row.c         a row: observe, score, judge, learn
  *     model_score.c       the score, by detectors, senses and categories
  *     model_judge.c       is it an anomaly, and why?
+ *     model_rules.c       is the alert wanted?
  *     model_explain.c     which columns, and the names of reasons
+ *     model_expected.c    what was expected instead
  *     model_snapshot.c    its fields
  */
 #ifndef OIF_PIPELINE_MODEL_PARTS_H
@@ -83,6 +85,19 @@ static inline uint32_t persistence_of(const oif_model *m)
 /* The finding of the sense that decided, of the categories, of a first value or of a move. */
 oif_finding oif_model_finding(const oif_model *model);
 
+/* The share that each column has in the score of a detector that decided: `columns` numbers in the
+ * model's scratch space. 0 for all if no column has one. */
+const double *oif_model_shares(oif_model *model);
+
+/* Whether a value is above (1) or below (-1) the usual one. */
+int oif_model_direction(const oif_model *model, size_t column);
+
+/* The last row as it was learned. */
+static inline const double *last_row_of(const oif_model *m)
+{
+    return oif_model_recent(m) + (m->options.shingle - 1) * m->columns;
+}
+
 /* How far a value is from the mean of its column, in units of the spread. If the value is missing
  * but others were not, or present but all others were missing: the maximum if it caused the score,
  * else rather far, because some columns miss values now and then. */
@@ -114,6 +129,13 @@ bool oif_model_learns_first(const oif_model *model);
 /* Decides about the row. */
 void oif_model_judge(oif_model *model, bool was_ready, const oif_row_scores *scores,
                      const double *row, oif_result *result);
+
+/* Decides again about an anomaly, by the detectors alone, whose score is enough for one. */
+void oif_model_judge_values(oif_model *model, const oif_row_scores *scores, oif_result *result);
+
+/* The rule, from 1, that holds back an anomaly; 0: none does. */
+uint32_t oif_model_muted_by(oif_model *model, const oif_row_rules *rules, double seconds,
+                            const oif_result *result);
 
 /* Raises the score of a row in which a column has its first value. */
 void oif_model_judge_first_value(const oif_model *model, oif_row_scores *scores);

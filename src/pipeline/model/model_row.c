@@ -192,9 +192,28 @@ static void spend(oif_model *m, uint32_t opener)
 
 /* ---- A row ---- */
 
+/* An alert that a rule holds back is none: it opens no episode and spends nothing. If a sense or a
+ * category found it, the detectors may have found another one in the same row. */
+static void hold_back(oif_model *m, const oif_row_rules *rules, double seconds,
+                      oif_row_scores *scores, oif_result *result)
+{
+    const bool is_beside = m->judge >= m->detector_count && m->judge < move_judge(m, 0, 0);
+    result->rule = oif_model_muted_by(m, rules, seconds, result);
+    if (result->rule > 0 && is_beside && scores->for_history > result->threshold) {
+        oif_model_judge_values(m, scores, result);
+        scores->decided = m->judge;
+        result->rule = oif_model_muted_by(m, rules, seconds, result);
+    }
+    if (result->rule == 0)
+        return;
+    result->anomaly = false;
+    result->grade = OIF_GRADE_NONE;
+}
+
 /* Scores, judges and learns the shingle, which has no infinities. Returns who found an anomaly, as
  * in opened_by. */
-static uint32_t score_recent(oif_model *m, const double *row, double seconds, oif_result *result)
+static uint32_t score_recent(oif_model *m, const double *row, double seconds,
+                             const oif_row_rules *rules, oif_result *result)
 {
     bool was_ready = oif_detector_ready(m->detectors[0]), is_learned = oif_model_learns_first(m);
     if (m->options.motion)
@@ -206,6 +225,8 @@ static uint32_t score_recent(oif_model *m, const double *row, double seconds, oi
     oif_model_judge(m, was_ready, &scores, row, result);
     if (result->anomaly) /* it must not make the next rows anomalies too */
         m->severities[m->rows % m->options.persistence] = 0;
+    if (result->anomaly && rules)
+        hold_back(m, rules, seconds, &scores, result);
     count_anomalies(m, result->anomaly);
     result->learned = is_acceptable(m, row, result->anomaly);
     if (result->learned) {
@@ -218,10 +239,12 @@ static uint32_t score_recent(oif_model *m, const double *row, double seconds, oi
     if (!was_ready || m->options.learn == OIF_LEARN_NONE)
         return 0;
     /* Which scores enter the history. Those of a detector that is not ready say nothing about later
-     * ones. Those of a whole incident would raise the threshold until nothing exceeds it. What the
-     * senses find is left out: a loud sense must not hide what the detectors find. */
+     * ones. Those of a whole incident would raise the threshold until nothing exceeds it, and so
+     * would those that a rule holds back. What the senses find is left out: a loud sense must not
+     * hide what the detectors find. */
     const bool is_usual =
-        !result->anomaly || is_early(m) || (is_change_accepted(m) && m->rows % ACCEPTED_ROWS == 0);
+        result->rule == 0 && (!result->anomaly || is_early(m) ||
+                              (is_change_accepted(m) && m->rows % ACCEPTED_ROWS == 0));
     if (is_usual)
         oif_score_history_add(&m->history, score_to_learn(m, &scores, result));
     learn_judges(m, is_usual, result->anomaly && !m->alerts.in_episode);
@@ -252,11 +275,38 @@ static bool counts_categories(const oif_model *m, const oif_result *result)
            m->alerts.episode.anomalies >= m->options.patience;
 }
 
-void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result)
+/* A row that a rule ignores is scored as by a frozen model: it neither alerts nor teaches. */
+static void process_ignored(oif_model *m, const double *row, double seconds, uint32_t rule,
+                            oif_result *result)
+{
+    const oif_learn learn = m->options.learn;
+    const uint32_t anomalies = m->recent_anomalies;
+    m->options.learn = OIF_LEARN_NONE;
+    if (join_recent(m, row))
+        score_recent(m, row, seconds, NULL, result);
+    m->options.learn = learn;
+    m->recent_anomalies = anomalies;
+    m->severities[m->rows % m->options.persistence] = 0;
+    result->rule = rule;
+    result->anomaly = false;
+    result->grade = OIF_GRADE_NONE;
+    oif_alerts_arrive(&m->alerts, seconds, false, result);
+    result->reason = OIF_REASON_VALUES; /* a pause is part of the work */
+    oif_alerts_follow(&m->alerts, m->rows, seconds, result);
+}
+
+void oif_model_process(oif_model *model, const double *row, double seconds,
+                       const oif_row_rules *rules, oif_result *result)
 {
     row = derive_row(model, row, seconds);
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
-    const uint32_t opener = join_recent(model, row) ? score_recent(model, row, seconds, result) : 0;
+    const uint32_t ignored = rules ? oif_rules_ignore(rules->rules, rules->key, seconds) : 0;
+    if (ignored > 0) {
+        process_ignored(model, row, seconds, ignored, result);
+        return;
+    }
+    const uint32_t opener =
+        join_recent(model, row) ? score_recent(model, row, seconds, rules, result) : 0;
     if (model->plan->categories > 0 && counts_categories(model, result))
         oif_derived_learn(model->plan, derived_of(model));
     oif_alerts_arrive(&model->alerts, seconds, model->options.learn != OIF_LEARN_NONE, result);

@@ -103,6 +103,21 @@ size_t oif_partner_of(const oif_partner *partner, size_t column)
     return column;
 }
 
+bool oif_partner_expected(const oif_partner *partner, const double *row, size_t column, double *low,
+                          double *high)
+{
+    for (uint32_t i = 0; i < LINKS; i++) {
+        const oif_partner_link *link = &partner->links[i];
+        if (!is_used(link) || link->column != column)
+            continue;
+        const double predicted = row[column] - residual_of(link, row);
+        *low = predicted - link->usual;
+        *high = predicted + link->usual;
+        return isfinite(*low) && isfinite(*high);
+    }
+    return false;
+}
+
 /* ---- Learning a link ---- */
 
 static void give_up(oif_partner_link *link)

@@ -92,6 +92,11 @@ void oif_partner_learn(oif_partner *partner, const double *row);
  * alert. */
 size_t oif_partner_of(const oif_partner *partner, size_t column);
 
+/* The range that the partner of a column predicts for it in this row. Returns false if it has no
+ * partner, or the partner's value is missing. */
+bool oif_partner_expected(const oif_partner *partner, const double *row, size_t column, double *low,
+                          double *high);
+
 void oif_partner_visit_fields(oif_partner *partner, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

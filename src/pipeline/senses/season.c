@@ -588,6 +588,16 @@ double oif_season_observe(oif_season *season, const double *row, double seconds,
     return judge(season, column, direction);
 }
 
+bool oif_season_expected(const oif_season *season, size_t column, double *low, double *high)
+{
+    const double predicted = expected_of(season, 0)[column] / quarter;
+    if (!season->is_known || !oif_row_ranges_usual(ranges_of(season), column, low, high))
+        return false;
+    *low = predicted + *low / quarter;
+    *high = predicted + *high / quarter;
+    return isfinite(*low) && isfinite(*high);
+}
+
 /* ---- Learning rows ---- */
 
 /* A pseudorandom phase other than the current one. */

@@ -103,6 +103,10 @@ void oif_season_init(oif_season *season, size_t columns, const oif_season_option
 double oif_season_observe(oif_season *season, const double *row, double seconds, size_t *column,
                           int *direction);
 
+/* The range expected of a column in the row observed last: what the season predicts, widened by the
+ * usual differences. Returns false while it is unknown. */
+bool oif_season_expected(const oif_season *season, size_t column, double *low, double *high);
+
 /* The strength of the season in the column where it is strongest, from 0 to 1; 0 while unknown. */
 double oif_season_strength(const oif_season *season, size_t *column);
 

@@ -84,6 +84,17 @@ const oif_season *oif_senses_season(const oif_senses *senses, size_t index)
     return NULL;
 }
 
+bool oif_senses_expected(const oif_senses *senses, uint32_t sense, const double *row, size_t column,
+                         double *low, double *high)
+{
+    const void *block = oif_block_part(senses, senses->at[sense]);
+    switch (senses->reasons[sense]) {
+    case OIF_REASON_SEASON: return oif_season_expected(block, column, low, high);
+    case OIF_REASON_PARTNER: return oif_partner_expected(block, row, column, low, high);
+    default: return false;
+    }
+}
+
 void oif_senses_learn(oif_senses *senses, const double *row, bool is_change)
 {
     for (uint32_t i = 0; i < senses->count; i++) {
