@@ -379,11 +379,15 @@ static void a_pipeline_and_a_detector(world *w)
     a_detector(w);
 }
 
+static const char rules[] =
+    "mute direction=low\nignore key=z zone=Europe/Berlin time=01:00-02:00\n";
+
 static void a_named_pipeline(world *w)
 {
     a_pipeline(w);
     require_ok(oif_pipeline_name_columns(w->pipeline, column_names, NULL));
     require_ok(oif_pipeline_name_roles(w->pipeline, "host", "at", NULL));
+    require_ok(oif_pipeline_set_rules(w->pipeline, rules, strlen(rules), NULL));
 }
 
 static void a_saved_pipeline(world *w)
@@ -670,6 +674,11 @@ RUN(name_pipeline_columns)
 RUN(name_pipeline_roles)
 {
     return oif_pipeline_name_roles(w->pipeline, "disk", NULL, error);
+}
+
+RUN(set_rules)
+{
+    return oif_pipeline_set_rules(w->pipeline, rules, strlen(rules), error);
 }
 
 RUN(process_known_key)
@@ -1001,6 +1010,8 @@ static const struct call {
     {"oif_pipeline_clone", a_named_pipeline, clone_pipeline, true},
     {"oif_pipeline_name_columns", a_named_pipeline, name_pipeline_columns, true},
     {"oif_pipeline_name_roles", a_named_pipeline, name_pipeline_roles, true},
+    {"oif_pipeline_set_rules", a_pipeline, set_rules, true},
+    {"oif_pipeline_set_rules", a_named_pipeline, set_rules, true},
     {"oif_pipeline_process", a_pipeline, process_known_key, false},
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},
