@@ -8,6 +8,7 @@
 #include "eval_command.h"
 #include "front/columns/derive.h"
 #include "front/options/alert_options.h"
+#include "front/options/command.h"
 #include "front/options/key_room.h"
 #include "front/options/row_options.h"
 

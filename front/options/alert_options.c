@@ -9,37 +9,29 @@ static bool wait_for_times(const cli_settings *settings)
            settings_give_option(settings, "silence");
 }
 
+const char *alert_options_clash(const cli_settings *settings)
+{
+    const bool has_rate = settings_give_option(settings, "alert_rate"),
+               has_threshold = settings_give_option(settings, "threshold");
+    if (settings_give_option(settings, "alerts") && (has_rate || has_threshold))
+        return "alerts";
+    return has_rate && has_threshold ? "threshold" : NULL;
+}
+
 exit_code alert_options_check(const cli_settings *settings)
 {
-    if (settings_give_option(settings, "alerts") && (settings_give_option(settings, "alert_rate") ||
-                                                     settings_give_option(settings, "threshold")))
+    const char *clash = alert_options_clash(settings);
+    if (clash && strcmp(clash, "alerts") == 0)
         return complain(EXIT_USAGE,
                         "--alerts cannot be combined with --alert-rate or --threshold: it adjusts "
                         "both to report that many episodes; leave out one or the other");
-    if (settings_give_option(settings, "threshold") && settings_give_option(settings, "alert_rate"))
+    if (clash)
         return complain(EXIT_USAGE, "--threshold and --alert-rate contradict each other: a fixed "
                                     "score, or a fixed rate of episodes; leave one of them out");
     return EXIT_OK;
 }
 
 /* ---- Options that do nothing beside others ---- */
-
-static const char *word_of(const oif_params *params, const char *name)
-{
-    for (size_t i = 0; i < params->table->param_count; i++)
-        if (strcmp(params->table->params[i].name, name) == 0)
-            return params->table->params[i].choices[(size_t)params->values[i]];
-    return "";
-}
-
-static bool is_param_given(const cli_settings *settings, const char *name)
-{
-    const oif_param_table *table = settings->params.table;
-    for (size_t i = 0; i < table->param_count; i++)
-        if (strcmp(table->params[i].name, name) == 0)
-            return settings->is_given[i];
-    return false;
-}
 
 /* Metrics have no rows, so options about printed rows have no effect. With times, alerts
  * include silence, which is always reported. */
@@ -67,7 +59,7 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
     const oif_params *options = held ? oif_pipeline_options(held) : &settings->options,
                      *params = held ? oif_pipeline_detector_params(held) : &settings->params;
     if (settings_give_option(settings, "patience") &&
-        strcmp(word_of(options, "learn"), "decay") != 0)
+        strcmp(params_word(options, "learn"), "decay") != 0)
         note("--patience has no effect without --learn decay");
     const char *key = NULL, *time;
     if (held)
@@ -80,8 +72,9 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
     if (settings->score.is_on_alert_wait_given && !settings->score.on_alert)
         note("--on-alert-wait has no effect without --on-alert COMMAND");
     note_useless_of_rows(&settings->score);
-    if ((is_param_given(settings, "shadow_trees") || is_param_given(settings, "maturity")) &&
-        strcmp(word_of(params, "forgetting"), "turnover") != 0)
+    if ((settings_give_param(settings, "shadow_trees") ||
+         settings_give_param(settings, "maturity")) &&
+        strcmp(params_word(params, "forgetting"), "turnover") != 0)
         note("--shadow-trees and --maturity have no effect without --forgetting turnover");
 }
 

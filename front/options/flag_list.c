@@ -122,22 +122,12 @@ static void add_detectors(flag_list *list, const oif_param_table *detector)
         add_params(list, &info->table, true);
 }
 
-static const cli_option help_options[] = {
-    {"help", OPTION_SWITCH, 0, GROUP_HELP,
-     .help = "-h: print examples and the options that people need most"},
-    {"help-all", OPTION_SWITCH, 0, GROUP_HELP,
-     .help = "print all examples, options, ranges and defaults; with --detector NAME, the "
-             "parameters of that detector"},
-};
-
 void flag_list_make(const cli_command *command, const oif_param_table *detector, flag_list *list)
 {
     list->count = 0;
     const cli_option *option;
     for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
         add_option(list, option);
-    for (size_t i = 0; i < sizeof help_options / sizeof *help_options; i++)
-        add_option(list, &help_options[i]);
     oif_params pipeline;
     oif_pipeline_options_init(&pipeline);
     if (command->takes_pipeline)

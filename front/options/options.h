@@ -127,9 +127,17 @@ typedef enum option_kind {
     OPTION_CONSTANT, /* no value: an enum becomes `from` */
     OPTION_TEXT,     /* a const char * */
     OPTION_COUNT,    /* a uint64_t: a whole number from `from` to `to` */
+    OPTION_AMOUNT,   /* a double: what `parse` reads, from `from` to `to` */
     OPTION_WORD,     /* an enum: one of `words`, of which the first is `from` */
     OPTION_APPLY     /* whatever `apply` makes of it */
 } option_kind;
+
+/* What an option of `oif score` is to a stream of `oif serve`. */
+typedef enum stream_use {
+    STREAM_LACKS,  /* it is refused, with `stream_remedy` */
+    STREAM_FIXES,  /* it decides what is learned, so it cannot change later */
+    STREAM_CHANGES /* it can */
+} stream_use;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */
@@ -142,13 +150,18 @@ typedef struct cli_option {
     /* what help calls its value; "[N]": a number, may be left out; NULL: it has none. If it has
      * words, only --help calls them so: the others list them. */
     const char *argument;
-    int from;
-    double to;
-    const char *range;        /* of a count, for messages: "1 to 1e9" */
+    double from, to;
+    const char *range; /* for messages; of a count: "1 to 1e9", of an amount: "a time up to 1h" */
+    bool (*parse)(const char *text, double *amount);
+    size_t given;             /* of a bool that notes that the option is given; 0: none does */
     const char *const *words; /* ends with NULL */
     /* Puts the value into the settings, NULL when it was left out. Returns NULL, or what it
      * should have been. */
     const char *(*apply)(cli_settings *settings, const char *value);
+    const char *on;   /* the value for true, beside "off" for false; NULL: it has no such values */
+    bool is_repeated; /* a list gives it once for each item */
+    stream_use stream;
+    const char *stream_remedy; /* NULL: none */
 } cli_option;
 
 #define SETTING(member) offsetof(cli_settings, member)
@@ -178,8 +191,8 @@ typedef struct cli_command {
 extern const cli_command score_command;
 extern const cli_command serve_command;
 
-/* The options of a command from 0 on: --detector, its own and those of the input; NULL past the
- * last. */
+/* The options of a command from 0 on: --detector, its own, those of the input and those that ask
+ * for help; NULL past the last. */
 const cli_option *command_option(const cli_command *command, size_t index);
 extern const cli_option detector_option;
 
@@ -190,17 +203,8 @@ const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 /* "N", "WORD", "TIME": what help calls its value. */
 const char *param_argument(const oif_param *param);
 
-typedef enum help_kind { HELP_NOT_ASKED, HELP_SHORT, HELP_ALL } help_kind;
-
-/* What the arguments after a command's name mean; the array ends with NULL. The settings point into
- * them, and are to be closed in any case. Arguments behind one that asks for help are not read. */
-exit_code command_parse(const cli_command *command, char **arguments, cli_settings *settings,
-                        help_kind *help);
+/* Frees what a command line has put into them. */
 void settings_close(cli_settings *settings);
-
-/* A detector by its name, with initial parameters. Says which name may have been meant unless
- * it returns EXIT_OK. */
-exit_code params_choose(oif_params *params, const char *name, size_t name_bytes);
 
 /* The detector that the settings ask for, for rows of `dimension` numbers. Prints what is wrong
  * unless it returns EXIT_OK. */
@@ -216,6 +220,9 @@ exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
  * contradiction unless it returns EXIT_OK. */
 exit_code settings_apply(const cli_settings *settings, oif_pipeline *held, const char *file);
 
+/* Whether the command line names this parameter of the detector. */
+bool settings_give_param(const cli_settings *settings, const char *name);
+
 /* Whether the command line names this option of the pipeline; and as if it did. Returns false if
  * the value is out of range. */
 bool settings_give_option(const cli_settings *settings, const char *name);
@@ -226,6 +233,9 @@ bool params_keep_evicted(const oif_params *options);
 
 /* Whether they ask for nothing to be learned. */
 bool params_learn_none(const oif_params *options);
+
+/* The word that a parameter has as its value; "": there is no such parameter. */
+const char *params_word(const oif_params *params, const char *name);
 
 /* "64", "paper": a value as the command line writes it. */
 enum { PARAM_TEXT_BYTES = 40 };

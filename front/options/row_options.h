@@ -10,36 +10,36 @@
      .brief = "each value, such as each host, gets its own model",                                 \
      .help = "each key, such as each host, gets its own model; host,disk: the two columns "        \
              "together are the key",                                                               \
-     .argument = "COL,COL"}
+     .argument = "COL,COL", .stream = STREAM_FIXES}
 
 #define OPTION_TIME_YEAR                                                                           \
     {"time-year", OPTION_COUNT, SETTING(score.time_year), GROUP_COLUMNS,                           \
      .help = "the year of the first row if times have none, as in syslog (default 1972)",          \
-     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999"}
+     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999", .stream = STREAM_FIXES}
 
 #define OPTIONS_DERIVED                                                                            \
     {"diff", OPTION_TEXT, SETTING(score.diff), GROUP_COLUMNS,                                      \
      .help = "learn the difference from the previous row instead of these columns",                \
-     .argument = "A,B,..."},                                                                       \
+     .argument = "A,B,...", .stream = STREAM_FIXES},                                               \
     {"rate", OPTION_TEXT, SETTING(score.rate), GROUP_COLUMNS,                                      \
      .brief = "counters: learn their increase per second or row",                                  \
      .help = "these columns are counters: learn their increase per second of --time, or per row "  \
              "without it; a counter that falls was reset to 0",                                    \
-     .argument = "A,B,..."},                                                                       \
+     .argument = "A,B,...", .stream = STREAM_FIXES},                                               \
     {"log", OPTION_TEXT, SETTING(score.log), GROUP_COLUMNS,                                        \
      .help = "learn the logarithm instead of these columns; 0 and below counts as missing",        \
-     .argument = "A,B,..."}
+     .argument = "A,B,...", .stream = STREAM_FIXES}
 
 #define OPTION_CATEGORY                                                                            \
     {"category", OPTION_TEXT, SETTING(score.category), GROUP_COLUMNS,                              \
      .brief = "text, such as states: learn how rare a value is",                                   \
      .help = "these columns hold text, such as states and names, or numbers that are names: "      \
              "learn how rare a value is; a new value is an anomaly where new values are rare",     \
-     .argument = "A,B,..."}
+     .argument = "A,B,...", .stream = STREAM_FIXES}
 
 #define OPTION_KEEP_ORIGINAL                                                                       \
     {"keep-original", OPTION_SWITCH, SETTING(score.keep_original), GROUP_COLUMNS,                  \
-     .help = "also learn the original columns of --diff, --rate and --log"}
+     .help = "also learn the original columns of --diff, --rate and --log", .stream = STREAM_FIXES}
 /* clang-format on */
 
 #endif

@@ -3,6 +3,8 @@
 #include "row_options.h"
 #include "season_option.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 static const char *set_explain(cli_settings *settings, const char *value)
@@ -53,25 +55,6 @@ static const char *set_save_every(cli_settings *settings, const char *value)
     return NULL;
 }
 
-static const char *set_output_every(cli_settings *settings, const char *value)
-{
-    double seconds;
-    if (!duration_parse(value, &seconds) || !(seconds > 0))
-        return "a time such as 15s or 1m";
-    settings->score.output_every = seconds;
-    return NULL;
-}
-
-static const char *set_on_alert_wait(cli_settings *settings, const char *value)
-{
-    double seconds;
-    if (!duration_parse(value, &seconds) || !(seconds >= 0))
-        return "a time such as 10s or 1m";
-    settings->score.on_alert_wait = seconds;
-    settings->score.is_on_alert_wait_given = true;
-    return NULL;
-}
-
 static const char *set_measurement(cli_settings *settings, const char *value)
 {
     settings->score.measurement = value;
@@ -91,7 +74,7 @@ static const cli_option options[] = {
      .brief = "the column with the time of a row",
      .help = "the column with the time of a row: ISO 8601, a number of seconds, milliseconds, ... "
              "since 1970, or as in syslog and common log; it is not learned, and shown with alerts",
-     .argument = "COL"},
+     .argument = "COL", .stream = STREAM_FIXES},
     OPTION_TIME_YEAR,
     OPTIONS_DERIVED,
     OPTION_CATEGORY,
@@ -102,9 +85,11 @@ static const cli_option options[] = {
              "1w of --time, so a value may be unusual for its time; may be given twice, for a day "
              "and a week; auto (the default): search for it while rows arrive, which takes a few "
              "periods; off: none",
-     .argument = "PERIOD", .apply = season_set},
+     .argument = "PERIOD", .apply = season_set, .on = "auto", .is_repeated = true,
+     .stream = STREAM_FIXES},
     {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS,
-     .help = "leave this column out of learning, for example known labels", .argument = "COL"},
+     .help = "leave this column out of learning, for example known labels", .argument = "COL",
+     .stream = STREAM_FIXES},
     {"fields", OPTION_TEXT, SETTING(score.fields), GROUP_OUTPUT,
      .brief = "what to add to a row (default score,p,anomaly)",
      .help =
@@ -114,84 +99,97 @@ static const cli_option options[] = {
          "ready; learned; episode: begins, lasts or ends; and about the row's episode: episode_id, "
          "counted per key; episode_start, a time or a row number; episode_rows; episode_peak, its "
          "highest severity; episode_why, the main reason at its peak; why",
-     .argument = "A,B,..."},
+     .argument = "A,B,...", .stream = STREAM_CHANGES},
     {"prefix", OPTION_APPLY, SETTING(score.prefix), GROUP_OUTPUT,
      .help = "name the added fields NAME_score, NAME_p, ..., in JSON a member NAME instead of oif: "
              "for rows that already have such names, as from another oif",
-     .argument = "NAME", .apply = set_prefix},
+     .argument = "NAME", .apply = set_prefix, .stream = STREAM_CHANGES},
     {"explain", OPTION_APPLY, SETTING(score.explain_top), GROUP_OUTPUT,
      .brief = "show why: the TOP columns, low or high (default 3)",
      .help =
          "show why a row is anomalous: the TOP columns with their shares, low or high (default 3)",
-     .argument = "[TOP]", .apply = set_explain},
+     .argument = "[TOP]", .apply = set_explain, .stream = STREAM_CHANGES},
     {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), GROUP_OUTPUT,
-     .brief = "print only anomalous rows"},
+     .brief = "print only anomalous rows", .stream_remedy = "send rows with answer=alerts instead"},
     {"min-grade", OPTION_WORD, SETTING(score.min_grade), GROUP_OUTPUT,
      .help =
          "print only anomalous rows of at least this grade, for example to page on critical ones",
-     .argument = "GRADE", .words = grade_words, .from = OIF_GRADE_NOTE},
+     .argument = "GRADE", .words = grade_words, .from = OIF_GRADE_NOTE,
+     .stream_remedy = "send rows with answer=alerts instead, and look at their grade"},
     {"alert-once", OPTION_SWITCH, SETTING(score.alert_once), GROUP_OUTPUT,
      .brief = "print two rows per episode: its first and its end",
-     .help = "print two rows per episode of anomalies: the first, and the one that ends it"},
+     .help = "print two rows per episode of anomalies: the first, and the one that ends it",
+     .stream_remedy = "ask for episodes instead"},
     {"verbose", OPTION_SWITCH, SETTING(verbose), GROUP_OUTPUT,
      .help = "-v: print what is learned, from which columns, what is left out and why, and when "
-             "the first alert may come"},
+             "the first alert may come",
+     .stream_remedy = "GET the stream: it says what is learned"},
     {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row), GROUP_INPUT,
      .brief = "fail (the default), skip the row, or null its numbers",
      .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
              "as missing; with skip and null the first line may be bad too",
-     .argument = "WORD", .words = bad_row_words, .from = BAD_ROW_FAILS},
+     .argument = "WORD", .words = bad_row_words, .from = BAD_ROW_FAILS, .stream = STREAM_CHANGES},
     {"output", OPTION_WORD, SETTING(score.output), GROUP_OUTPUT,
      .brief = "csv, ndjson, logfmt, influx or prometheus",
      .help = "the format of the output (default: that of the input); logfmt: name=value; influx: "
              "line protocol, with the key as a tag; prometheus: instead of rows, the latest values "
              "of each key and the totals, at the end or in --output-file",
-     .argument = "FORMAT", .words = output_format_words, .from = OUTPUT_CSV},
+     .argument = "FORMAT", .words = output_format_words, .from = OUTPUT_CSV,
+     .stream_remedy = "answers have the format of the rows"},
     {"output-file", OPTION_TEXT, SETTING(score.output_file), GROUP_OUTPUT,
      .help = "for --output prometheus: write to this file, such as FILE.prom for the node "
              "exporter's textfile collector; it is replaced atomically every 15 s and at the end",
-     .argument = "FILE"},
-    {"output-every", OPTION_APPLY, SETTING(score.output_every), GROUP_OUTPUT,
-     .help = "for --output prometheus: write this often", .argument = "TIME",
-     .apply = set_output_every},
+     .argument = "FILE", .stream_remedy = "a stream writes no files: /metrics has its figures"},
+    {"output-every", OPTION_AMOUNT, SETTING(score.output_every), GROUP_OUTPUT,
+     .help = "for --output prometheus: write this often", .argument = "TIME", .from = DBL_MIN,
+     .to = HUGE_VAL, .range = "a time such as 15s or 1m", .parse = duration_parse,
+     .stream_remedy = "a stream writes no files: /metrics has its figures"},
     {"output-keys", OPTION_COUNT, SETTING(score.output_keys), GROUP_OUTPUT,
      .help = "for --output prometheus: how many keys get their own series (default 1000)",
-     .argument = "N", .from = 1, .to = 1e7, .range = "1 to 1e7"},
+     .argument = "N", .from = 1, .to = 1e7, .range = "1 to 1e7",
+     .stream_remedy = "a stream writes no files: /metrics has its figures"},
     {"measurement", OPTION_APPLY, SETTING(score.measurement), GROUP_OUTPUT,
      .help = "for --output influx: the name of the measurement (default oif)", .argument = "NAME",
-     .apply = set_measurement},
+     .apply = set_measurement, .stream_remedy = "answers have the format of the rows"},
     {"no-output-header", OPTION_SWITCH, SETTING(score.no_output_header), GROUP_OUTPUT,
-     .help = "print CSV without a header, for example for logger"},
+     .help = "print CSV without a header, for example for logger",
+     .stream_remedy = "answers have the header of the rows"},
     {"digits", OPTION_COUNT, SETTING(score.digits), GROUP_OUTPUT,
      .help = "significant digits of added numbers (default: all)", .argument = "N", .from = 1,
-     .to = 17, .range = "1 to 17"},
+     .to = 17, .range = "1 to 17", .stream = STREAM_CHANGES},
     {"on-alert", OPTION_TEXT, SETTING(score.on_alert), GROUP_ALERTS,
      .brief = "run this with sh when an episode begins and ends",
      .help = "run this with sh when an episode or a silence begins and when it ends; the command "
              "gets a JSON record on standard input and OIF_EPISODE=begins or ends; the stream does "
              "not wait for it",
-     .argument = "COMMAND"},
-    {"on-alert-wait", OPTION_APPLY, SETTING(score.on_alert_wait), GROUP_ALERTS,
+     .argument = "COMMAND",
+     .stream_remedy = "a stream runs no commands: use Alertmanager or /api/v1/events"},
+    {"on-alert-wait", OPTION_AMOUNT, SETTING(score.on_alert_wait), GROUP_ALERTS,
      .help = "at the end, wait this long for commands that are still running (default 10s)",
-     .argument = "TIME", .apply = set_on_alert_wait},
+     .argument = "TIME", .to = HUGE_VAL, .range = "a time such as 10s or 1m",
+     .parse = duration_parse, .given = SETTING(score.is_on_alert_wait_given),
+     .stream_remedy = "a stream runs no commands"},
     {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert), GROUP_ALERTS,
      .help = "exit with status 3 if a row was anomalous (with --min-grade: of that grade) or a key "
-             "fell silent; for cron and CI"},
+             "fell silent; for cron and CI",
+     .stream_remedy = "a stream has no exit code: ask /api/v1/now"},
     {"watch", OPTION_SWITCH, SETTING(score.watch), GROUP_OUTPUT,
      .brief = "show a live view instead of rows",
-     .help = "show a live view instead of rows; without a terminal, print only anomalous rows"},
+     .help = "show a live view instead of rows; without a terminal, print only anomalous rows",
+     .stream_remedy = "the page shows it"},
     {"state", OPTION_TEXT, SETTING(state), GROUP_STATE,
      .brief = "resume from this file, and save to it at the end",
      .help =
          "resume from this file if it exists, with columns of the same names, and save to it at "
          "the end",
-     .argument = "FILE"},
+     .argument = "FILE", .stream_remedy = "the server keeps the state itself"},
     {"save-every", OPTION_APPLY, SETTING(rows_between_saves), GROUP_STATE,
      .brief = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
-     .apply = set_save_every},
+     .apply = set_save_every,
+     .stream_remedy = "the server saves by itself: oif serve --save-every"},
     {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen), GROUP_STATE,
-     .help =
-         "the input restarts from the beginning: skip the rows that the state has already seen"},
+     .help = "the input restarts from the beginning: skip the rows that the state has already seen",
+     .stream_remedy = "send first_row=N with the rows instead"},
 };
 
 const cli_command score_command = {

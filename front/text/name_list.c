@@ -87,26 +87,44 @@ bool name_list_covers(const char *list, const char *column, bool is_path)
 
 /* ---- Writing ---- */
 
+/* Writes a name as name_list_next reads it, in at most 2 * strlen(name) + 3 bytes. */
+static void write_name(char *to, const char *name)
+{
+    const bool is_quoted = strpbrk(name, ",\"") != NULL;
+    if (is_quoted)
+        *to++ = '"';
+    for (; *name; name++) {
+        *to++ = *name;
+        if (*name == '"')
+            *to++ = '"';
+    }
+    if (is_quoted)
+        *to++ = '"';
+    *to = '\0';
+}
+
+char *name_list_append(char *list, const char *name)
+{
+    size_t used = list ? strlen(list) : 0;
+    char *longer = realloc(list, used + 2 * strlen(name) + sizeof ",\"\"");
+    if (!longer)
+        free(list);
+    else if (list)
+        longer[used++] = ',';
+    if (longer)
+        write_name(longer + used, name);
+    return longer;
+}
+
 /* In the list as the command line reads it. Returns false if there is no room. */
 static bool add_pasted(names_text *names, const char *name)
 {
-    size_t used = strlen(names->paste), room = NAMES_TEXT_BYTES - used;
-    bool quotes = strpbrk(name, ",\"") != NULL;
-    char *at = names->paste + used;
-    if (2 * strlen(name) + sizeof ",\"\"" > room)
+    size_t used = strlen(names->paste);
+    if (2 * strlen(name) + sizeof ",\"\"" > NAMES_TEXT_BYTES - used)
         return false;
     if (used > 0)
-        *at++ = ',';
-    if (quotes)
-        *at++ = '"';
-    for (; *name; name++) {
-        *at++ = *name;
-        if (*name == '"')
-            *at++ = '"';
-    }
-    if (quotes)
-        *at++ = '"';
-    *at = '\0';
+        names->paste[used++] = ',';
+    write_name(names->paste + used, name);
     return true;
 }
 

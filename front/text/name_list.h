@@ -11,6 +11,10 @@
  * the rest of the list, NULL after the last name. */
 const char *name_list_next(const char *list, char *name);
 
+/* Appends a name to an allocated list, NULL at first. Returns the list; NULL if out of memory, and
+ * then the list is freed. */
+char *name_list_append(char *list, const char *name);
+
 /* Whether the list, which may be NULL, has this very name. */
 bool name_list_has(const char *list, const char *name);
 

@@ -1,5 +1,6 @@
 #include "configured.h"
 
+#include "front/options/command.h"
 #include "front/text/cut.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "stream_settings.h"
 
 #include "front/options/alert_options.h"
+#include "front/options/command.h"
 #include "front/text/cut.h"
 
 #include <stdio.h>

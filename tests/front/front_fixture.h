@@ -5,7 +5,7 @@
 
 #include "front/columns/input.h"
 #include "front/columns/row_source.h"
-#include "front/options/options.h"
+#include "front/options/command.h"
 #include "front/text/output.h"
 
 #include <setjmp.h>

@@ -5,8 +5,10 @@
 #include "front/options/command.h"
 #include "front/options/flag_list.h"
 #include "front/options/help.h"
+#include "front/options/option_set.h"
 #include "front/options/pipeline_flags.h"
 #include "front/options/season_option.h"
+#include "front/text/durations.h"
 
 /* ---- A command with an option of every kind ---- */
 
@@ -30,6 +32,9 @@ static const cli_option try_options[] = {
      .words = sizes, .from = 5},
     {"even", OPTION_APPLY, SETTING(generate.seed), GROUP_OUTPUT, .brief = "an even number",
      .argument = "[N]", .apply = set_even},
+    {"share", OPTION_AMOUNT, SETTING(generate.share), GROUP_OUTPUT, .brief = "a time",
+     .argument = "TIME", .to = 50, .range = "a time up to 50s", .parse = duration_parse,
+     .given = SETTING(generate.is_share_given)},
 };
 
 static const cli_command try_command = {.name = "try",
@@ -171,6 +176,109 @@ static void an_optional_value_is_taken_only_if_it_is_a_number(void **state)
     assert_int_equal(PARSE("--even"), EXIT_OK);
     assert_int_equal(parsed.generate.seed, 2);
     ASSERT_REFUSED("--even: expected an even number, not '3'", "--even=3");
+}
+
+/* ---- One option by its name ---- */
+
+static cli_settings one_by_one;
+static option_problem refusal;
+
+static void start(const char *detector)
+{
+    memset(&refusal, 0, sizeof refusal);
+    assert_true(settings_start(&try_command, detector, &one_by_one, &refusal));
+}
+
+static bool set(const char *name, const char *value)
+{
+    return option_set(&try_command, &one_by_one, name, value, &refusal);
+}
+
+static void an_option_is_set_by_its_name(void **state)
+{
+    (void)state;
+    double cooldown = 0;
+    start(OIF_DEFAULT_DETECTOR);
+    assert_true(set("json", NULL) && set("no-header", NULL) && set("label", "bad"));
+    assert_true(set("rows", "1e3") && set("size", "huge") && set("even", NULL));
+    assert_true(set("share", "25") && set("cooldown", "10m") && set("seed", "7"));
+    assert_true(one_by_one.json && one_by_one.header == OIF_HEADER_NO);
+    assert_string_equal(one_by_one.label, "bad");
+    assert_int_equal(one_by_one.generate.rows, 1000);
+    assert_int_equal(one_by_one.format, 7);
+    assert_int_equal(one_by_one.generate.seed, 2);
+    assert_true(one_by_one.generate.share == 25 && one_by_one.generate.is_share_given);
+    assert_int_equal(oif_params_get(&one_by_one.options, "cooldown", &cooldown, NULL), OIF_OK);
+    assert_true(cooldown == 600 && settings_give_option(&one_by_one, "cooldown"));
+    assert_true(settings_give_param(&one_by_one, "seed"));
+}
+
+static void what_is_wrong_with_an_option_is_data(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *value;
+        option_fault fault;
+        oif_cause cause;
+        const char *expected, *other;
+    } cases[] = {
+        {"lable", "x", OPTION_UNKNOWN, OIF_CAUSE_UNKNOWN_PARAMETER, "", "label"},
+        {"--label", "x", OPTION_UNKNOWN, OIF_CAUSE_UNKNOWN_PARAMETER, "", "label"},
+        {"help-all", NULL, OPTION_UNKNOWN, OIF_CAUSE_UNKNOWN_PARAMETER, "", "help-all"},
+        {"label", NULL, OPTION_NEEDS_VALUE, OIF_CAUSE_NONE, "", ""},
+        {"cooldown", NULL, OPTION_NEEDS_VALUE, OIF_CAUSE_NONE, "", ""},
+        {"json", "1", OPTION_TAKES_NO_VALUE, OIF_CAUSE_NONE, "", ""},
+        {"rows", "0", OPTION_HAS_BAD_VALUE, OIF_CAUSE_NONE, "a whole number from 1 to 1000", ""},
+        {"size", "tiny", OPTION_HAS_BAD_VALUE, OIF_CAUSE_NONE, "small, large or huge", ""},
+        {"even", "3", OPTION_HAS_BAD_VALUE, OIF_CAUSE_NONE, "an even number", ""},
+        {"share", "51", OPTION_HAS_BAD_VALUE, OIF_CAUSE_NONE, "a time up to 50s", ""},
+        {"share", "nan", OPTION_HAS_BAD_VALUE, OIF_CAUSE_NONE, "a time up to 50s", ""},
+        {"cooldown", "long", OPTION_HAS_BAD_VALUE, OIF_CAUSE_NONE,
+         "a time such as 30s, 10m, 2h or 1d", ""},
+        {"calm", "0", OPTION_VALUE_IS_REFUSED, OIF_CAUSE_PARAMETER_RANGE, "calm must be ", ""},
+        {"shadow-trees", "4", OPTION_OF_OTHERS, OIF_CAUSE_NONE, "", NULL}};
+    messages_capture();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start("loda");
+        assert_false(set(cases[i].name, cases[i].value));
+        assert_string_equal(refusal.name, cases[i].name);
+        assert_int_equal(refusal.fault, cases[i].fault);
+        assert_int_equal(refusal.cause, cases[i].cause);
+        assert_memory_equal(refusal.expected, cases[i].expected, strlen(cases[i].expected));
+        if (cases[i].other)
+            assert_string_equal(refusal.other, cases[i].other);
+    }
+    take_messages();
+    assert_string_equal(said.text, "");
+    assert_false(settings_start(&try_command, "loda+rrfc", &one_by_one, &refusal));
+    assert_int_equal(refusal.fault, OPTION_UNKNOWN_DETECTOR);
+    assert_string_equal(refusal.value, "rrfc");
+    assert_string_equal(refusal.other, "rrcf");
+}
+
+static bool turn(const cli_command *command, const char *name, bool is_on)
+{
+    start(OIF_DEFAULT_DETECTOR);
+    return option_switch(command, &one_by_one, name, is_on, &refusal);
+}
+
+static void true_and_false_are_the_words_of_an_option(void **state)
+{
+    (void)state;
+    assert_true(turn(&try_command, "json", true) && one_by_one.json);
+    assert_true(turn(&try_command, "json", false) && !one_by_one.json);
+    assert_true(turn(&score_command, "header", true) && one_by_one.header == OIF_HEADER_YES);
+    assert_true(turn(&score_command, "header", false) && one_by_one.header == OIF_HEADER_NO);
+    assert_true(turn(&score_command, "output-header", false));
+    assert_false(one_by_one.score.no_output_header);
+    assert_true(turn(&score_command, "season", false));
+    assert_string_equal(params_word(&one_by_one.options, "find_season"), "off");
+    assert_true(turn(&score_command, "motion", true));
+    assert_string_equal(params_word(&one_by_one.options, "motion"), "on");
+    assert_true(turn(&score_command, "learn", false)); /* as if it were not given */
+    assert_false(settings_give_option(&one_by_one, "learn"));
+    assert_false(turn(&score_command, "learn", true));
+    assert_int_equal(refusal.fault, OPTION_NEEDS_VALUE);
 }
 
 /* ---- Files ---- */
@@ -595,7 +703,7 @@ static void full_help_has_every_flag_and_fits_80_columns(void **state)
     assert_has(text, "  oif try --json rows.csv\n");
     assert_has(text, "  --size small|large|huge\n");
     flag_list_make(&try_command, parsed.params.table, &list);
-    assert_in_range(list.count, 7 + 3 + 2, FLAGS_MAX - 1);
+    assert_in_range(list.count, 8 + 3 + 2, FLAGS_MAX - 1);
     for (size_t i = 0; i < list.count; i++) {
         char flag[FLAG_NAME_BYTES + 4];
         snprintf(flag, sizeof flag, "  --%s", list.flags[i].name);
@@ -623,6 +731,9 @@ int main(void)
         cmocka_unit_test(a_count_is_a_whole_number_in_its_range),
         cmocka_unit_test(a_word_is_one_of_the_listed),
         cmocka_unit_test(an_optional_value_is_taken_only_if_it_is_a_number),
+        cmocka_unit_test(an_option_is_set_by_its_name),
+        cmocka_unit_test(what_is_wrong_with_an_option_is_data),
+        cmocka_unit_test(true_and_false_are_the_words_of_an_option),
         cmocka_unit_test(a_dash_is_a_file_and_two_dashes_end_the_options),
         cmocka_unit_test(only_a_command_that_reads_rows_takes_several_files),
         cmocka_unit_test(an_unknown_option_comes_with_the_closest),

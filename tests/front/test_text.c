@@ -380,6 +380,24 @@ static void names_are_separated_by_commas_outside_quotes(void **state)
     assert_null(rest);
 }
 
+static void a_list_that_is_appended_to_is_read_as_the_same_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"", "a", "b,\"c\"", "d\"e", "\"", ""};
+    const size_t count = sizeof names / sizeof *names;
+    char *list = NULL, name[64];
+    for (size_t i = 0; i < count; i++)
+        assert_non_null(list = name_list_append(list, names[i]));
+    const char *rest = list;
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(rest);
+        rest = name_list_next(rest, name);
+        assert_string_equal(name, names[i]);
+    }
+    assert_null(rest);
+    free(list);
+}
+
 static void a_list_has_the_very_names_in_it(void **state)
 {
     (void)state;
@@ -603,6 +621,7 @@ int main(void)
         cmocka_unit_test(a_word_for_the_shell_has_quotes_only_where_it_needs_them),
         cmocka_unit_test(quotes_for_the_shell_need_room),
         cmocka_unit_test(names_are_separated_by_commas_outside_quotes),
+        cmocka_unit_test(a_list_that_is_appended_to_is_read_as_the_same_names),
         cmocka_unit_test(a_list_has_the_very_names_in_it),
         cmocka_unit_test(a_pattern_covers_names_and_an_object_its_members),
         cmocka_unit_test(a_list_for_a_message_can_be_read_and_pasted),
