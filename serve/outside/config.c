@@ -4,8 +4,9 @@
 #include "front/results/result_fields.h"
 #include "front/text/cut.h"
 #include "front/text/durations.h"
+#include "front/text/name_list.h"
 #include "front/text/suggest.h"
-#include "oif_rows.h"
+#include "serve/base/json_options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -79,6 +80,16 @@ static const char *store_member(const member *m, json_t *value, void *filled)
     }
 }
 
+/* Objects and arrays that are left out count as empty. */
+static bool store_empty(const member *m, json_t *object, void *filled)
+{
+    if (m->kind != MEMBER_OBJECT && m->kind != MEMBER_ARRAY)
+        return true;
+    json_t *empty = m->kind == MEMBER_OBJECT ? json_object() : json_array();
+    *(json_t **)(void *)((char *)filled + m->offset) = empty;
+    return json_object_set_new(object, m->name, empty) == 0;
+}
+
 static const member *find_member(const member *members, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -114,9 +125,14 @@ static bool read_members(reading *r, const char *place, json_t *object, const me
         if (expected)
             return refuse(r, "%s: '%s' must be %s", place, name, expected);
     }
-    for (size_t i = 0; i < count; i++)
-        if (members[i].is_needed && !json_object_get(object, members[i].name))
+    for (size_t i = 0; i < count; i++) {
+        if (json_object_get(object, members[i].name))
+            continue;
+        if (members[i].is_needed)
             return refuse(r, "%s: '%s' is missing", place, members[i].name);
+        if (!store_empty(&members[i], object, filled))
+            return refuse_memory(r);
+    }
     return true;
 }
 
@@ -144,78 +160,21 @@ static bool is_label_name(const char *name)
 
 /* ---- Options of the command ---- */
 
-static char *joined_list(json_t *list)
+/* save_every -> save-every; a later value wins, as on the command line. */
+static bool add_option(reading *r, const char *name, json_t *value)
 {
-    size_t bytes = 1, i;
-    json_t *item;
-    json_array_foreach(list, i, item)
-        bytes += json_string_length(item) + 1;
-    char *text = malloc(bytes), *end = text;
-    if (!text)
-        return NULL;
-    *end = '\0';
-    json_array_foreach(list, i, item) {
-        if (!json_is_string(item)) {
-            free(text);
-            return NULL;
-        }
-        end += sprintf(end, "%s%s", i > 0 ? "," : "", json_string_value(item));
-    }
-    return text;
-}
-
-/* The text for the command line; NULL if there is none. */
-static char *option_text(json_t *value)
-{
-    char number[40];
-    if (json_is_array(value))
-        return joined_list(value);
-    if (json_is_string(value))
-        return strdup(json_string_value(value));
-    if (json_is_integer(value))
-        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        number[oif_number_format(json_real_value(value), number)] = '\0';
-    else
-        return NULL;
-    return strdup(number);
-}
-
-/* Takes ownership of the text, which may be NULL. False: out of memory. */
-static bool append_argument(server_config *config, char *argument)
-{
-    size_t count = config->argument_count;
-    char **longer = argument ? realloc(config->arguments, (count + 2) * sizeof *longer) : NULL;
-    if (!longer) {
-        free(argument);
-        return false;
-    }
-    longer[count] = argument;
-    longer[count + 1] = NULL;
-    config->arguments = longer;
-    config->argument_count = count + 1;
-    return true;
-}
-
-static bool add_argument(reading *r, const char *name, json_t *value)
-{
-    server_config *config = r->config;
+    char option[FLAG_NAME_BYTES];
     if (strcmp(name, "config") == 0)
         return refuse(r, "'config' cannot be in the configuration itself");
+    if (!json_option_is_value(value))
+        return refuse(r, "'%s' must be " JSON_OPTION_VALUES, cut_name(name).text);
     if (json_is_false(value) || json_is_null(value))
         return true;
-    char *text = json_is_true(value) ? strdup("") : option_text(value);
-    if (!text)
-        return refuse(r, "'%s' must be a string, a number, true or a list of strings",
-                      cut_name(name).text);
-    size_t bytes = strlen(name) + strlen(text) + 4;
-    char *argument = malloc(bytes);
-    if (argument)
-        snprintf(argument, bytes, "--%s%s%s", name, json_is_true(value) ? "" : "=", text);
-    free(text);
-    for (char *at = argument; at && *at && *at != '='; at++)
-        *at = *at == '_' ? '-' : *at;
-    return append_argument(config, argument) || refuse_memory(r);
+    snprintf(option, sizeof option, "%.*s", (int)cut_bytes(name, strlen(name), sizeof option - 1),
+             name);
+    for (char *c = option; *c; c++)
+        *c = *c == '_' ? '-' : *c;
+    return json_object_set(r->config->options, option, value) == 0 || refuse_memory(r);
 }
 
 static bool read_limits(reading *r, json_t *limits)
@@ -225,7 +184,7 @@ static bool read_limits(reading *r, json_t *limits)
     if (!json_is_object(limits))
         return refuse(r, "'limits' must be an object");
     json_object_foreach(limits, name, value) {
-        if (!add_argument(r, name, value))
+        if (!add_option(r, name, value))
             return false;
     }
     return true;
@@ -237,17 +196,6 @@ static const member stream_members[] = {
     {"name", MEMBER_TEXT, offsetof(stream_config, name), true},
     {"settings", MEMBER_OBJECT, offsetof(stream_config, settings), false},
 };
-
-/* Missing settings count as an empty object. */
-static bool complete_settings(reading *r, json_t *entry, stream_config *stream)
-{
-    if (!stream->settings) {
-        stream->settings = json_object();
-        if (json_object_set_new(entry, "settings", stream->settings) != 0)
-            return refuse_memory(r);
-    }
-    return true;
-}
 
 static bool check_is_first(reading *r, const char *name)
 {
@@ -278,7 +226,7 @@ static bool read_streams(reading *r, json_t *list)
         stream_config *stream = &r->config->streams[i];
         snprintf(place, sizeof place, "streams[%zu]", i);
         if (!read_members(r, place, entry, stream_members, COUNT(stream_members), stream) ||
-            !complete_settings(r, entry, stream) || !check_is_first(r, stream->name))
+            !check_is_first(r, stream->name))
             return false;
     }
     return true;
@@ -327,7 +275,7 @@ static bool read_alertmanager(reading *r, json_t *object)
                         COUNT(alertmanager_members), alertmanager) &&
            (!alertmanager->url || check_url(r, "alertmanager", alertmanager->url)) &&
            (!alertmanager->min_grade || check_grade(r, alertmanager->min_grade)) &&
-           (!alertmanager->labels || check_labels(r, alertmanager->labels));
+           check_labels(r, alertmanager->labels);
 }
 
 /* ---- Prometheus ---- */
@@ -397,30 +345,15 @@ static bool check_key(reading *r, const char *place, json_t *labels)
     return true;
 }
 
-/* "a","b,c": the columns as a list for the option --columns. */
+/* "a","b,c": the columns as a list for the setting "columns"; NULL: out of memory. */
 static char *column_list(json_t *queries)
 {
-    size_t bytes = 1;
     const char *name;
     json_t *query;
+    char *list = NULL;
     json_object_foreach(queries, name, query)
-        bytes += 2 * strlen(name) + 3;
-    char *list = malloc(bytes), *end = list;
-    if (!list)
-        return NULL;
-    json_object_foreach(queries, name, query) {
-        bool is_quoted = strpbrk(name, ",\"") != NULL;
-        if (end > list)
-            *end++ = ',';
-        if (is_quoted)
-            *end++ = '"';
-        for (const char *at = name; *at; *end++ = *at++)
-            if (*at == '"')
-                *end++ = '"';
-        if (is_quoted)
-            *end++ = '"';
-    }
-    *end = '\0';
+        if (!(list = name_list_append(list, name)))
+            break;
     return list;
 }
 
@@ -433,32 +366,22 @@ static bool derive_settings(reading *r, const char *place, pull_config *pull)
         if (json_object_get(settings, ours[i]))
             return refuse(r, "%s: the setting '%s' follows from the queries; leave it out", place,
                           ours[i]);
-    char *columns = column_list(pull->queries), *key = joined_list(pull->labels);
-    bool is_set =
-        columns && key &&
-        json_object_set_new(settings, "key", json_string(*key ? key : PULL_KEY_COLUMN)) == 0 &&
-        json_object_set_new(settings, "time", json_string(PULL_TIME_COLUMN)) == 0 &&
-        json_object_set_new(settings, "columns", json_string(columns)) == 0 &&
-        json_object_set_new(settings, "format", json_string("ndjson")) == 0;
+    json_t *texts = json_array();
+    const char *key =
+        json_array_size(pull->labels) > 0 ? json_option_text(pull->labels, texts) : PULL_KEY_COLUMN;
+    char *columns = column_list(pull->queries);
+    bool is_set = columns && key && json_object_set_new(settings, "key", json_string(key)) == 0 &&
+                  json_object_set_new(settings, "time", json_string(PULL_TIME_COLUMN)) == 0 &&
+                  json_object_set_new(settings, "columns", json_string(columns)) == 0 &&
+                  json_object_set_new(settings, "format", json_string("ndjson")) == 0;
     free(columns);
-    free(key);
+    json_decref(texts);
     return is_set || refuse_memory(r);
-}
-
-static bool complete_labels(reading *r, json_t *entry, pull_config *pull)
-{
-    if (!pull->labels) {
-        pull->labels = json_array();
-        if (json_object_set_new(entry, "key", pull->labels) != 0)
-            return refuse_memory(r);
-    }
-    return true;
 }
 
 static bool read_pull(reading *r, const char *place, json_t *entry, pull_config *pull)
 {
     return read_members(r, place, entry, pull_members, COUNT(pull_members), pull) &&
-           complete_settings(r, entry, &pull->stream) && complete_labels(r, entry, pull) &&
            check_key(r, place, pull->labels) && check_queries(r, place, pull) &&
            derive_settings(r, place, pull) && check_is_first(r, pull->stream.name);
 }
@@ -501,7 +424,7 @@ static bool read_member(reading *r, const char *name, json_t *value)
         return read_prometheus(r, value);
     if (strcmp(name, "limits") == 0)
         return read_limits(r, value);
-    return add_argument(r, name, value);
+    return add_option(r, name, value);
 }
 
 static bool read_text(reading *r)
@@ -537,7 +460,8 @@ static json_t *parse_file(reading *r)
 
 void config_init(server_config *config)
 {
-    *config = (server_config){.alertmanager.resend_seconds = RESEND_SECONDS_INITIALLY};
+    *config = (server_config){.options = json_object(),
+                              .alertmanager.resend_seconds = RESEND_SECONDS_INITIALLY};
 }
 
 bool config_load(const char *path, server_config *config, problem *why)
@@ -553,9 +477,7 @@ bool config_load(const char *path, server_config *config, problem *why)
 
 void config_close(server_config *config)
 {
-    for (size_t i = 0; i < config->argument_count; i++)
-        free(config->arguments[i]);
-    free(config->arguments);
+    json_decref(config->options);
     free(config->streams);
     free(config->prometheus.streams);
     json_decref(config->text);

@@ -10,7 +10,7 @@
  *     }
  *
  * Everything except streams, Alertmanager and Prometheus is an option of `oif serve` without its
- * dashes. It becomes an argument of the command, so the same checks apply. */
+ * dashes, which is set and checked as on the command line. */
 #ifndef OIF_SERVE_CONFIG_H
 #define OIF_SERVE_CONFIG_H
 
@@ -28,7 +28,7 @@ typedef struct stream_config {
 typedef struct alertmanager_config {
     const char *url;        /* NULL: no Alertmanager */
     const char *token_file; /* NULL: none */
-    json_t *labels;         /* an object of texts for every alert; may be NULL */
+    json_t *labels;         /* an object of texts for every alert; NULL without a file */
     double resend_seconds;
     const char *min_grade; /* of the episodes to send; NULL: all */
 } alertmanager_config;
@@ -49,9 +49,8 @@ typedef struct prometheus_config {
 } prometheus_config;
 
 typedef struct server_config {
-    json_t *text;     /* owns what the other members point to */
-    char **arguments; /* "--listen=127.0.0.1:8571", ...; ends with NULL */
-    size_t argument_count;
+    json_t *text;    /* owns what the other members point to */
+    json_t *options; /* {"listen": "127.0.0.1:8571"}: of the command, not yet checked */
     stream_config *streams;
     size_t stream_count;
     alertmanager_config alertmanager;

@@ -2,60 +2,28 @@
 
 #include "front/options/command.h"
 #include "front/text/cut.h"
+#include "serve/base/json_options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* NULL or 0: not given. */
-#define TAKE(member)                                                                               \
-    if (!given->member)                                                                            \
-    given->member = file->member
-
-static void take_from_file(serve_settings *given, const serve_settings *file)
+/* Sets the options of the file, and on top of them those of the command line. */
+static exit_code set_options(configured *both, const cli_settings *given)
 {
-    if (!given->is_save_given) {
-        given->is_save_given = file->is_save_given;
-        given->save_seconds = file->save_seconds;
-    }
-    if (!given->is_metrics_keys_given) {
-        given->is_metrics_keys_given = file->is_metrics_keys_given;
-        given->metrics_keys = file->metrics_keys;
-    }
-    TAKE(listen);
-    TAKE(data);
-    TAKE(token_file);
-    TAKE(read_token_file);
-    TAKE(tls_cert);
-    TAKE(tls_key);
-    TAKE(alertmanager);
-    TAKE(prometheus);
-    TAKE(external_url);
-    TAKE(max_streams);
-    TAKE(max_columns);
-    TAKE(max_connections);
-    if (!(given->max_body_bytes > 0))
-        given->max_body_bytes = file->max_body_bytes;
-    if (!(given->history_bytes > 0))
-        given->history_bytes = file->history_bytes;
-    if (!(given->timeout_seconds > 0))
-        given->timeout_seconds = file->timeout_seconds;
-}
-
-/* Parses the options of the file with the parser of the command line. */
-static exit_code parse_options(configured *both, const char *path)
-{
-    static char *nothing[] = {NULL};
-    char **arguments = both->config.arguments ? both->config.arguments : nothing;
-    complaint about;
+    cli_settings *settings = &both->settings;
+    option_problem about;
+    problem why = {.status = 0};
     help_kind help;
-    messages_capture();
-    exit_code code = command_parse(&serve_command, arguments, &both->from_file, &help);
-    free(messages_captured(&about));
-    if (code != EXIT_OK)
-        return complain(code, "%s: %s", path, about.text);
-    if (help != HELP_NOT_ASKED)
-        return complain(EXIT_USAGE, "%s: 'help' is not a setting", path);
-    return EXIT_OK;
+    const char *name;
+    json_t *value;
+    bool is_set = settings_start(&serve_command, OIF_DEFAULT_DETECTOR, settings, &about);
+    json_object_foreach(both->config.options, name, value)
+        is_set =
+            is_set && json_option_set(&serve_command, settings, name, value, both->texts, &about);
+    if (is_set)
+        return command_take(&serve_command, given->arguments, settings, &help);
+    problem_set_option(&why, &about, "");
+    return complain(why.status == 400 ? EXIT_USAGE : EXIT_FAILED, "%s: %s", given->serve.config,
+                    why.message);
 }
 
 static bool check_url(const char *option, const char *url)
@@ -69,7 +37,7 @@ static bool check_url(const char *option, const char *url)
 
 static exit_code check(const configured *both)
 {
-    const serve_settings *asked = &both->asked;
+    const serve_settings *asked = &both->settings.serve;
     if (!check_url("alertmanager", asked->alertmanager) ||
         !check_url("prometheus", asked->prometheus) ||
         !check_url("external-url", asked->external_url))
@@ -84,28 +52,28 @@ static exit_code check(const configured *both)
     return EXIT_OK;
 }
 
-exit_code configured_open(const serve_settings *given, configured *both)
+exit_code configured_open(const cli_settings *given, configured *both)
 {
     problem why = {0};
     memset(both, 0, sizeof *both);
-    both->asked = *given;
-    if (!given->config)
+    if (!given->serve.config)
         config_init(&both->config);
-    else if (!config_load(given->config, &both->config, &why))
+    else if (!config_load(given->serve.config, &both->config, &why))
         return complain(EXIT_FAILED, "%s", why.message);
-    exit_code code = given->config ? parse_options(both, given->config) : EXIT_OK;
+    both->texts = json_array();
+    exit_code code = set_options(both, given);
     if (code != EXIT_OK)
         return code;
-    take_from_file(&both->asked, &both->from_file.serve);
-    if (both->asked.alertmanager)
-        both->config.alertmanager.url = both->asked.alertmanager;
-    if (both->asked.prometheus)
-        both->config.prometheus.url = both->asked.prometheus;
+    if (both->settings.serve.alertmanager)
+        both->config.alertmanager.url = both->settings.serve.alertmanager;
+    if (both->settings.serve.prometheus)
+        both->config.prometheus.url = both->settings.serve.prometheus;
     return check(both);
 }
 
 void configured_close(configured *both)
 {
-    settings_close(&both->from_file);
+    settings_close(&both->settings);
+    json_decref(both->texts);
     config_close(&both->config);
 }

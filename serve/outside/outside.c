@@ -43,7 +43,7 @@ static bool make_or_complain(streams *all, const stream_config *config, const ch
 static bool make_streams(const configured *both, streams *all)
 {
     const server_config *config = &both->config;
-    const char *file = both->asked.config;
+    const char *file = both->settings.serve.config;
     for (size_t i = 0; i < config->stream_count; i++)
         if (!make_or_complain(all, &config->streams[i], file))
             return false;
@@ -68,7 +68,7 @@ static bool start_threads(outside *others, const configured *both, streams *all,
 
 outside *outside_start(const configured *both, const char *page_url, streams *all)
 {
-    const serve_settings *asked = &both->asked;
+    const serve_settings *asked = &both->settings.serve;
     problem why = {0};
     if (!make_streams(both, all))
         return NULL;

@@ -174,8 +174,8 @@ static exit_code run(service *one)
 exit_code service_run(const cli_settings *settings)
 {
     service one = {.asked = NULL};
-    exit_code code = configured_open(&settings->serve, &one.both);
-    one.asked = &one.both.asked;
+    exit_code code = configured_open(settings, &one.both);
+    one.asked = &one.both.settings.serve;
     if (code == EXIT_OK)
         code = run(&one);
     configured_close(&one.both);

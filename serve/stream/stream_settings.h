@@ -2,7 +2,7 @@
  *
  *     {"key": "host", "time": "ts", "alert-rate": 0.001, "season": ["1d", "1w"]}
  *
- * They become arguments for the tool's own parser, so the same checks apply. */
+ * They are set with the tool's own table of options, so the same checks apply. */
 #ifndef OIF_SERVE_STREAM_SETTINGS_H
 #define OIF_SERVE_STREAM_SETTINGS_H
 
@@ -12,8 +12,8 @@
 #include <jansson.h>
 
 typedef struct stream_settings {
-    json_t *object;   /* as given, with dashes in names */
-    char **arguments; /* what `cli` points into; ends with NULL */
+    json_t *object; /* as given, with dashes in names */
+    json_t *texts;  /* of its numbers and lists; `cli` points into both */
     cli_settings cli;
 } stream_settings;
 

@@ -35,22 +35,21 @@ static void assert_refused(const char *text, const char *message)
     assert_int_equal(strncmp(why.message, path, strlen(path)), 0);
 }
 
-static void options_become_arguments_of_the_command(void **state)
+static void options_of_the_command_are_collected(void **state)
 {
     server_config config;
     problem why;
     (void)state;
-    assert_true(load("{\"listen\": \"127.0.0.1:0\", \"save_every\": 0.25, \"quiet\": true, "
-                     "\"verbose\": false, \"data\": null, \"words\": [\"a\", \"b\"], "
-                     "\"limits\": {\"max-body\": \"1M\", \"max_streams\": 7}}",
-                     &config, &why));
-    static const char *const expected[] = {
-        "--listen=127.0.0.1:0", "--save-every=0.25", "--quiet",
-        "--words=a,b",          "--max-body=1M",     "--max-streams=7"};
-    assert_int_equal(config.argument_count, 6);
-    for (size_t i = 0; i < 6; i++)
-        assert_string_equal(config.arguments[i], expected[i]);
-    assert_null(config.arguments[6]);
+    assert_true(
+        load("{\"listen\": \"127.0.0.1:0\", \"save_every\": 0.25, \"quiet\": true, "
+             "\"verbose\": false, \"data\": null, \"words\": [\"a\", \"b\"], \"max_streams\": 3, "
+             "\"limits\": {\"max-body\": \"1M\", \"max-streams\": 7, \"listen\": null}}",
+             &config, &why));
+    json_t *expected =
+        json_pack("{s:s, s:f, s:b, s:i, s:[s, s], s:s}", "listen", "127.0.0.1:0", "save-every",
+                  0.25, "quiet", 1, "max-streams", 7, "words", "a", "b", "max-body", "1M");
+    assert_true(json_equal(config.options, expected));
+    json_decref(expected);
     config_close(&config);
 }
 
@@ -168,7 +167,7 @@ static void text_that_is_not_json_is_refused_with_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_become_arguments_of_the_command),
+        cmocka_unit_test(options_of_the_command_are_collected),
         cmocka_unit_test(streams_have_names_and_settings),
         cmocka_unit_test(alertmanager_has_labels_of_texts),
         cmocka_unit_test(a_pulled_stream_has_the_settings_that_follow_from_its_queries),

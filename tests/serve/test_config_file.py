@@ -79,9 +79,9 @@ def test_the_command_line_wins(serve, config):
     ("content", "said"),
     [
         ("{", "serve.json: line 1"),
-        ({"lisen": "x"}, "--lisen"),
-        ({"max-streams": "many"}, "--max-streams"),
-        ({"help": True}, "'help' is not a setting"),
+        ({"lisen": "x"}, '"lisen" is not a setting; did you mean "listen"?'),
+        ({"max-streams": "many"}, '"max-streams": expected a whole number from 1 to 1000000, not "many"'),
+        ({"help": True}, '"help" is not a setting'),
         ({"help-all": True}, "is not a setting"),
         ({"streams": [{"name": "../x"}]}, "stream ../x: "),
         ({"streams": [{"name": "a", "settings": {"colour": 1}}]}, "stream a: "),

@@ -4,6 +4,7 @@
 
 #include "cli/score/score.h"
 #include "front/options/command.h"
+#include "serve/stream/stream_settings.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -720,8 +721,18 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"on-alert\": \"rm -rf /\"}", "no setting \"on-alert\""},
                {"{\"on_alert\": \"rm -rf /\"}", "no setting \"on-alert\""},
                {"{\"output-file\": \"x\"}", "no setting"},
-               {"{\"season\": \"daily\"}", "--season: expected rows such as 96, a time"},
+               {"{\"season\": \"daily\"}", "\"season\": expected rows such as 96, a time"},
                {"{\"season\": [\"1d\", \"auto\"]}", "auto or off alone"},
+               {"{\"season\": [\"1d\", {}]}", "\"season\": expected a string, a number"},
+               {"{\"key\": true}", "\"key\" needs a value"},
+               {"{\"strict\": 1}", "\"strict\" is true or false"},
+               {"{\"detector\": true}", "\"detector\" needs a value"},
+               {"{\"detector\": 5}", "there is no detector \"5\""},
+               {"{\"detector\": \"loda\", \"shadow-trees\": 3}", "use \"detector\": \""},
+               {"{\"digits\": 99}", "\"digits\": expected a whole number from 1 to 17, not \"99\""},
+               {"{\"alerts\": \"5/day\", \"alert-rate\": 0.1}", "cannot be combined"},
+               {"{\"threshold\": 0.5, \"alert-rate\": 0.1}", "contradict each other"},
+               {"{\"threads\": 2}", "no setting \"threads\""},
                {"{\"format\": \"raw\"}", "raw"},
                {"{\"key\": {\"a\": 1}}", "\"key\""},
                {"{\"evicted\": \"keep\"}", "folder"},
@@ -749,6 +760,39 @@ static void settings_have_the_checks_of_the_options(void **state)
     }
     assert_int_equal(streams_count(all), 0);
     streams_close(all);
+}
+
+static double number_of(const oif_params *params, const char *name)
+{
+    double number = -1;
+    assert_int_equal(oif_params_get(params, name, &number, NULL), OIF_OK);
+    return number;
+}
+
+static void settings_are_texts_numbers_switches_and_lists(void **state)
+{
+    (void)state;
+    stream_settings settings;
+    problem why;
+    json_t *object =
+        json_loads("{\"detector\": [\"loda\"], \"label\": 7, \"columns\": [\"a,b\", \"c\", 5], "
+                   "\"exclude\": [], \"season\": [\"1d\", 96], \"explain\": true, \"seed\": 9, "
+                   "\"strict\": false, \"header\": false, \"time\": null, \"calm\": [4]}",
+                   0, NULL);
+    assert_true(stream_settings_open(&settings, object, true, &why));
+    json_decref(object);
+    const cli_settings *cli = &settings.cli;
+    assert_string_equal(cli->params.table->name, "loda");
+    assert_true(cli->is_detector_given);
+    assert_string_equal(cli->label, "7");
+    assert_string_equal(cli->columns, "\"a,b\",c,5");
+    assert_string_equal(cli->exclude, "");
+    assert_true(number_of(&cli->params, "seed") == 9 && number_of(&cli->options, "calm") == 4);
+    assert_true(number_of(&cli->options, "season_seconds") == 86400);
+    assert_true(number_of(&cli->options, "season_rows") == 96);
+    assert_int_equal(cli->score.explain_top, DEFAULT_EXPLAIN_TOP);
+    assert_true(!cli->strict && cli->header == OIF_HEADER_NO && !cli->score.time);
+    stream_settings_close(&settings);
 }
 
 static void the_same_settings_find_the_stream_and_others_are_refused(void **state)
@@ -978,6 +1022,7 @@ int main(void)
         cmocka_unit_test(later_bodies_have_the_columns_of_the_first_by_name),
         cmocka_unit_test(names_are_safe_parts_of_paths),
         cmocka_unit_test(settings_have_the_checks_of_the_options),
+        cmocka_unit_test(settings_are_texts_numbers_switches_and_lists),
         cmocka_unit_test(the_same_settings_find_the_stream_and_others_are_refused),
         cmocka_unit_test(only_what_decides_about_alerts_can_be_changed),
         cmocka_unit_test(a_key_that_was_removed_begins_again),
