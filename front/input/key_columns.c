@@ -1,6 +1,7 @@
 #include "key_columns.h"
 
 #include "front/text/cut.h"
+#include "front/text/name_list.h"
 #include "oif.h"
 
 #include <stdlib.h>
@@ -8,28 +9,10 @@
 
 /* ---- Names ---- */
 
-/* Copies the next name of a list, which may be in quotes, and returns what follows it. A quote in
- * quotes is written twice, as in CSV. */
-static const char *take_name(const char *list, char *name)
-{
-    size_t bytes = 0;
-    bool is_quoted = *list == '"';
-    for (list += is_quoted; *list; list++) {
-        if (is_quoted && *list == '"' && list[1] != '"')
-            is_quoted = false;
-        else if (!is_quoted && *list == ',')
-            break;
-        else
-            name[bytes++] = *(list += is_quoted && *list == '"');
-    }
-    name[bytes] = '\0';
-    return list;
-}
-
 exit_code key_columns_split(key_columns *key, const char *list)
 {
     *key = (key_columns){0};
-    for (const char *rest = list; rest; rest = *rest == ',' ? rest + 1 : NULL) {
+    for (const char *rest = list; rest;) {
         if (key->count == KEY_COLUMNS_MAX)
             return complain(EXIT_USAGE, "--key: a key can have at most %d columns",
                             KEY_COLUMNS_MAX);
@@ -37,7 +20,7 @@ exit_code key_columns_split(key_columns *key, const char *list)
         if (!name)
             return complain(EXIT_FAILED, "out of memory");
         key->names[key->count++] = name;
-        rest = take_name(rest, name);
+        rest = name_list_next(rest, name);
         if (!*name)
             return complain(EXIT_USAGE,
                             "--key: '%s' contains an empty name; separate names by single commas",

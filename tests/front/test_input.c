@@ -58,6 +58,17 @@ static void names_of_a_key_may_be_in_quotes(void **state)
     assert_int_equal(key.count, 0);
 }
 
+static void a_quote_that_does_not_end_is_part_of_the_name(void **state)
+{
+    (void)state;
+    key_columns key;
+    split(&key, "\"host,\"a\"b");
+    assert_int_equal(key.count, 2);
+    assert_string_equal(key.names[0], "\"host");
+    assert_string_equal(key.names[1], "\"a\"b");
+    key_columns_close(&key);
+}
+
 static void without_a_list_there_is_no_key(void **state)
 {
     (void)state;
@@ -673,6 +684,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_a_key_may_be_in_quotes),
+        cmocka_unit_test(a_quote_that_does_not_end_is_part_of_the_name),
         cmocka_unit_test(without_a_list_there_is_no_key),
         cmocka_unit_test(a_key_of_one_column_is_its_text_unchanged),
         cmocka_unit_test(values_of_several_columns_cannot_be_mistaken_for_others),
