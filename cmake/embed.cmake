@@ -1,4 +1,4 @@
-# Files become arrays of a C source, so the program serves them without a folder: serve/api/embedded.h.
+# Files become arrays of a C source, so a program has them without a folder: front/page/embedded.h.
 #
 #   embed_files(OUTPUT PATH=FILE...)    writes OUTPUT again whenever one of the files changes
 #
@@ -13,13 +13,15 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
                        DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
   endfunction()
 
-  # page_files(VARIABLE): PATH=FILE of each file of serve/page; index.html is /
+  # page_files(VARIABLE FOLDER...): PATH=FILE of each file of a page in these folders
   function(page_files variable)
-    set(folder ${PROJECT_SOURCE_DIR}/serve/page)
-    file(GLOB names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*.html ${folder}/*.css ${folder}/*.js ${folder}/*.svg)
-    set(pairs "/=${folder}/index.html")
-    foreach(name ${names})
-      list(APPEND pairs "/${name}=${folder}/${name}")
+    set(pairs "")
+    foreach(folder ${ARGN})
+      set(folder ${PROJECT_SOURCE_DIR}/${folder})
+      file(GLOB names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*.html ${folder}/*.css ${folder}/*.js ${folder}/*.svg)
+      foreach(name ${names})
+        list(APPEND pairs "/${name}=${folder}/${name}")
+      endforeach()
     endforeach()
     set(${variable} ${pairs} PARENT_SCOPE)
   endfunction()
@@ -57,7 +59,7 @@ foreach(pair ${FILES})
 endforeach()
 
 file(WRITE "${OUTPUT}" "/* Written by cmake/embed.cmake. */
-#include \"serve/api/embedded.h\"
+#include \"front/page/embedded.h\"
 
 #include <string.h>
 

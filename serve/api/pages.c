@@ -1,6 +1,6 @@
 #include "pages.h"
 
-#include "embedded.h"
+#include "front/page/embedded.h"
 #include "front/text/output.h"
 
 #include <jansson.h>

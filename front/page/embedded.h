@@ -1,7 +1,7 @@
-/* Files compiled into the program: those of serve/page and others given to cmake/embed.cmake, which
- * writes the table. So the program needs no folder at run time. */
-#ifndef OIF_SERVE_EMBEDDED_H
-#define OIF_SERVE_EMBEDDED_H
+/* Files compiled into a program: those that its rule gives to cmake/embed.cmake, which writes the
+ * table. So the program needs no folder at run time. */
+#ifndef OIF_FRONT_EMBEDDED_H
+#define OIF_FRONT_EMBEDDED_H
 
 #include <stddef.h>
 
