@@ -13,6 +13,14 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
                        DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
   endfunction()
 
+  # bundle_page(OUTPUT FRAME FILE...): cmake/bundle.cmake
+  function(bundle_page output)
+    list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
+    set(script ${PROJECT_SOURCE_DIR}/cmake/bundle.cmake)
+    add_custom_command(OUTPUT ${output} VERBATIM COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${output}" "-DFILES=${files}" -P ${script}
+                       DEPENDS ${files} ${script})
+  endfunction()
+
   # page_files(VARIABLE FOLDER...): PATH=FILE of each file of a page in these folders
   function(page_files variable)
     set(pairs "")

@@ -25,7 +25,6 @@ set(OIF_HAS_SERVE OFF)
 if(OIF_SERVE AND NOT SKBUILD AND OIF_CAN_LINK_SERVE)
   set(OIF_HAS_SERVE ON)
   file(GLOB serve_sources CONFIGURE_DEPENDS serve/*/*.c)
-  include(cmake/embed.cmake)
   page_files(embedded front/page serve/page)
   list(APPEND embedded /=${PROJECT_SOURCE_DIR}/serve/page/index.html
        /api/v1/openapi.json=${PROJECT_SOURCE_DIR}/serve/api/openapi.json)

@@ -90,4 +90,7 @@ bool eval_is_timed(const eval_run *evaluation);
 void eval_report_table(const eval_run *evaluation);
 void eval_report_json(const eval_run *evaluation);
 
+/* "alerts": 3, "episodes": 1, ...: members of an object in JSON. */
+void eval_json_measures(const double measures[MEASURES]);
+
 #endif

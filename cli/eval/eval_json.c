@@ -11,7 +11,7 @@ static void print_number(const char *name, double number)
     isnan(number) ? output_text("null") : output_number(number);
 }
 
-static void print_measures(const double measures[MEASURES])
+void eval_json_measures(const double measures[MEASURES])
 {
     for (int i = 0; i < MEASURES; i++) {
         print_number(eval_measure_name((eval_measure)i), measures[i]);
@@ -51,7 +51,7 @@ static void print_runs(const eval_run *evaluation, const eval_contestant *contes
     if (evaluation->run_count == 1)
         return;
     output_print(",\n \"sd\": {");
-    print_measures(contestant->spread);
+    eval_json_measures(contestant->spread);
     output_print("},\n \"runs\": [");
     for (size_t i = 0; i < evaluation->run_count; i++) {
         double seed = NAN;
@@ -61,7 +61,7 @@ static void print_runs(const eval_run *evaluation, const eval_contestant *contes
         output_print("%s\n  {", i > 0 ? "," : "");
         print_number("seed", seed);
         output_print(", ");
-        print_measures(contestant->tries[i].measures);
+        eval_json_measures(contestant->tries[i].measures);
         output_print("}");
     }
     output_print("]");
@@ -77,7 +77,7 @@ static void print_detector(const eval_run *evaluation, size_t which, bool is_alo
         print_counts(evaluation);
     else
         output_print("\"rank\": %zu, ", contestant->rank + 1);
-    print_measures(contestant->mean);
+    eval_json_measures(contestant->mean);
     output_print(",\n \"detector_seconds\": %.9f", contestant->mean_seconds);
     if (is_alone)
         output_print(", \"total_seconds\": %.9f", evaluation->total_seconds);

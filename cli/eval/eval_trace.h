@@ -20,6 +20,7 @@ typedef struct alert_episode {
     double severity; /* of the worst */
     alert_reason reasons[TRACE_REASONS];
     size_t reason_count;
+    bool is_labelled; /* one of its alerts; known once the labels are */
 } alert_episode;
 
 /* All zero is an empty one. */

@@ -1,35 +1,40 @@
-/* The page of `oif eval --report`: parts that are written one after the other. */
+/* The page of `oif eval --report`: members of the JSON object that it draws, written one after the
+ * other to the output. */
 #ifndef OIF_CLI_REPORT_H
 #define OIF_CLI_REPORT_H
 
-#include "cli/draw/svg.h"
 #include "eval.h"
 
+typedef enum episode_kind {
+    EPISODE_FOUND,
+    EPISODE_MISSED,
+    EPISODE_FALSE,
+    EPISODE_KINDS
+} episode_kind;
+
 typedef struct eval_page {
-    html_page page;
     eval_run *evaluation;
     const eval_contestant *best; /* whose pictures are shown, of its first run */
     const eval_try *shown;
     char **names; /* of the columns that are learned */
     size_t column_count;
+    size_t episodes[EPISODE_KINDS]; /* known after report_episodes */
 } eval_page;
 
-/* The question and the answer in words; and a table of the detectors if there are several. */
-void report_summary(eval_page *report);
-void report_detectors(eval_page *report);
+/* The detectors, the best first: measures and what their curves are drawn from. Returns false when
+ * memory is short. */
+bool report_detectors(const eval_page *report);
 
 /* Scores, threshold, alerts and labels over all rows. */
-void report_scores(eval_page *report);
+void report_scores(const eval_page *report);
 
 /* Columns around some episodes that were found, missed or false. Prints what is wrong unless it
  * returns EXIT_OK. */
 exit_code report_episodes(eval_page *report);
 
-/* ROC and precision-recall curves. Returns false when memory is short. */
-bool report_curves(eval_page *report);
-
-/* "2026-11-15 19:05" of a row with a time, otherwise "row 1,234". */
-enum { REPORT_PLACE_BYTES = 64 };
-const char *report_place(const eval_page *report, size_t row, char text[REPORT_PLACE_BYTES]);
+/* "name":"text"; and "name":[1,2,null]: every `step`th value. */
+void report_text(const char *name, const char *text);
+enum { REPORT_DIGITS = 9, REPORT_TIME_DIGITS = 13 };
+void report_list(const char *name, const double values[], size_t count, size_t step, int digits);
 
 #endif

@@ -2,8 +2,10 @@
  * worst of each kind. */
 #include "front/results/result_fields.h"
 #include "front/text/durations.h"
+#include "front/text/quoting.h"
 #include "report.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,18 +14,7 @@ enum {
     CARD_COLUMNS = 3, /* of the rows that a card shows */
     ROWS_MAX = 600,   /* that a card shows */
     ROWS_AROUND = 40, /* before and after an episode */
-    WIDTH = 320,
-    CHART_HEIGHT = 84,
-    LEFT = 52,
-    RIGHT = 312,
 };
-
-typedef enum episode_kind {
-    EPISODE_FOUND,
-    EPISODE_MISSED,
-    EPISODE_FALSE,
-    EPISODE_KINDS
-} episode_kind;
 
 /* A labelled episode, or an episode of alerts that is false. */
 typedef struct shown_episode {
@@ -42,6 +33,7 @@ typedef struct shown_episode {
 typedef struct shown_list {
     shown_episode items[EPISODE_KINDS][CARDS];
     size_t counts[EPISODE_KINDS], all[EPISODE_KINDS];
+    size_t begun; /* episodes of alerts so far; the trace has them in the order of their begin */
 } shown_list;
 
 /* ---- Which ---- */
@@ -51,14 +43,12 @@ static void add_shown(shown_list *list, const shown_episode *episode)
     shown_episode *items = list->items[episode->kind];
     size_t *count = &list->counts[episode->kind], place = *count;
     list->all[episode->kind]++;
-    if (*count == CARDS && items[CARDS - 1].weight >= episode->weight)
-        return;
-    if (*count < CARDS)
-        (*count)++;
-    else
+    while (place > 0 && items[place - 1].weight < episode->weight)
         place--;
-    for (; place > 0 && items[place - 1].weight < episode->weight; place--)
-        items[place] = items[place - 1];
+    if (place == CARDS)
+        return;
+    *count += *count < CARDS;
+    memmove(items + place + 1, items + place, (*count - place - 1) * sizeof *items);
     items[place] = *episode;
 }
 
@@ -92,37 +82,34 @@ static void follow_label(const eval_page *report, key_state *state, size_t row, 
         labelled->weight = fmax(labelled->weight, shown->scores[row]);
     if (!(shown->marks[row] & ROW_IS_ALERT))
         return;
+    alert_episode *alerts = &shown->trace.episodes[state->alert - 1];
+    alerts->is_labelled = true;
     if (labelled->kind == EPISODE_MISSED) {
         labelled->kind = EPISODE_FOUND;
         labelled->first_alert = row;
         labelled->delay = labelled->rows - 1;
-        labelled->alerts = &shown->trace.episodes[state->alert - 1];
-        labelled->weight = labelled->alerts->severity;
+        labelled->alerts = alerts;
+        labelled->weight = alerts->severity;
     }
 }
 
-static void follow_row(const eval_page *report, shown_list *list, key_state *state, size_t row,
-                       bool touched[], size_t *begun)
+static void follow_row(const eval_page *report, shown_list *list, key_state *state, size_t row)
 {
     const eval_rows *rows = &report->evaluation->rows;
-    uint8_t mark = report->shown->marks[row];
-    if (mark & ROW_BEGINS_EPISODE)
-        state->alert = ++*begun; /* the trace has them in the order of their begin */
-    if (rows->labels[row]) {
+    if (report->shown->marks[row] & ROW_BEGINS_EPISODE)
+        state->alert = ++list->begun;
+    if (rows->labels[row])
         follow_label(report, state, row, rows->keys ? rows->keys[row] : 0);
-        if (mark & ROW_IS_ALERT)
-            touched[state->alert - 1] = true;
-    } else {
+    else
         end_labelled(list, state);
-    }
 }
 
-static void add_false(const eval_page *report, shown_list *list, const bool touched[])
+static void add_false(const eval_page *report, shown_list *list)
 {
     const eval_trace *trace = &report->shown->trace;
     for (size_t i = 0; i < trace->episode_count; i++) {
         const alert_episode *episode = &trace->episodes[i];
-        if (!touched[i])
+        if (!episode->is_labelled)
             add_shown(list, &(shown_episode){.kind = EPISODE_FALSE,
                                              .first = episode->first,
                                              .last = episode->last,
@@ -137,36 +124,28 @@ static bool find_shown(const eval_page *report, shown_list *list)
 {
     const eval_rows *rows = &report->evaluation->rows;
     key_state *states = calloc(rows->key_count, sizeof *states);
-    bool *touched = calloc(report->shown->trace.episode_count + 1, sizeof *touched);
-    size_t begun = 0;
-    bool has_memory = states && touched;
-    for (size_t i = 0; i < rows->count && has_memory; i++)
-        follow_row(report, list, &states[rows->keys ? rows->keys[i] : 0], i, touched, &begun);
-    for (size_t i = 0; i < rows->key_count && has_memory; i++)
+    if (!states)
+        return false;
+    for (size_t i = 0; i < rows->count; i++)
+        follow_row(report, list, &states[rows->keys ? rows->keys[i] : 0], i);
+    for (size_t i = 0; i < rows->key_count; i++)
         end_labelled(list, &states[i]);
-    if (has_memory)
-        add_false(report, list, touched);
+    add_false(report, list);
     free(states);
-    free(touched);
-    return has_memory;
+    return true;
 }
 
 /* A third of the cards for each kind; cards that one kind does not need go to the others. */
 static void share_cards(shown_list *list)
 {
     size_t shares[EPISODE_KINDS] = {0}, given = 0;
-    for (bool is_any = true; is_any && given < CARDS;) {
-        is_any = false;
-        for (size_t kind = 0; kind < EPISODE_KINDS && given < CARDS; kind++) {
-            if (shares[kind] == list->counts[kind])
-                continue;
-            shares[kind]++;
-            given++;
-            is_any = true;
-        }
-    }
-    for (size_t kind = 0; kind < EPISODE_KINDS; kind++)
-        list->counts[kind] = shares[kind];
+    for (size_t turn = 0; turn < CARDS; turn++)
+        for (size_t kind = 0; kind < EPISODE_KINDS; kind++)
+            if (turn < list->counts[kind] && given < CARDS) {
+                shares[kind]++;
+                given++;
+            }
+    memcpy(list->counts, shares, sizeof shares);
 }
 
 /* ---- The rows around one ---- */
@@ -213,230 +192,108 @@ static exit_code read_rows(eval_page *report, row_window *window)
 static double change_of(const eval_page *report, const shown_episode *episode,
                         const row_window *window, size_t column)
 {
-    double sum[2] = {0}, squares = 0, farthest = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < window->count && window->rows[i] < episode->first; i++) {
-        double value = window->values[i * report->column_count + column];
-        if (isnan(value))
-            continue;
-        sum[0] += value;
-        count++;
-    }
-    double mean = count > 0 ? sum[0] / (double)count : 0;
-    for (size_t i = 0; i < window->count && window->rows[i] <= episode->last; i++) {
-        double off = window->values[i * report->column_count + column] - mean;
-        if (window->rows[i] >= episode->first)
-            farthest = fmax(farthest, fabs(off));
-        else if (!isnan(off))
-            squares += off * off;
-    }
-    double deviation = count > 1 ? sqrt(squares / (double)count) : 0;
+    const double *value = window->values + column;
+    double before[ROWS_AROUND], mean, deviation, farthest = 0;
+    size_t i = 0;
+    for (; i < window->count && window->rows[i] < episode->first; i++)
+        before[i] = value[i * report->column_count];
+    eval_measures_spread(before, i, &mean, &deviation);
+    for (; i < window->count && window->rows[i] <= episode->last; i++)
+        farthest = fmax(farthest, fabs(value[i * report->column_count] - (isnan(mean) ? 0 : mean)));
     return deviation > 0 ? farthest / deviation : farthest;
 }
 
-/* First the columns that are the reasons, then those that change most. */
+/* The columns that are the reasons come first, then those that change most. */
+static double column_weight(const eval_page *report, const shown_episode *episode,
+                            const row_window *window, size_t column)
+{
+    for (size_t i = 0; episode->alerts && i < episode->alerts->reason_count; i++)
+        if (episode->alerts->reasons[i].column == column)
+            return DBL_MAX / (double)(i + 1);
+    return change_of(report, episode, window, column);
+}
+
 static size_t choose_columns(const eval_page *report, const shown_episode *episode,
                              const row_window *window, size_t chosen[CARD_COLUMNS])
 {
+    double weights[CARD_COLUMNS];
     size_t count = 0;
-    for (; episode->alerts && count < episode->alerts->reason_count && count < CARD_COLUMNS;
-         count++)
-        chosen[count] = episode->alerts->reasons[count].column;
-    while (count < CARD_COLUMNS && count < report->column_count) {
-        double largest = -1;
-        size_t best = report->column_count;
-        for (size_t i = 0; i < report->column_count; i++) {
-            bool is_chosen = false;
-            for (size_t j = 0; j < count; j++)
-                is_chosen |= chosen[j] == i;
-            double change = is_chosen ? -1 : change_of(report, episode, window, i);
-            if (change > largest) {
-                largest = change;
-                best = i;
-            }
-        }
-        if (best == report->column_count)
-            break;
-        chosen[count++] = best;
+    for (size_t column = 0; column < report->column_count; column++) {
+        double weight = column_weight(report, episode, window, column);
+        size_t place = count;
+        while (place > 0 && weights[place - 1] < weight)
+            place--;
+        if (place == CARD_COLUMNS)
+            continue;
+        count += count < CARD_COLUMNS;
+        memmove(weights + place + 1, weights + place, (count - place - 1) * sizeof *weights);
+        memmove(chosen + place + 1, chosen + place, (count - place - 1) * sizeof *chosen);
+        weights[place] = weight;
+        chosen[place] = column;
     }
     return count;
 }
 
-/* ---- Drawing ---- */
+/* ---- Writing ---- */
 
-static svg_frame make_frame(const eval_page *report, const row_window *window, size_t column,
-                            size_t position)
+static void print_reasons(const eval_page *report, const alert_episode *alerts)
 {
-    double low = NAN, high = NAN, top = (double)(position * CHART_HEIGHT) + 20;
-    for (size_t i = 0; i < window->count; i++) {
-        low = fmin(low, window->values[i * report->column_count + column]);
-        high = fmax(high, window->values[i * report->column_count + column]);
-    }
-    low = isnan(low) ? 0 : low;
-    high = isnan(high) ? 1 : high;
-    if (!(high > low)) {
-        double margin = fmax(fabs(low), 1) / 10;
-        low -= margin;
-        high += margin;
-    }
-    return (svg_frame){{-0.5, (double)window->count - 0.5, LEFT, RIGHT},
-                       {low, high, top + CHART_HEIGHT - 30, top}};
-}
-
-static void draw_labelled(eval_page *report, const svg_frame *frame, const row_window *window)
-{
-    const uint8_t *labels = report->evaluation->rows.labels;
-    for (size_t i = 0, end; i < window->count; i = end + 1) {
-        for (end = i; end < window->count && labels[window->rows[end]]; end++)
-            ;
-        double x = svg_at(&frame->x, (double)i - 0.5);
-        if (end > i)
-            svg_box(&report->page, "labelled", x, frame->y.end,
-                    fmax(svg_at(&frame->x, (double)end - 0.5) - x, 1),
-                    frame->y.start - frame->y.end);
-    }
-}
-
-static void draw_values(eval_page *report, const svg_frame *frame, const row_window *window,
-                        size_t column)
-{
-    bool moves = true;
-    svg_path_begin(&report->page, "curve");
-    for (size_t i = 0; i < window->count; i++) {
-        double value = window->values[i * report->column_count + column];
-        if (!isnan(value))
-            svg_path_point(&report->page, svg_at(&frame->x, (double)i), svg_at(&frame->y, value),
-                           moves);
-        moves = isnan(value);
-    }
-    svg_path_end(&report->page);
-    for (size_t i = 0; i < window->count; i++) {
-        double value = window->values[i * report->column_count + column];
-        if (report->shown->marks[window->rows[i]] & ROW_IS_ALERT)
-            svg_dot(&report->page,
-                    report->evaluation->rows.labels[window->rows[i]] ? "hit" : "wrong",
-                    svg_at(&frame->x, (double)i),
-                    isnan(value) ? frame->y.start : svg_at(&frame->y, value), 2.5);
-    }
-}
-
-/* As much of a name as fits, in whole characters. */
-enum { TITLE_BYTES = 44 };
-
-static const char *shorten(const char *name, char title[TITLE_BYTES])
-{
-    int length = snprintf(title, TITLE_BYTES, "%s", name);
-    if (length < TITLE_BYTES)
-        return title;
-    size_t end = TITLE_BYTES - 4;
-    while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
-        end--;
-    snprintf(title + end, TITLE_BYTES - end, "...");
-    return title;
-}
-
-static void draw_column(eval_page *report, const row_window *window, size_t column, size_t position)
-{
-    html_page *page = &report->page;
-    char low[SVG_NUMBER_BYTES], high[SVG_NUMBER_BYTES];
-    svg_frame frame = make_frame(report, window, column, position);
-    draw_labelled(report, &frame, window);
-    svg_line(page, "grid", LEFT, frame.y.start, RIGHT, frame.y.start);
-    svg_line(page, "grid", LEFT, frame.y.end, RIGHT, frame.y.end);
-    svg_text(page, "tick", SVG_END, LEFT - 4, frame.y.start + 3, svg_number(frame.y.from, low));
-    svg_text(page, "tick", SVG_END, LEFT - 4, frame.y.end + 4, svg_number(frame.y.to, high));
-    char title[TITLE_BYTES];
-    svg_text(page, "name", SVG_START, LEFT, frame.y.end - 6, shorten(report->names[column], title));
-    draw_values(report, &frame, window, column);
-}
-
-static void draw_card(eval_page *report, const shown_episode *episode, const row_window *window)
-{
-    size_t chosen[CARD_COLUMNS], count = choose_columns(report, episode, window, chosen);
-    char text[REPORT_PLACE_BYTES];
-    double bottom = (double)count * CHART_HEIGHT + 10;
-    svg_begin(&report->page, WIDTH, (int)bottom + 12, "Columns around this episode");
-    for (size_t i = 0; i < count; i++)
-        draw_column(report, window, chosen[i], i);
-    svg_text(&report->page, "tick", SVG_START, LEFT, bottom,
-             report_place(report, window->rows[0], text));
-    svg_text(&report->page, "tick", SVG_END, RIGHT, bottom,
-             report_place(report, window->rows[window->count - 1], text));
-    svg_end(&report->page);
-}
-
-/* ---- Words ---- */
-
-static void print_reasons(eval_page *report, const alert_episode *alerts)
-{
+    output_print(",\"severity\":%.1f,\"reasons\":[", alerts->severity);
     for (size_t i = 0; i < alerts->reason_count; i++) {
         const alert_reason *reason = &alerts->reasons[i];
         char unusual[256];
         result_fields_unusual_text(reason->why.reason, reason->why.direction, reason->value,
                                    report->names[reason->why.partner], unusual, sizeof unusual);
-        page_print(&report->page, "%s", i > 0 ? "; " : "");
-        page_text(&report->page, report->names[reason->column]);
-        page_print(&report->page, " ");
-        page_text(&report->page, unusual);
-        page_print(&report->page, " %.0f%%", reason->why.share * 100);
+        output_text(i > 0 ? ",{" : "{");
+        report_text("column", report->names[reason->column]);
+        output_text(",");
+        report_text("text", unusual);
+        output_print(",\"share\":%.4f}", reason->why.share);
     }
+    output_text("]");
 }
 
-static void print_where(eval_page *report, const shown_episode *episode)
-{
-    const eval_rows *rows = &report->evaluation->rows;
-    char first[GROUPED_TEXT_BYTES], last[GROUPED_TEXT_BYTES], place[REPORT_PLACE_BYTES];
-    if (rows->keys) {
-        oif_text key = eval_keys_text(&report->evaluation->keys, episode->key);
-        page_text_bytes(&report->page, key.text, key.bytes);
-        page_print(&report->page, ", ");
-    }
-    if (rows->seconds && !isnan(rows->seconds[episode->first]))
-        page_print(&report->page, "%s, ", report_place(report, episode->first, place));
-    page_print(&report->page, episode->first == episode->last ? "row %s" : "rows %s to ",
-               grouped_text(episode->first + 1, first));
-    if (episode->first != episode->last)
-        page_print(&report->page, "%s", grouped_text(episode->last + 1, last));
-}
-
-static void print_delay(eval_page *report, const shown_episode *episode)
-{
-    const double *seconds = report->evaluation->rows.seconds;
-    char duration[DURATION_TEXT_BYTES];
-    if (episode->delay == 0) {
-        page_print(&report->page, "Alert in its first row. ");
-        return;
-    }
-    page_print(&report->page, "Alert after %zu row%s", episode->delay,
-               episode->delay == 1 ? "" : "s");
-    if (seconds && !isnan(seconds[episode->first_alert] - seconds[episode->first]))
-        page_print(
-            &report->page, ", %s",
-            duration_text(seconds[episode->first_alert] - seconds[episode->first], duration));
-    page_print(&report->page, ". ");
-}
-
-static void print_words(eval_page *report, const shown_episode *episode)
+static void print_facts(const eval_page *report, const shown_episode *episode)
 {
     static const char *const words[] = {"found", "missed", "false"};
-    html_page *page = &report->page;
-    page_print(page, "<h3><span class=\"badge %s\">%s</span> ", words[episode->kind],
-               words[episode->kind]);
-    print_where(report, episode);
-    page_print(page, "</h3>\n<p class=\"dim\">");
-    if (episode->kind == EPISODE_FOUND)
-        print_delay(report, episode);
-    if (episode->alerts) {
-        page_print(page, "Severity %.1f: ", episode->alerts->severity);
-        print_reasons(report, episode->alerts);
-    } else if (!episode->was_ready) {
-        page_print(page, "It lies before the detector was ready.");
-    } else {
-        char score[SVG_NUMBER_BYTES];
-        page_print(page, "No alert; the highest score is %s. Below: what changed most.",
-                   svg_number(episode->weight, score));
+    const eval_rows *rows = &report->evaluation->rows;
+    char duration[DURATION_TEXT_BYTES] = "";
+    double delay = rows->seconds && episode->kind == EPISODE_FOUND
+                       ? rows->seconds[episode->first_alert] - rows->seconds[episode->first]
+                       : NAN;
+    output_print("{\"kind\":\"%s\",\"first\":%zu,\"last\":%zu,\"was_ready\":%s,\"delay_rows\":%zu,"
+                 "\"delay\":\"%s\",\"score\":",
+                 words[episode->kind], episode->first + 1, episode->last + 1,
+                 episode->was_ready ? "true" : "false", episode->delay,
+                 isnan(delay) ? "" : duration_text(delay, duration));
+    output_json_number(episode->kind == EPISODE_MISSED ? episode->weight : NAN);
+    if (rows->keys) {
+        oif_text key = eval_keys_text(&report->evaluation->keys, episode->key);
+        output_text(",\"key\":");
+        quoting_write_json(key.text, key.bytes);
     }
-    page_print(page, "</p>\n");
+    if (episode->alerts)
+        print_reasons(report, episode->alerts);
+}
+
+/* Numbers, times, labels and alerts of the rows. */
+static void print_rows(const eval_page *report, const row_window *window)
+{
+    enum { NUMBER, SECONDS, LABELLED, ALERT, LISTS };
+    static const char *const names[] = {"rows", "seconds", "labelled", "alerts"};
+    const eval_rows *rows = &report->evaluation->rows;
+    double lists[ROWS_MAX][LISTS];
+    for (size_t i = 0; i < window->count; i++) {
+        size_t row = window->rows[i];
+        lists[i][NUMBER] = (double)row + 1;
+        lists[i][SECONDS] = rows->seconds ? rows->seconds[row] : NAN;
+        lists[i][LABELLED] = rows->labels[row];
+        lists[i][ALERT] = report->shown->marks[row] & ROW_IS_ALERT;
+    }
+    for (size_t i = 0; i < LISTS; i++) {
+        output_text(",\n");
+        report_list(names[i], &lists[0][i], window->count, LISTS, REPORT_TIME_DIGITS);
+    }
 }
 
 static exit_code print_card(eval_page *report, const shown_episode *episode)
@@ -445,10 +302,19 @@ static exit_code print_card(eval_page *report, const shown_episode *episode)
     choose_rows(&report->evaluation->rows, episode, &window);
     exit_code code = read_rows(report, &window);
     if (code == EXIT_OK) {
-        page_print(&report->page, "<div class=\"card\">\n");
-        print_words(report, episode);
-        draw_card(report, episode, &window);
-        page_print(&report->page, "</div>\n");
+        size_t chosen[CARD_COLUMNS], count = choose_columns(report, episode, &window, chosen);
+        print_facts(report, episode);
+        print_rows(report, &window);
+        output_text(",\n\"columns\":[");
+        for (size_t i = 0; i < count; i++) {
+            output_text(i > 0 ? ",\n{" : "\n{");
+            report_text("name", report->names[chosen[i]]);
+            output_text(",");
+            report_list("values", window.values + chosen[i], window.count, report->column_count,
+                        REPORT_DIGITS);
+            output_text("}");
+        }
+        output_text("]}");
     }
     free(window.values);
     return code;
@@ -457,15 +323,15 @@ static exit_code print_card(eval_page *report, const shown_episode *episode)
 static exit_code print_cards(eval_page *report, const shown_list *list)
 {
     exit_code code = EXIT_OK;
-    page_print(
-        &report->page,
-        "<h2>Episodes</h2>\n<p class=\"dim\">%zu found, %zu missed, %zu false; here the worst "
-        "of each. Shaded: labelled rows. Dots: alerts.</p>\n<div class=\"cards\">\n",
-        list->all[EPISODE_FOUND], list->all[EPISODE_MISSED], list->all[EPISODE_FALSE]);
+    const char *before = "\n";
+    output_print(",\n\"found\":%zu,\"missed\":%zu,\"false\":%zu,\"episodes\":[",
+                 list->all[EPISODE_FOUND], list->all[EPISODE_MISSED], list->all[EPISODE_FALSE]);
     for (size_t kind = 0; kind < EPISODE_KINDS; kind++)
-        for (size_t i = 0; i < list->counts[kind] && code == EXIT_OK; i++)
+        for (size_t i = 0; i < list->counts[kind] && code == EXIT_OK; i++, before = ",\n") {
+            output_text(before);
             code = print_card(report, &list->items[kind][i]);
-    page_print(&report->page, "</div>\n");
+        }
+    output_text("]");
     return code;
 }
 
@@ -473,12 +339,13 @@ exit_code report_episodes(eval_page *report)
 {
     shown_list *list = calloc(1, sizeof *list);
     exit_code code = EXIT_OK;
-    if (!list || !find_shown(report, list))
+    if (!list || !find_shown(report, list)) {
         code = complain(EXIT_FAILED, "out of memory");
-    if (code == EXIT_OK)
+    } else {
         share_cards(list);
-    if (code == EXIT_OK && list->counts[0] + list->counts[1] + list->counts[2] > 0)
+        memcpy(report->episodes, list->all, sizeof list->all);
         code = print_cards(report, list);
+    }
     free(list);
     return code;
 }

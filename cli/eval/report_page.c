@@ -1,96 +1,167 @@
-/* The frame of the page of `oif eval --report`. Everything is in one file, including style and
- * drawings; there are no scripts, and nothing is loaded. */
+/* The page of `oif eval --report`. The browser draws it: the file has the data as one JSON object
+ * within the frame of cli/page, whose scripts and styles are in it too, so nothing is loaded. Text
+ * of the input is only in the JSON, which becomes text on the page but never markup. */
 #include "front/columns/derive.h"
+#include "front/page/embedded.h"
 #include "front/text/durations.h"
+#include "front/text/quoting.h"
 #include "report.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* Colours are variables, so the dark theme is just another list. They are distinguishable for
- * colour-blind readers. */
-static const char style[] =
-    ":root{--ink:#1c2430;--dim:#5b6675;--paper:#fff;--card:#f5f7fa;--edge:#d5dbe3;--score:#4878a8;"
-    "--label:#f2c14e;--hit:#1b7f4d;--false:#c8372d;--limit:#7a4fa3;--c0:#0072b2;--c1:#d55e00;"
-    "--c2:#009e73;--c3:#a0508a;--c4:#8a6d00;--c5:#3f9fd0;--c6:#6b6b6b;--c7:#e41a1c}\n"
-    "@media (prefers-color-scheme:dark){:root{--ink:#e6eaf0;--dim:#9aa6b5;--paper:#14181e;"
-    "--card:#1e242d;--edge:#37414e;--score:#6fa8dc;--label:#c99a2e;--hit:#4cc38a;--false:#ff7b6b;"
-    "--limit:#c39bea;--c0:#56b4e9;--c1:#ff9a4d;--c2:#3ccf9f;--c3:#d88fc4;--c4:#d8b93a;--c5:#9fd3f0;"
-    "--c6:#b5b5b5;--c7:#ff6b6b}}\n"
-    "body{margin:0 auto;padding:1rem;max-width:64rem;background:var(--paper);color:var(--ink);"
-    "font:16px/1.5 system-ui,sans-serif}\n"
-    "h1{font-size:1.5rem;margin:.5rem 0;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 "
-    ".5rem}h3{font-size:1rem;margin:0}p{margin:.4rem 0}.dim{color:var(--dim);font-size:.875rem}\n"
-    "table{border-collapse:collapse;width:100%}td,th{padding:.3rem "
-    ".6rem;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}"
-    ".wide{overflow-x:auto}.wide>svg{min-width:40rem}.wide td,.wide "
-    "th{white-space:nowrap}.number{text-align:right}\n"
-    ".bar{height:.4rem;min-width:1px;background:var(--score);border-radius:2px}.bar.false{"
-    "background:"
-    "var(--false)}td.meter{min-width:6rem}\n"
-    ".cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(18rem,1fr));gap:1rem}"
-    ".card{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:.7rem;"
-    "overflow-wrap:anywhere}.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(18rem,"
-    "1fr));gap:1rem}\n"
-    ".badge{display:inline-block;padding:0 .5rem;border-radius:4px;color:var(--paper);"
-    "font-size:.875rem}.badge.found{background:var(--hit)}.badge.missed{background:var(--dim)}"
-    ".badge.false{background:var(--false)}\n"
-    "svg{width:100%;height:auto;display:block}svg text{fill:var(--ink);font:12px system-ui,"
-    "sans-serif}svg .tick{fill:var(--dim);font-size:11px}svg .grid{stroke:var(--edge)}"
-    "svg .mark{stroke:var(--dim)}svg .axis{fill:var(--dim)}svg path{fill:none;stroke-width:1.5}\n"
-    "svg .band{fill:var(--score);stroke:none;opacity:.55}svg .curve{stroke:var(--score)}"
-    "svg .limit{stroke:var(--limit);stroke-dasharray:5 3}svg .labelled{fill:var(--label);"
-    "opacity:.45}svg .hit{fill:var(--hit)}svg .wrong{fill:var(--false)}svg .chance{stroke:"
-    "var(--dim);stroke-dasharray:2 4}\n"
-    ".legend{list-style:none;margin:.3rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem}"
-    ".legend svg{width:1.6rem;display:inline-block;vertical-align:middle;margin-right:.3rem}\n";
+/* ---- The file ---- */
 
-static void print_colours(html_page *page)
+/* A path that is not a regular file, such as /dev/stdout or a pipe, cannot be replaced. */
+static bool is_replaceable(const char *path)
 {
-    for (int i = 0; i < 8; i++)
-        page_print(page, "svg .c%d{stroke:var(--c%d)}svg .dot.c%d{fill:var(--c%d);stroke:none}", i,
-                   i, i, i);
+    struct stat status;
+    return lstat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-static void begin(eval_page *report)
+/* With the permissions of an ordinary new file; mkstemp makes private ones. */
+static int open_temporary(char *path)
 {
-    html_page *page = &report->page;
-    const char *name = report->evaluation->input->source.name;
-    page_print(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                     "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>oif eval: ");
-    page_text(page, name);
-    page_print(page, "</title>\n<style>%s", style);
-    print_colours(page);
-    page_print(page, "</style></head><body>\n<h1>");
-    page_text(page, name);
-    page_print(page, "</h1>\n");
+    int descriptor = mkstemp(path);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (descriptor >= 0)
+        (void)!fchmod(descriptor, 0666 & ~mask);
+    return descriptor;
 }
 
-static void end(eval_page *report)
+static bool write_whole(FILE *file, const char *text, size_t bytes, bool is_temporary)
 {
-    page_print(&report->page,
-               "<p class=\"dim\">Written by oif %s. Definitions: <code>oif eval</code> "
-               "in the manual, page evaluate.md.</p>\n</body></html>\n",
-               oif_version());
+    bool is_written = fwrite(text, 1, bytes, file) == bytes && fflush(file) == 0 &&
+                      (!is_temporary || fsync(fileno(file)) == 0);
+    int failure = errno;
+    if (fclose(file) != 0 && is_written)
+        return false;
+    errno = failure;
+    return is_written;
 }
 
-const char *report_place(const eval_page *report, size_t row, char text[REPORT_PLACE_BYTES])
+/* The file is written completely or stays as it was. */
+static exit_code write_file(const char *path, const char *text, size_t bytes)
 {
+    bool is_temporary = is_replaceable(path);
+    size_t room = strlen(path) + sizeof ".XXXXXX";
+    char *temporary = malloc(room);
+    if (!temporary)
+        return complain(EXIT_FAILED, "out of memory");
+    snprintf(temporary, room, "%s.XXXXXX", path);
+    int descriptor =
+        is_temporary ? open_temporary(temporary) : open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    bool is_written = file && write_whole(file, text, bytes, is_temporary) &&
+                      (!is_temporary || rename(temporary, path) == 0);
+    exit_code code = is_written ? EXIT_OK : complain(EXIT_FAILED, "%s: %s", path, strerror(errno));
+    if (descriptor >= 0 && !file)
+        close(descriptor);
+    if (descriptor >= 0 && is_temporary && !is_written)
+        unlink(temporary);
+    free(temporary);
+    return code;
+}
+
+/* ---- The data ---- */
+
+void report_list(const char *name, const double values[], size_t count, size_t step, int digits)
+{
+    output_print("\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        output_text(i > 0 ? "," : "");
+        if (isfinite(values[i * step]))
+            output_print("%.*g", digits, values[i * step]);
+        else
+            output_text("null");
+    }
+    output_text("]");
+}
+
+void report_text(const char *name, const char *text)
+{
+    output_print("\"%s\":", name);
+    quoting_write_json(text, strlen(text));
+}
+
+static void print_head(const eval_page *report)
+{
+    const eval_run *evaluation = report->evaluation;
+    const eval_rows *rows = &evaluation->rows;
+    double delay = report->best->mean[MEASURE_DELAY_SECONDS], times[] = {NAN, NAN};
+    char alerts[ALERTS_TEXT_BYTES], duration[DURATION_TEXT_BYTES];
+    if (rows->seconds) {
+        times[0] = rows->seconds[0];
+        times[1] = rows->seconds[rows->count - 1];
+    }
+    output_print("{\"version\":\"%s\",", oif_version());
+    report_text("name", evaluation->input->source.name);
+    output_print(",\"alerts_by\":\"%s\",\"higher_rate\":\"%.1g\",\"is_timed\":%s,\"has_keys\":%s,"
+                 "\"rows\":%zu,\"columns\":%zu,\"keys\":%zu,\"anomalies\":%zu,"
+                 "\"labelled_episodes\":%zu,\"runs\":%zu,\"median_delay\":\"%s\",",
+                 eval_alerts_text(evaluation, alerts), eval_higher_rate(evaluation),
+                 eval_is_timed(evaluation) ? "true" : "false", rows->keys ? "true" : "false",
+                 rows->count, report->column_count, rows->key_count, rows->anomaly_count,
+                 rows->labelled_episodes, evaluation->run_count,
+                 isnan(delay) ? "" : duration_text(delay, duration));
+    report_list("times", times, 2, 1, REPORT_TIME_DIGITS);
+}
+
+/* Text between the tags of a script: < could end it. */
+static void print_escaped(const char *text, size_t bytes)
+{
+    const char *end = text + bytes;
+    while (text < end) {
+        const char *next = memchr(text, '<', (size_t)(end - text));
+        output_write(text, (size_t)((next ? next : end) - text));
+        if (next)
+            output_text("\\u003c");
+        text = next ? next + 1 : end;
+    }
+}
+
+static exit_code print_data(eval_page *report)
+{
+    size_t bytes;
+    output_divert();
+    print_head(report);
+    bool has_memory = report_detectors(report);
+    report_scores(report);
+    exit_code code = has_memory ? report_episodes(report) : EXIT_OK;
+    output_text("}");
+    char *text = output_diverted(&bytes);
+    if (!has_memory || !text)
+        code = complain(EXIT_FAILED, "out of memory");
+    if (code == EXIT_OK)
+        print_escaped(text, bytes);
+    free(text);
+    return code;
+}
+
+/* ---- The whole ---- */
+
+static exit_code print_page(eval_page *report)
+{
+    static const char place[] = "@DATA@";
     const eval_rows *rows = &report->evaluation->rows;
-    char moment[MOMENT_TEXT_BYTES], number[GROUPED_TEXT_BYTES];
-    if (!rows->seconds || isnan(rows->seconds[row])) {
-        snprintf(text, REPORT_PLACE_BYTES, "row %s", grouped_text(row + 1, number));
-        return text;
-    }
-    moment_text(rows->seconds[row], moment);
-    if (moment[0] && strlen(moment) > 16 && moment[10] == 'T') {
-        moment[10] = ' ';
-        moment[16] = '\0'; /* without seconds */
-    }
-    snprintf(text, REPORT_PLACE_BYTES, "%s", moment);
-    return text;
+    const char *frame = (const char *)embedded_find("/report.html")->bytes;
+    const char *data = strstr(frame, place);
+    output_write(frame, (size_t)(data - frame));
+    output_text("<script type=\"application/json\" id=\"data\">");
+    exit_code code = print_data(report);
+    output_print("</script>\n<noscript><p>%s, %zu rows with %zu labelled episodes: %zu found, "
+                 "%zu missed, %zu false. Charts and tables need JavaScript.</p></noscript>",
+                 report->best->name, rows->count, rows->labelled_episodes,
+                 report->episodes[EPISODE_FOUND], report->episodes[EPISODE_MISSED],
+                 report->episodes[EPISODE_FALSE]);
+    output_text(data + sizeof place - 1);
+    return code;
 }
 
 static exit_code name_columns(eval_page *report)
@@ -107,17 +178,16 @@ static exit_code name_columns(eval_page *report)
     return has_memory ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
 }
 
-static exit_code write_parts(eval_page *report)
+static exit_code write_page(eval_page *report)
 {
-    begin(report);
-    report_summary(report);
-    if (report->evaluation->contestant_count > 1)
-        report_detectors(report);
-    report_scores(report);
-    exit_code code = report_episodes(report);
-    if (code == EXIT_OK && !report_curves(report))
-        code = complain(EXIT_FAILED, "out of memory");
-    end(report);
+    size_t bytes;
+    output_divert();
+    exit_code code = print_page(report);
+    char *text = output_diverted(&bytes);
+    if (code == EXIT_OK)
+        code = text ? write_file(report->evaluation->settings->eval.report, text, bytes)
+                    : complain(EXIT_FAILED, "out of memory");
+    free(text);
     return code;
 }
 
@@ -127,9 +197,7 @@ exit_code eval_write_report(eval_run *evaluation)
     eval_page report = {.evaluation = evaluation, .best = best, .shown = &best->tries[0]};
     exit_code code = name_columns(&report);
     if (code == EXIT_OK)
-        code = page_open(&report.page, evaluation->settings->eval.report);
-    if (code == EXIT_OK)
-        code = page_close(&report.page, write_parts(&report));
+        code = write_page(&report);
     for (size_t i = 0; report.names && i < report.column_count; i++)
         free(report.names[i]);
     free(report.names);

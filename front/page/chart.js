@@ -36,14 +36,16 @@ function rangeOf(lists) {
                 if (y < low) low = y;
                 if (y > high) high = y;
             }
-    if (low > high)
-        return [0, 1];
+    return low > high ? [0, 1] : [low, high];
+}
+
+function withMargin([low, high]) {
     const margin = (high - low || Math.abs(high) || 1) * 0.08;
     return [low - margin, high + margin];
 }
 
 // Where the line is interrupted: a pause much longer than is usual.
-export function gapLimit(x) {
+function gapLimit(x) {
     if (x.length < 8)
         return Infinity;
     const every = Math.max(1, Math.floor(x.length / 200)), steps = [];
@@ -52,6 +54,13 @@ export function gapLimit(x) {
     steps.sort((a, b) => a - b);
     const usual = steps[Math.floor(steps.length / 2)];
     return usual > 0 ? 8 * usual : Infinity;
+}
+
+// The x axis is the time where rows have one and it rises, else the number of the row.
+export function axisOf(times, rows) {
+    const isTime = times.length > 1 && times.every((t, i) => t != null && (i === 0 || t >= times[i - 1])) &&
+                   times[times.length - 1] > times[0];
+    return { x: isTime ? times : rows, isTime, gap: isTime ? gapLimit(times) : Infinity };
 }
 
 // ---- Drawing ----
@@ -64,10 +73,12 @@ function colour(name) {
     return getComputedStyle(probe).color;
 }
 
-export function readColours() {
+const COLOURS = ["ink", "dim", "grid", "line", "alarm", "calm", "shade", "shade-strong", "card"];
+
+// Those that every chart has, and others by name.
+export function readColours(others = []) {
     document.body.append(probe);
-    const names = ["ink", "dim", "grid", "line", "alarm", "shade", "shade-strong", "card"];
-    return Object.fromEntries(names.map(name => [name, colour(name)]));
+    return Object.fromEntries([...COLOURS, ...others].map(name => [name, colour(name)]));
 }
 
 // The canvas has as many dots as the screen, and all sizes below are in CSS pixels.
@@ -128,25 +139,30 @@ function drawLine(pen, x, y, toX, toY, gap) {
 function drawSpans(pen, spans, toX, height, colours) {
     for (const span of spans) {
         const from = toX(span.from) - 1.5, width = Math.max(3, toX(span.to) - from + 1.5);
-        pen.fillStyle = colours[span.chosen ? "shade-strong" : "shade"];
+        pen.fillStyle = colours[span.shade ?? (span.chosen ? "shade-strong" : "shade")];
         pen.fillRect(from, TOP, width, height - TOP - BOTTOM);
-        pen.fillStyle = colours.alarm; // a bar as well: never by colour alone
+        pen.fillStyle = colours[span.shade ?? "alarm"]; // a bar as well: never by colour alone
         pen.fillRect(from, TOP - 4, width, span.chosen ? 4 : 2);
     }
 }
 
-function drawMarks(pen, marks, x, y, toX, toY, colours) {
-    pen.fillStyle = colours.alarm;
-    let before = -Infinity;
-    for (const i of marks) {
-        const px = toX(x[i]), py = toY(y[i]);
-        if (px - before < 2 && marks.length > 400)
+// Dots, or triangles. One without a value is at the bottom.
+function drawMarks(pen, marks, { toX, toY, low }, colours) {
+    const before = {};
+    for (const mark of marks) {
+        const px = toX(mark.x), py = toY(mark.y ?? low), name = mark.colour ?? "alarm";
+        if (px - before[name] < 2 && marks.length > 400)
             continue;
-        before = px;
+        before[name] = px;
+        pen.fillStyle = colours[name];
         pen.beginPath();
-        pen.moveTo(px, py - 4);
-        pen.lineTo(px + 3.6, py + 2.6);
-        pen.lineTo(px - 3.6, py + 2.6);
+        if (mark.isDot) {
+            pen.arc(px, py, 3.5, 0, 7);
+        } else {
+            pen.moveTo(px, py - 4);
+            pen.lineTo(px + 3.6, py + 2.6);
+            pen.lineTo(px - 3.6, py + 2.6);
+        }
         pen.fill();
     }
 }
@@ -159,7 +175,7 @@ function drawGrid(pen, frame, view, colours) {
     pen.fillStyle = colours.dim;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (const y of ticks(low, high, niceStep(high - low, height > 130 ? 4 : 3))) {
+    for (const y of ticks(low, high, niceStep(high - low, height > 250 ? 6 : height > 130 ? 4 : 3))) {
         const py = Math.round(toY(y)) + 0.5;
         pen.beginPath();
         pen.moveTo(LEFT, py);
@@ -168,10 +184,11 @@ function drawGrid(pen, frame, view, colours) {
         pen.fillText(format.number(Math.abs(y) < (high - low) * 1e-9 ? 0 : y), LEFT - 6, py);
     }
     pen.textBaseline = "alphabetic";
-    const wanted = Math.max(1, Math.floor((width - LEFT) / 72));
-    const step = view.isTime ? timeStep(to - from, wanted) : Math.max(1, niceStep(to - from || 1, wanted));
+    const wanted = Math.max(1, Math.floor((width - LEFT) / (view.isShare ? 48 : 72)));
+    const step = view.isTime ? timeStep(to - from, wanted)
+        : Math.max(view.isShare ? 0 : 1, niceStep(to - from || 1, wanted));
     for (const x of ticks(from, to, step, view.isTime ? format.utcOffset(from) : 0)) {
-        const text = view.isTime ? format.tick(x, step) : format.count(x);
+        const text = view.isTime ? format.tick(x, step) : view.isShare ? format.number(x) : format.count(x);
         const half = pen.measureText(text).width / 2, px = toX(x);
         pen.textAlign = "center";
         if (px - half > LEFT - 8 && px + half < width)
@@ -203,30 +220,33 @@ function drawCursor(pen, frame, view, shown, colours) {
 
 // ---- The chart ----
 
-// shown: { x, isTime, gap, lines: [{ y, dashed }], spans: [{ from, to, chosen }], marks: [i], cursor: i }
-// The first line is the one that marks and cursor are on.
+// shown: { x, isTime, isShare, gap, range: [low, high], lines: [{ x, y, colour, dashed }],
+//          spans: [{ from, to, chosen, shade }], marks: [{ x, y, colour, isDot }], cursor: i }
+// The first line is on top, and the cursor is on it. A line may have its own x. Without a range it is that of the lines;
+// what is beyond it is drawn at the edge. Colours are names of those that were read.
 export function draw(canvas, shown, colours) {
     const frame = prepare(canvas);
     if (frame.width < LEFT + RIGHT + 10 || !shown.x.length)
         return;
-    const { pen, width, height } = frame, x = shown.x;
-    const [low, high] = rangeOf(shown.lines.map(line => line.y));
+    const { pen, width, height } = frame, { x, isTime, isShare } = shown;
+    const [low, high] = withMargin(shown.range ?? rangeOf(shown.lines.map(line => line.y)));
     const from = x[0], to = Math.max(x[x.length - 1], from + 1e-9);
     const toX = value => LEFT + (value - from) / (to - from) * (width - LEFT - RIGHT);
-    const toY = value => height - BOTTOM - (value - low) / (high - low) * (height - TOP - BOTTOM);
-    const view = { low, high, from, to, toX, toY, isTime: shown.isTime };
+    const share = value => Math.min(Math.max((value - low) / (high - low), 0), 1);
+    const toY = value => height - BOTTOM - share(value) * (height - TOP - BOTTOM);
+    const view = { low, high, from, to, toX, toY, isTime, isShare };
 
     drawSpans(pen, shown.spans, toX, height, colours);
     drawGrid(pen, frame, view, colours);
     pen.lineJoin = "round";
     for (const line of [...shown.lines].reverse()) {
-        pen.strokeStyle = line.dashed ? colours.ink : colours.line;
+        pen.strokeStyle = colours[line.colour ?? (line.dashed ? "ink" : "line")];
         pen.lineWidth = line.dashed ? 1.2 : 1.5;
         pen.setLineDash(line.dashed ? [5, 4] : []);
-        drawLine(pen, x, line.y, toX, toY, shown.gap);
+        drawLine(pen, line.x ?? x, line.y, toX, toY, shown.gap);
     }
     pen.setLineDash([]);
-    drawMarks(pen, shown.marks, x, shown.lines[0].y, toX, toY, colours);
+    drawMarks(pen, shown.marks, view, colours);
     drawCursor(pen, frame, view, shown, colours);
 }
 

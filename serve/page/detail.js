@@ -1,7 +1,7 @@
 // The chosen key: its state in words, its score with threshold and episodes, its columns with the
 // reason's first, and the same as tables.
 import { ask, path } from "./server.js";
-import { draw, gapLimit, indexAt, readColours } from "./chart.js";
+import { axisOf, draw, indexAt, readColours } from "./chart.js";
 import { $, el, fill, setGrade, setText, show } from "./dom.js";
 import * as format from "./format.js";
 
@@ -154,16 +154,12 @@ function renderReadout() {
 
 // ---- Charts ----
 
-// The x axis is the time where rows have one and it rises, else the number of the row.
 function prepare() {
-    const { times, rows } = points;
-    points.isTime = times.length > 1 && times.every((t, i) => t != null && (i === 0 || t >= times[i - 1])) &&
-                    times[times.length - 1] > times[0];
-    points.x = points.isTime ? times : rows;
-    points.gap = points.isTime ? gapLimit(times) : Infinity;
+    const { times, rows, scores } = points;
+    Object.assign(points, axisOf(times, rows));
     points.spans = spansOf();
     points.marks = [];
-    points.grades.forEach((grade, i) => grade > 0 && points.marks.push(i));
+    points.grades.forEach((grade, i) => grade > 0 && points.marks.push({ x: points.x[i], y: scores[i] }));
 }
 
 function spansOf() {

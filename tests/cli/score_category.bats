@@ -174,5 +174,5 @@ assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
     alerts=$("$OIF" score --label fault --time at --category state --only-alerts labelled.csv | tail -n +2 | wc -l)
     contains "$output" "\"alerts\": $alerts,"
     "$OIF" eval --label fault --time at --category state --report page.html labelled.csv > /dev/null
-    contains "$(cat page.html)" "state new value"
+    contains "$(cat page.html)" '{"column":"state","text":"new value",'
 }

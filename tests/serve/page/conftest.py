@@ -1,4 +1,4 @@
-"""A real `oif serve` and a real Chromium, for the tests of the live page.
+"""A real `oif serve` and a real Chromium, for the tests of the live page and of the report of `oif eval`.
 
     tests/serve/run.sh tests/serve/page
 
@@ -59,7 +59,7 @@ def open_page(chromium):
                                        **{"timezone_id": "UTC", "locale": "en", **options})
         contexts.append(context)
         page = context.new_page()
-        origin = re.match(r"https?://[^/]+", url)[0]
+        origin = re.match(r"https?://[^/]+|file:.*", url)[0]
         page.set_default_timeout(120000)
         page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
         page.on("dialog", lambda dialog: (complaints.append("a dialog of the browser"), dialog.dismiss()))
