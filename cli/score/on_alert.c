@@ -132,15 +132,13 @@ static void count_failure(on_alert *actions, const char *what, int number, const
 
 static bool start(on_alert *actions, alert_job *job)
 {
-    int ends[2];
-    if (pipe(ends) != 0) {
-        count_failure(actions, "cannot be started: ", -1, strerror(errno));
-        return false;
+    int ends[2], reason = pipe(ends) == 0 ? 0 : errno;
+    if (reason == 0) {
+        fcntl(ends[1], F_SETFL, O_NONBLOCK);
+        job->record_fd = ends[1];
+        reason = spawn(actions->command, job, ends[0]);
+        close(ends[0]);
     }
-    fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    job->record_fd = ends[1];
-    int reason = spawn(actions->command, job, ends[0]);
-    close(ends[0]);
     if (reason != 0) {
         count_failure(actions, "cannot be started: ", -1, strerror(reason));
         return false;
@@ -225,10 +223,9 @@ static void judge_end(on_alert *actions, int status)
     actions->ended++;
     if (WIFSIGNALED(status))
         count_failure(actions, "was ended by signal", WTERMSIG(status), "");
-    else if (WEXITSTATUS(status) == 127)
-        count_failure(actions, "ended with status", 127, ": the shell has not found it");
     else if (WEXITSTATUS(status) != 0)
-        count_failure(actions, "ended with status", WEXITSTATUS(status), "");
+        count_failure(actions, "ended with status", WEXITSTATUS(status),
+                      WEXITSTATUS(status) == 127 ? ": the shell has not found it" : "");
 }
 
 static bool has_ended(on_alert *actions, const alert_job *job)

@@ -8,7 +8,7 @@
 #include "front/options/season_option.h"
 #include "front/text/clock.h"
 #include "front/text/signals.h"
-#include "scoring_threads.h"
+#include "scoring_run.h"
 #include "verbose.h"
 
 #include <inttypes.h>
@@ -276,13 +276,6 @@ static bool had_alerts(const scoring_run *scoring)
            (worst > OIF_GRADE_NONE && worst >= scoring->settings->min_grade);
 }
 
-/* What options need from the times of the rows. */
-static exit_code check_times(const cli_settings *settings)
-{
-    alert_options_note_idle(settings);
-    return season_check(settings);
-}
-
 static exit_code score_input(cli_settings *settings, cli_state *state, on_alert *actions)
 {
     cli_input input;
@@ -309,7 +302,8 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
         return signals_stop_requested() ? EXIT_OK : code;
     }
     settings->score.time = input.columns.time_name; /* which may have been found */
-    code = check_times(settings);
+    alert_options_note_idle(settings);
+    code = season_check(settings);
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
     metrics_close(&scoring.metrics);

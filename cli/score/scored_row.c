@@ -1,4 +1,4 @@
-#include "scored_row.h"
+#include "scoring_run.h"
 
 #include "front/results/alert_record.h"
 #include "front/text/cut.h"
@@ -78,7 +78,7 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
         act(scoring, row->record, row->key, &verdict);
     if (!is_printed)
         return true;
-    return scoring->is_watched ? watch_row(&scoring->watch, row->record, &verdict, row->seconds)
+    return scoring->is_watched ? watch_row(&scoring->watch, &verdict, row->seconds)
                                : row_writer_row(&scoring->writer, row->record, &verdict);
 }
 

@@ -48,4 +48,56 @@ typedef struct scoring_run {
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
 } scoring_run;
 
+/* ---- scored_row.c: what happens before, while and after the pipeline processes a row ---- */
+
+/* A row that was processed. */
+typedef struct scored_row {
+    const oif_record *record;
+    oif_text key; /* NULL for an empty one */
+    double seconds;
+    const oif_result *result;
+    const kept_verdict *kept; /* made when it was processed; NULL: the pipeline is asked */
+    bool is_in_block;         /* then the pipeline is not asked */
+} scored_row;
+
+/* The key of a row; NULL for an empty one. */
+oif_text scored_row_key(scoring_run *scoring, const session_row *row);
+
+/* Whether a verdict is needed for a result: to print the row, and to act on it. */
+bool scored_row_is_wanted(const scoring_run *scoring, const oif_result *result);
+bool scored_row_is_acted_on(const scoring_run *scoring, const oif_result *result);
+
+/* The result of a row that was processed alone: the sink of a session. */
+void scored_row_take(void *context, const session_row *row, const oif_result *result);
+
+/* Messages about a row that was processed, to be printed before the row itself. */
+void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short);
+
+/* Writes the row if it is to be printed, and runs the command of --on-alert. Returns false once
+ * stdout is closed or has failed. */
+bool scored_row_write(scoring_run *scoring, const scored_row *row);
+
+/* After the row was written. */
+void scored_row_finish(scoring_run *scoring);
+
+/* After it: saves the state if it is due or was asked for. */
+void scored_row_save(scoring_run *scoring);
+
+/* ---- scoring_threads.c: `oif score --key COL --threads N` ----
+ *
+ * Rows wait in a block, which the threads of the pipeline process together. Output, messages and
+ * state are those of one thread. A block ends when it is full, before the program waits for input,
+ * and when a key may have become silent, because that is reported before the row that shows it. */
+
+/* Starts the threads if there are to be several; a note says why they would have no effect. Prints
+ * what is wrong unless it returns EXIT_OK. */
+exit_code scoring_threads_start(scoring_run *scoring);
+
+/* Lets a row wait in scoring->block, and processes the block when it is time to. False: the row is
+ * too large to wait, and is to be processed by itself. */
+bool scoring_threads_row(scoring_run *scoring, const session_row *row);
+
+/* Processes and writes the rows that wait. False: the run is over. */
+bool scoring_threads_flush(void *scoring);
+
 #endif

@@ -1,4 +1,4 @@
-#include "scoring_threads.h"
+#include "scoring_run.h"
 
 #include "front/text/signals.h"
 

@@ -20,25 +20,20 @@ static bool asks_for_alerts(const cli_settings *settings)
            score->min_grade != OIF_GRADE_NONE || settings_give_option(settings, "silence");
 }
 
-/* Whether silence is acted on even if alerts are not printed. */
-static bool acts_on_alerts(const score_settings *score)
-{
-    return score->on_alert || score->fail_on_alert;
-}
-
 silence_monitor silence_monitor_start(const cli_settings *settings, const row_writer *writer,
                                       watch_view *watch, on_alert *actions)
 {
-    bool is_shown = asks_for_alerts(settings);
-    return (silence_monitor){.is_wanted = settings->score.time &&
-                                          (is_shown || acts_on_alerts(&settings->score)),
+    const score_settings *score = &settings->score;
+    bool is_shown = asks_for_alerts(settings),
+         is_used = is_shown || score->on_alert || score->fail_on_alert;
+    return (silence_monitor){.is_wanted = score->time && is_used,
                              .is_shown = is_shown,
-                             .is_counted = settings->score.fail_on_alert,
+                             .is_counted = score->fail_on_alert,
                              .actions = actions,
                              .writer = writer,
                              .watch = watch,
-                             .key = settings->score.key,
-                             .member = settings->score.prefix ? settings->score.prefix : "oif",
+                             .key = score->key,
+                             .member = score->prefix ? score->prefix : "oif",
                              .clock = {.latest = NAN}};
 }
 

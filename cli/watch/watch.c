@@ -6,7 +6,6 @@
 #include "front/text/cut.h"
 #include "front/text/quoting.h"
 #include "front/text/signals.h"
-#include "watch_view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -207,7 +206,7 @@ static void add_to_history(watch_view *watch, const row_verdict *verdict, oif_te
 static watch_episode *new_episode(watch_view *watch)
 {
     watch_episode *episode = &watch->episodes[watch->episode_count++ % WATCH_EPISODES];
-    *episode = (watch_episode){.number = 0};
+    *episode = (watch_episode){.is_note = false};
     return episode;
 }
 
@@ -215,7 +214,7 @@ static watch_episode *find_episode(watch_view *watch, uint64_t hash, uint64_t nu
 {
     for (size_t i = 0; i < WATCH_EPISODES; i++) {
         watch_episode *episode = &watch->episodes[i];
-        if (episode->number == number && episode->key_hash == hash && !episode->is_note)
+        if (episode->info.number == number && episode->key_hash == hash && !episode->is_note)
             return episode;
     }
     return new_episode(watch);
@@ -229,17 +228,11 @@ static void add_to_episode(watch_view *watch, const row_verdict *verdict, oif_te
         return;
     watch_episode *episode = find_episode(watch, hash, info->number);
     bool is_worst = info->peak_row == info->first_row + info->rows - 1;
-    if (episode->number == 0)
+    if (episode->info.number == 0)
         copy_key(episode->key, key);
     episode->key_hash = hash;
-    episode->number = info->number;
-    episode->is_over = info->is_over || verdict->result.episode == OIF_EPISODE_ENDS;
-    episode->rows = info->rows;
-    episode->first_row = info->first_row;
-    episode->first_seconds = info->first_seconds;
-    episode->last_seconds = info->last_seconds;
-    episode->severity = info->peak_severity;
-    episode->grade = info->peak_grade;
+    episode->info = *info;
+    episode->info.is_over |= verdict->result.episode == OIF_EPISODE_ENDS;
     if (verdict->reason_count > 0 && (is_worst || !*episode->reason))
         result_fields_reasons_text(verdict, episode->reason, sizeof episode->reason);
 }
@@ -253,8 +246,7 @@ void watch_note(watch_view *watch, const char *text)
 
 /* ---- Rows ---- */
 
-bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict,
-               double seconds)
+bool watch_row(watch_view *watch, const row_verdict *verdict, double seconds)
 {
     const oif_result *result = &verdict->result;
     oif_text key = {"", 0};
@@ -264,7 +256,6 @@ bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *v
                  watch->input->source.files.total_bytes == 0;
     double now = looks ? clock_seconds() : watch->looked;
     watch->looked = now;
-    (void)record;
     if (recent)
         key = (oif_text){recent, key_bytes};
     uint64_t hash = byte_hash(BYTE_HASH_START, key.text, key.bytes);
@@ -299,8 +290,9 @@ static void prepare_terminal(watch_view *watch, size_t columns, size_t lines)
     watch->lines_drawn = lines;
 }
 
-static void draw(watch_view *watch, bool is_last)
+void watch_draw(watch_view *watch)
 {
+    const bool is_last = watch->is_ended;
     size_t columns, lines;
     screen picture;
     screen_size(&columns, &lines);
@@ -317,16 +309,11 @@ static void draw(watch_view *watch, bool is_last)
     watch->next_draw = clock_seconds() + draw_seconds;
 }
 
-void watch_draw(watch_view *watch)
-{
-    draw(watch, false);
-}
-
 void watch_end(watch_view *watch)
 {
     watch->is_ended = true;
     if (watch->rows > 0)
-        draw(watch, true);
+        watch_draw(watch);
     output_release_messages();
     free_history(watch);
     *watch = (watch_view){0};

@@ -1,4 +1,4 @@
-#include "watch_view.h"
+#include "watch.h"
 
 #include "cli/draw/chart.h"
 #include "front/text/clock.h"
@@ -244,17 +244,17 @@ static size_t paint_chart(const watch_view *watch, screen *picture, size_t top, 
 
 static screen_style grade_style(const watch_episode *episode)
 {
-    return episode->is_note || episode->grade < OIF_GRADE_WARNING ? STYLE_PLAIN
-           : episode->grade == OIF_GRADE_CRITICAL                 ? STYLE_RED
-                                                                  : STYLE_YELLOW;
+    return episode->is_note || episode->info.peak_grade < OIF_GRADE_WARNING ? STYLE_PLAIN
+           : episode->info.peak_grade == OIF_GRADE_CRITICAL                 ? STYLE_RED
+                                                                            : STYLE_YELLOW;
 }
 
 static void length_text(const watch_episode *episode, char text[LABEL_BYTES])
 {
     char rows[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES];
-    double seconds = episode->last_seconds - episode->first_seconds;
-    snprintf(text, LABEL_BYTES, "%s%s rows%s%s", episode->is_over ? "" : "now, ",
-             grouped_text(episode->rows, rows), seconds > 0 ? ", " : "",
+    double seconds = episode->info.last_seconds - episode->info.first_seconds;
+    snprintf(text, LABEL_BYTES, "%s%s rows%s%s", episode->info.is_over ? "" : "now, ",
+             grouped_text(episode->info.rows, rows), seconds > 0 ? ", " : "",
              seconds > 0 ? duration_text(seconds, duration) : "");
 }
 
@@ -266,20 +266,21 @@ static void episode_line(const watch_view *watch, const watch_episode *episode, 
         snprintf(text, TEXT_BYTES, "  %s", episode->reason);
         return;
     }
-    if (isnan(episode->first_seconds))
-        snprintf(start, sizeof start, "row %s", grouped_text(episode->first_row, row));
+    if (isnan(episode->info.first_seconds))
+        snprintf(start, sizeof start, "row %s", grouped_text(episode->info.first_row, row));
     else
-        time_label(episode->first_seconds,
-                   watch->last_seconds - episode->first_seconds >= day_seconds, start);
+        time_label(episode->info.first_seconds,
+                   watch->last_seconds - episode->info.first_seconds >= day_seconds, start);
     length_text(episode, length);
     if (columns < WIDE_COLUMNS) {
-        snprintf(text, TEXT_BYTES, "%s %s %.1f %s%s%s", start, grade_word(episode->grade),
-                 episode->severity, episode->key, *episode->key ? " " : "", episode->reason);
+        snprintf(text, TEXT_BYTES, "%s %s %.1f %s%s%s", start, grade_word(episode->info.peak_grade),
+                 episode->info.peak_severity, episode->key, *episode->key ? " " : "",
+                 episode->reason);
         return;
     }
     snprintf(text, TEXT_BYTES, "  %-11s  %-20s  %-8s %5.1f  %s%s%s", start, length,
-             grade_word(episode->grade), episode->severity, episode->key, *episode->key ? "  " : "",
-             episode->reason);
+             grade_word(episode->info.peak_grade), episode->info.peak_severity, episode->key,
+             *episode->key ? "  " : "", episode->reason);
 }
 
 static size_t paint_episodes(const watch_view *watch, screen *picture, size_t line, size_t lines)
