@@ -14,32 +14,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The model of the key that was seen last; a pipeline that has seen no row has none. */
-typedef struct recent_model {
-    const oif_detector *detector;
-    const char *key; /* NULL: there are no keys */
-    size_t key_bytes;
-} recent_model;
+/* What was loaded: one of the two is NULL. */
+typedef struct loaded_state {
+    oif_pipeline *pipeline;
+    oif_detector *detector;
+    uint64_t file_bytes, kept_bytes; /* 0: unknown */
+} loaded_state;
 
-static recent_model find_recent_model(const oif_pipeline *pipeline)
+static size_t column_count(const loaded_state *held)
 {
-    recent_model recent;
-    recent.key = oif_pipeline_recent_key(pipeline, &recent.key_bytes);
-    recent.detector = oif_pipeline_detector(pipeline, recent.key, recent.key_bytes);
-    return recent;
+    return held->pipeline ? oif_pipeline_columns(held->pipeline)
+                          : oif_detector_columns(held->detector);
 }
 
-/* The names of columns, of a detector or a pipeline: the first is NULL when there are none. */
-typedef const char *(*name_function)(const void *object, size_t column);
-
-static const char *detector_name(const void *detector, size_t column)
+/* The first is NULL when there are none. */
+static const char *column_name(const loaded_state *held, size_t column)
 {
-    return oif_detector_column_name(detector, column);
-}
-
-static const char *pipeline_name(const void *pipeline, size_t column)
-{
-    return oif_pipeline_column_name(pipeline, column);
+    return held->pipeline ? oif_pipeline_column_name(held->pipeline, column)
+                          : oif_detector_column_name(held->detector, column);
 }
 
 /* ---- As a table ---- */
@@ -95,46 +87,50 @@ static void print_params(const char *title, const oif_params *params)
     }
 }
 
-static void print_names(const void *object, name_function name, size_t count)
+static void print_names(const loaded_state *held)
 {
-    if (!name(object, 0))
+    if (!column_name(held, 0))
         return;
     output_print("names of the columns\n");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < column_count(held); i++) {
         output_print("  ");
-        quoting_write_json(name(object, i), strlen(name(object, i)));
+        quoting_write_json(column_name(held, i), strlen(column_name(held, i)));
         output_print("\n");
     }
 }
 
-static void print_detector(const oif_detector *detector, uint64_t file_bytes)
+static void print_detector(const loaded_state *held)
 {
+    const oif_detector *detector = held->detector;
     const oif_params *params = oif_detector_params(detector);
     output_print("%-26s %14s\n", "detector", params->table->name);
-    print_count("columns", oif_detector_columns(detector));
+    print_count("columns", column_count(held));
     print_count("rows learned", oif_detector_rows_learned(detector));
     output_print("%-26s %14s\n", "ready", oif_detector_ready(detector) ? "yes" : "no");
     print_count("bytes in memory", oif_detector_memory_bytes(detector));
-    print_count("bytes in the file", file_bytes);
-    print_names(detector, detector_name, oif_detector_columns(detector));
+    print_count("bytes in the file", held->file_bytes);
+    print_names(held);
     print_params("parameters", params);
     output_print("figures\n");
     oif_detector_describe(detector, print_figure, NULL);
 }
 
-static void print_recent(const recent_model *recent)
+/* The model of the key that was seen last; a pipeline that has seen no row has none. */
+static void print_recent(const oif_pipeline *pipeline)
 {
-    if (!recent->detector)
+    size_t bytes;
+    const char *key = oif_pipeline_recent_key(pipeline, &bytes);
+    const oif_detector *model = oif_pipeline_detector(pipeline, key, bytes);
+    if (!model)
         return;
     output_print("model");
-    if (recent->key) {
+    if (key) {
         output_print(" of the key seen last, ");
-        /* which has nothing that a terminal would act upon */
-        quoting_write_json(recent->key, recent->key_bytes);
+        quoting_write_json(key, bytes); /* which has nothing that a terminal would act upon */
     }
-    output_print("\n  %-24s %14s\n", "ready", oif_detector_ready(recent->detector) ? "yes" : "no");
-    print_figure(NULL, "rows_learned", (double)oif_detector_rows_learned(recent->detector));
-    oif_detector_describe(recent->detector, print_figure, NULL);
+    output_print("\n  %-24s %14s\n", "ready", oif_detector_ready(model) ? "yes" : "no");
+    print_figure(NULL, "rows_learned", (double)oif_detector_rows_learned(model));
+    oif_detector_describe(model, print_figure, NULL);
 }
 
 /* What is beside the file. */
@@ -147,24 +143,24 @@ static void print_kept(const oif_pipeline *pipeline, uint64_t kept_bytes)
     print_count("bytes of kept models", kept_bytes);
 }
 
-static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t kept_bytes)
+static void print_pipeline(const loaded_state *held)
 {
+    const oif_pipeline *pipeline = held->pipeline;
     const oif_params *params = oif_pipeline_detector_params(pipeline);
-    recent_model recent = find_recent_model(pipeline);
     output_print("%-26s %14s\n", "detector", params->table->name);
-    print_count("columns", oif_pipeline_columns(pipeline));
+    print_count("columns", column_count(held));
     print_count("rows", oif_pipeline_rows(pipeline));
     print_count("models", oif_pipeline_keys(pipeline));
     print_count("evictions", oif_pipeline_evictions(pipeline));
     print_count("bytes in memory", oif_pipeline_memory_bytes(pipeline));
-    if (file_bytes > 0)
-        print_count("bytes in the file", file_bytes);
-    print_kept(pipeline, kept_bytes);
-    print_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
+    if (held->file_bytes > 0)
+        print_count("bytes in the file", held->file_bytes);
+    print_kept(pipeline, held->kept_bytes);
+    print_names(held);
     for_each_derived(pipeline, print_derived);
     print_params("options", oif_pipeline_options(pipeline));
     print_params("parameters", params);
-    print_recent(&recent);
+    print_recent(pipeline);
 }
 
 /* ---- As JSON ---- */
@@ -185,14 +181,14 @@ static void print_json_figures(const oif_detector *detector)
     output_print("}");
 }
 
-static void print_json_names(const void *object, name_function name, size_t count)
+static void print_json_names(const loaded_state *held)
 {
-    output_print(" \"names\": %s", name(object, 0) ? "[" : "null,\n");
-    if (!name(object, 0))
+    output_print(" \"names\": %s", column_name(held, 0) ? "[" : "null,\n");
+    if (!column_name(held, 0))
         return;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < column_count(held); i++) {
         output_print("%s", i > 0 ? ", " : "");
-        quoting_write_json(name(object, i), strlen(name(object, i)));
+        quoting_write_json(column_name(held, i), strlen(column_name(held, i)));
     }
     output_print("],\n");
 }
@@ -203,61 +199,63 @@ static void print_json_derived(size_t number, const char *name)
     quoting_write_json(name, strlen(name));
 }
 
-static void print_json_detector(const oif_detector *detector, uint64_t file_bytes)
+static void print_json_detector(const loaded_state *held)
 {
+    const oif_detector *detector = held->detector;
     const oif_params *params = oif_detector_params(detector);
     output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
     params_print_json(params);
     output_print("},\n \"columns\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
-                 oif_detector_columns(detector), oif_detector_rows_learned(detector),
+                 column_count(held), oif_detector_rows_learned(detector),
                  oif_detector_ready(detector) ? "true" : "false");
-    print_json_names(detector, detector_name, oif_detector_columns(detector));
+    print_json_names(held);
     output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n ",
-                 oif_detector_memory_bytes(detector), file_bytes);
+                 oif_detector_memory_bytes(detector), held->file_bytes);
     print_json_figures(detector);
     output_print("}\n");
 }
 
-static void print_json_recent(const recent_model *recent)
+static void print_json_recent(const oif_pipeline *pipeline)
 {
-    if (!recent->detector) {
+    size_t bytes;
+    const char *key = oif_pipeline_recent_key(pipeline, &bytes);
+    const oif_detector *model = oif_pipeline_detector(pipeline, key, bytes);
+    if (!model) {
         output_print("null");
         return;
     }
     output_print("{\"key\": ");
-    if (recent->key)
-        quoting_write_json(recent->key, recent->key_bytes);
+    if (key)
+        quoting_write_json(key, bytes);
     else
         output_print("null");
     output_print(", \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n  ",
-                 oif_detector_rows_learned(recent->detector),
-                 oif_detector_ready(recent->detector) ? "true" : "false");
-    print_json_figures(recent->detector);
+                 oif_detector_rows_learned(model), oif_detector_ready(model) ? "true" : "false");
+    print_json_figures(model);
     output_print("}");
 }
 
-static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes,
-                                uint64_t kept_bytes)
+static void print_json_pipeline(const loaded_state *held)
 {
+    const oif_pipeline *pipeline = held->pipeline;
     const oif_params *params = oif_pipeline_detector_params(pipeline);
-    recent_model recent = find_recent_model(pipeline);
     output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
     params_print_json(params);
     output_print("},\n \"options\": {");
     params_print_json(oif_pipeline_options(pipeline));
     output_print("},\n \"columns\": %zu, \"rows\": %" PRIu64
                  ", \"models\": %zu, \"evictions\": %" PRIu64 ",\n",
-                 oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline),
-                 oif_pipeline_keys(pipeline), oif_pipeline_evictions(pipeline));
-    print_json_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
+                 column_count(held), oif_pipeline_rows(pipeline), oif_pipeline_keys(pipeline),
+                 oif_pipeline_evictions(pipeline));
+    print_json_names(held);
     if (for_each_derived(pipeline, print_json_derived) > 0)
         output_print("],\n");
     output_print(" \"kept\": %zu, \"lost\": %" PRIu64
                  ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"kept_bytes\": %" PRIu64
                  ",\n \"recent\": ",
                  oif_pipeline_kept(pipeline), oif_pipeline_lost(pipeline, NULL),
-                 oif_pipeline_memory_bytes(pipeline), file_bytes, kept_bytes);
-    print_json_recent(&recent);
+                 oif_pipeline_memory_bytes(pipeline), held->file_bytes, held->kept_bytes);
+    print_json_recent(pipeline);
     output_print("}\n");
 }
 
@@ -299,13 +297,6 @@ static bool rewind_stdin(stdin_source *source)
     source->given = 0;
     return source->bytes_read == source->kept;
 }
-
-/* What was loaded: one of the two is NULL. */
-typedef struct loaded_state {
-    oif_pipeline *pipeline;
-    oif_detector *detector;
-    uint64_t file_bytes, kept_bytes; /* 0: unknown */
-} loaded_state;
 
 static oif_status load_stdin(loaded_state *held, oif_error *error)
 {
@@ -353,10 +344,9 @@ static oif_status load_file(const char *path, loaded_state *held, oif_error *err
 static void print_held(const loaded_state *held, bool json)
 {
     if (held->pipeline)
-        (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes,
-                                                      held->kept_bytes);
+        (json ? print_json_pipeline : print_pipeline)(held);
     else
-        (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
+        (json ? print_json_detector : print_detector)(held);
 }
 
 exit_code inspect_run(const cli_settings *settings)

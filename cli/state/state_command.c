@@ -1,35 +1,26 @@
 /* oif state: what a state file knows, key by key; removes keys and moves them to other states. */
-#define _XOPEN_SOURCE 700 /* gmtime_r */
-
 #include "front/columns/derive.h"
 #include "front/input/input_file.h"
+#include "front/text/durations.h"
 #include "front/text/quoting.h"
 #include "state.h"
 #include "state_commands.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- Times and counts ---- */
 
 /* "2026-11-15T22:01:02Z"; "" for a time that is not known or that no calendar has. */
-enum { TIME_TEXT_BYTES = 40 };
-
-static const char *time_text(double seconds, char text[TIME_TEXT_BYTES])
+static const char *time_text(double seconds, char text[MOMENT_TEXT_BYTES])
 {
-    struct tm parts;
-    text[0] = '\0';
-    if (!(seconds >= 0 && seconds < 253402300800.0)) /* the year 10000 */
-        return text;
-    time_t whole = (time_t)seconds;
-    if (gmtime_r(&whole, &parts))
-        strftime(text, TIME_TEXT_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
+    const double year_10000 = 253402300799;
+    return seconds >= 0 && seconds < year_10000 ? moment_text(floor(seconds), text) : "";
 }
 
 typedef struct file_facts {
@@ -104,7 +95,7 @@ static void print_state(const oif_pipeline *pipeline, const file_facts *file)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     key_counts counts = count_keys(pipeline);
-    char text[TIME_TEXT_BYTES];
+    char text[MOMENT_TEXT_BYTES];
     output_print("%-14s %s\n", "detector", params->table->name);
     print_columns(pipeline);
     print_count("rows", oif_pipeline_rows(pipeline));
@@ -174,7 +165,7 @@ static const char *state_word(const oif_key_info *key)
 
 static void print_key(const oif_key_info *key)
 {
-    char rows[GROUPED_TEXT_BYTES], bytes[GROUPED_TEXT_BYTES], text[TIME_TEXT_BYTES];
+    char rows[GROUPED_TEXT_BYTES], bytes[GROUPED_TEXT_BYTES], text[MOMENT_TEXT_BYTES];
     output_print("%12s  %-8s  %12s  %-20s  ", key->is_evicted ? "" : grouped_text(key->rows, rows),
                  state_word(key), key->is_evicted ? "" : grouped_text(key->memory_bytes, bytes),
                  time_text(key->last_seconds, text));
@@ -320,13 +311,6 @@ static exit_code check_target(const char *state, const char *to)
     return EXIT_OK;
 }
 
-static exit_code complain_stdout(const cli_settings *settings, const char *key)
-{
-    return complain(EXIT_FAILED,
-                    "%s: key '%s' was not exported: standard output was closed too early",
-                    settings->file, key);
-}
-
 static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline)
 {
     const char *key = settings->keys.export_key, *to = settings->keys.to;
@@ -339,7 +323,9 @@ static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline
         is_stdout ? oif_pipeline_save_key(pipeline, key, strlen(key), write_stdout, NULL, &error)
                   : oif_pipeline_save_key_file(pipeline, key, strlen(key), to, &error);
     if (is_stdout && !output_flush())
-        return complain_stdout(settings, key);
+        return complain(EXIT_FAILED,
+                        "%s: key '%s' was not exported: standard output was closed too early",
+                        settings->file, key);
     if (status != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
     note("%s: key '%s' was exported to %s", settings->file, key,
