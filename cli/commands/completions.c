@@ -25,6 +25,17 @@ static void print_command_names(void)
         output_print("%s%s", i > 0 ? " " : "", command->name);
 }
 
+/* Calls `print` for each command, with its flags. */
+static void for_each_command(void (*print)(const cli_command *command, const flag_list *list))
+{
+    static flag_list list; /* more than 100 kilobytes */
+    const cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        flag_list_make(command, NULL, &list);
+        print(command, &list);
+    }
+}
+
 static const char help_summary[] = "print the help of a command";
 
 /* ---- bash ---- */
@@ -77,22 +88,15 @@ static void print_bash_command(const cli_command *command, const flag_list *list
                      command->words[i + 1] ? "" : "\" ;;\n");
 }
 
-static void print_bash(flag_list *list)
+static void print_bash(void)
 {
-    const cli_command *command;
     output_print("%s", bash_start);
     print_command_names();
     output_print(" help --help --version\"\n        return\n    fi\n"
                  "    case ${COMP_WORDS[1]}:$before in\n");
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, NULL, list);
-        print_bash_values(command, list);
-    }
+    for_each_command(print_bash_values);
     output_print("    esac\n    case ${COMP_WORDS[1]}:$word in\n");
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, NULL, list);
-        print_bash_command(command, list);
-    }
+    for_each_command(print_bash_command);
     output_print("    help:*) _oif_words \"");
     print_command_names();
     output_print("\" ;;\n    esac\n}\n\ncomplete -F _oif oif\n");
@@ -136,7 +140,7 @@ static void print_zsh_command(const cli_command *command, const flag_list *list)
     output_print("\n        ;;\n");
 }
 
-static void print_zsh(flag_list *list)
+static void print_zsh(void)
 {
     output_print(
         "#compdef oif\n# zsh completion for oif, made by 'oif completions zsh'\n\n_oif() {\n"
@@ -151,10 +155,7 @@ static void print_zsh(flag_list *list)
     output_print("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
                  "        compadd -- --help --version\n        return\n    fi\n"
                  "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, NULL, list);
-        print_zsh_command(command, list);
-    }
+    for_each_command(print_zsh_command);
     output_print("    help)\n        _arguments '1:command:(");
     print_command_names();
     output_print(")'\n        ;;\n");
@@ -191,16 +192,12 @@ static void print_fish_command(const cli_command *command, const flag_list *list
     }
 }
 
-static void print_fish(flag_list *list)
+static void print_fish(void)
 {
     output_print("# fish completion for oif, made by 'oif completions fish'\n\n"
                  "complete -c oif -n __fish_use_subcommand -f -l help\n"
                  "complete -c oif -n __fish_use_subcommand -f -l version\n");
-    const cli_command *command;
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flag_list_make(command, NULL, list);
-        print_fish_command(command, list);
-    }
+    for_each_command(print_fish_command);
     output_print("\ncomplete -c oif -n __fish_use_subcommand -f -a help -d '%s'\n"
                  "complete -c oif -n '__fish_seen_subcommand_from help' -f -a '",
                  help_summary);
@@ -211,14 +208,13 @@ static void print_fish(flag_list *list)
 /* ---- The command ---- */
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-static void (*const printers[])(flag_list *) = {print_bash, print_zsh, print_fish};
+static void (*const printers[])(void) = {print_bash, print_zsh, print_fish};
 
 exit_code completions_run(const cli_settings *settings)
 {
-    static flag_list list; /* more than 100 kilobytes */
     for (size_t i = 0; settings->file && shells[i]; i++) {
         if (strcmp(settings->file, shells[i]) == 0) {
-            printers[i](&list);
+            printers[i]();
             return EXIT_OK;
         }
     }

@@ -9,7 +9,9 @@
 #include "pump.h"
 #include "stream_random.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,15 +52,10 @@ struct stream_kind {
     void (*make_row)(synthetic_stream *stream, uint64_t row);
 };
 
-static double uniform_between(synthetic_stream *stream, double low, double high)
-{
-    return low + (high - low) * stream_random_uniform(&stream->random);
-}
-
 static void scatter(synthetic_stream *stream, double low, double high)
 {
     for (size_t i = 0; i < stream->columns; i++)
-        stream->values[i] = uniform_between(stream, low, high);
+        stream->values[i] = low + (high - low) * stream_random_uniform(&stream->random);
 }
 
 /* ---- toy: figure 1 of the Online Isolation Forest paper ---- */
@@ -162,19 +159,13 @@ static void make_drift_row(synthetic_stream *stream, uint64_t row)
 
 enum { STUCK, LATE, SURGE, FAULT_KINDS };
 
-/* From -1 to 1 and back: parabolas, as the last bit of a sine differs between machines. */
-static double wave(double phase)
-{
-    return phase < 0.5 ? -16 * phase * (0.5 - phase) : 16 * (phase - 0.5) * (1 - phase);
-}
-
 /* Lowest at the end of the night, a step at noon, highest in the evening; each column a little
  * earlier. */
 static double usual_reading(uint64_t row, size_t column)
 {
     double phase = (double)((row + column * 4) % ROWS_PER_DAY) / ROWS_PER_DAY;
     double twice = phase < 0.5 ? 2 * phase : 2 * phase - 1;
-    return 100 + 10 * (double)(column % 10) + 30 * wave(phase) + 12 * wave(twice);
+    return 100 + 10 * (double)(column % 10) + 30 * stream_wave(phase) + 12 * stream_wave(twice);
 }
 
 static double faulty_reading(const synthetic_stream *stream, uint64_t row)
@@ -210,11 +201,6 @@ static void make_seasonal_row(synthetic_stream *stream, uint64_t row)
 
 /* ---- pump: two weeks of readings, with faults of ten minutes ---- */
 
-static void start_pump(synthetic_stream *stream)
-{
-    stream->is_running = true;
-}
-
 static void make_pump_row(synthetic_stream *stream, uint64_t row)
 {
     if (stream->is_anomalous && row % PUMP_FAULT_ROWS == 0)
@@ -232,7 +218,7 @@ static void make_pump_row(synthetic_stream *stream, uint64_t row)
 /* ---- The stream ---- */
 
 static const stream_kind kinds[] = {
-    {"pump", PUMP_ROWS, PUMP_COLUMNS, 0.004, PUMP_FAULT_ROWS, 2, pump_column_names, start_pump,
+    {"pump", PUMP_ROWS, PUMP_COLUMNS, 0.004, PUMP_FAULT_ROWS, 2, pump_column_names, NULL,
      make_pump_row},
     {"toy", 10000, 2, 0.05, 1, 4, NULL, NULL, make_toy_row},
     {"mulcross", 262144, 4, 0.1, 1, 4, NULL, start_mulcross, make_mulcross_row},
@@ -261,26 +247,14 @@ enum { NUMBER_BYTES = 24 };
  * machines in the last bit of `value` do not show. */
 static char *put_number(char *to, double value, int decimals)
 {
-    double scale = 1;
+    int64_t scale = 1;
     for (int i = 0; i < decimals; i++)
         scale *= 10;
-    int64_t whole = (int64_t)(value * scale + (value < 0 ? -0.5 : 0.5));
-    uint64_t left = whole < 0 ? (uint64_t)-whole : (uint64_t)whole;
-    int count = 0;
-    if (whole < 0)
-        *to++ = '-';
-    char digits[NUMBER_BYTES];
-    do {
-        digits[count++] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0 || count <= decimals);
-    while (count > 0) {
-        if (count == decimals)
-            *to++ = '.';
-        *to++ = digits[--count];
-    }
-    *to++ = ',';
-    return to;
+    int64_t units = (int64_t)(value * (double)scale + (value < 0 ? -0.5 : 0.5));
+    const char *sign = units < 0 ? "-" : "";
+    units = units < 0 ? -units : units;
+    return to + sprintf(to, "%s%" PRId64 ".%0*" PRId64 ",", sign, units / scale, decimals,
+                        units % scale);
 }
 
 /* A row per minute from the start of 2026 on. */
@@ -328,7 +302,7 @@ static bool write_stream(synthetic_stream *stream)
 
 static synthetic_stream describe_stream(const stream_kind *kind, const generate_settings *asked)
 {
-    synthetic_stream stream = {.kind = kind};
+    synthetic_stream stream = {.kind = kind, .is_running = true};
     stream.rows = asked->rows ? asked->rows : kind->rows;
     stream.columns = asked->columns ? (size_t)asked->columns : kind->columns;
     stream.share = asked->is_share_given ? asked->share : kind->share;

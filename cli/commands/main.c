@@ -6,7 +6,6 @@
 #include "front/options/command.h"
 #include "front/text/signals.h"
 #include "front/text/suggest.h"
-#include "server_program.h"
 
 #include <string.h>
 

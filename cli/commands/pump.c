@@ -20,13 +20,6 @@ void pump_switch(bool *is_running, uint64_t *random)
         *is_running = !*is_running;
 }
 
-/* A smooth wave from -1 to 1 over the day, low at night: parabolas in place of a sine. */
-static double time_of_day(uint64_t row)
-{
-    double phase = (double)(row % PUMP_ROWS_PER_DAY) / PUMP_ROWS_PER_DAY;
-    return phase < 0.5 ? -16 * phase * (0.5 - phase) : 16 * (phase - 0.5) * (1 - phase);
-}
-
 void pump_add_noise(double reading[PUMP_COLUMNS], uint64_t *random)
 {
     static const double deviations[PUMP_COLUMNS] = {1.5, 0.15, 1.5};
@@ -37,7 +30,7 @@ void pump_add_noise(double reading[PUMP_COLUMNS], uint64_t *random)
 void pump_read(double reading[PUMP_COLUMNS], uint64_t row, double wear, bool is_running,
                uint64_t *random)
 {
-    double wave = time_of_day(row);
+    double wave = stream_wave((double)(row % PUMP_ROWS_PER_DAY) / PUMP_ROWS_PER_DAY);
     reading[0] = is_running ? 40 + 2 * wave - 5 * wear : 8;
     reading[1] = is_running ? 5.2 - 0.5 * wear : 2.5;
     reading[2] = (is_running ? 58 + 8 * wear : 34 + 4 * wear) + 2 * wave;

@@ -1,4 +1,4 @@
-#include "server_program.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -26,3 +26,8 @@ double stream_random_noise(uint64_t *state)
     }
     return ((double)(2 * sum) - (double)twice_mean) / 131072;
 }
+
+double stream_wave(double phase)
+{
+    return phase < 0.5 ? -16 * phase * (0.5 - phase) : 16 * (phase - 0.5) * (1 - phase);
+}
