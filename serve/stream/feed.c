@@ -25,20 +25,14 @@ typedef struct event_ring {
     size_t bytes;
 } event_ring;
 
-typedef struct row_watch {
-    char stream[STREAM_NAME_BYTES];
-    size_t watchers;
-} row_watch;
-
 struct feed {
     pthread_mutex_t lock;
     event_ring rows, others;
     uint64_t latest; /* number */
     void (*on_event)(void *context);
     void *context;
-    row_watch *watches;
-    size_t watch_count;
-    atomic_size_t watchers; /* of all streams; usually 0, read without the lock */
+    char (*watched)[STREAM_NAME_BYTES]; /* the stream of each watcher of rows */
+    atomic_size_t watchers;             /* usually 0, read without the lock */
 };
 
 const char *feed_word(feed_kind kind)
@@ -85,7 +79,7 @@ void feed_free(feed *events)
     drop_all(&events->rows);
     drop_all(&events->others);
     pthread_mutex_destroy(&events->lock);
-    free(events->watches);
+    free(events->watched);
     free(events);
 }
 
@@ -245,36 +239,23 @@ void feed_on_event(feed *events, void (*on_event)(void *context), void *context)
 
 /* ---- Rows ---- */
 
-static row_watch *find_watch(feed *events, const char *stream)
+/* The position of one of its watchers; their number if it has none. */
+static size_t find_watcher(const feed *events, const char *stream)
 {
-    for (size_t i = 0; i < events->watch_count; i++)
-        if (strcmp(events->watches[i].stream, stream) == 0)
-            return &events->watches[i];
-    return NULL;
-}
-
-static row_watch *add_watch(feed *events, const char *stream)
-{
-    row_watch *larger =
-        realloc(events->watches, (events->watch_count + 1) * sizeof *events->watches);
-    if (!larger)
-        return NULL;
-    events->watches = larger;
-    row_watch *watch = &larger[events->watch_count++];
-    *watch = (row_watch){.watchers = 0};
-    snprintf(watch->stream, sizeof watch->stream, "%s", stream);
-    return watch;
+    size_t at = 0;
+    while (at < events->watchers && strcmp(events->watched[at], stream) != 0)
+        at++;
+    return at;
 }
 
 void feed_watch_rows(feed *events, const char *stream)
 {
     pthread_mutex_lock(&events->lock);
-    row_watch *watch = find_watch(events, stream);
-    if (!watch)
-        watch = add_watch(events, stream);
-    if (watch) {
-        watch->watchers++;
-        events->watchers++;
+    char(*larger)[STREAM_NAME_BYTES] =
+        realloc(events->watched, (events->watchers + 1) * sizeof *larger);
+    if (larger) {
+        events->watched = larger;
+        snprintf(larger[events->watchers++], sizeof *larger, "%s", stream);
     }
     pthread_mutex_unlock(&events->lock);
 }
@@ -282,12 +263,9 @@ void feed_watch_rows(feed *events, const char *stream)
 void feed_unwatch_rows(feed *events, const char *stream)
 {
     pthread_mutex_lock(&events->lock);
-    row_watch *watch = find_watch(events, stream);
-    if (watch) {
-        events->watchers--;
-        if (--watch->watchers == 0)
-            *watch = events->watches[--events->watch_count];
-    }
+    size_t at = find_watcher(events, stream);
+    if (at < events->watchers)
+        memmove(events->watched[at], events->watched[--events->watchers], STREAM_NAME_BYTES);
     pthread_mutex_unlock(&events->lock);
 }
 
@@ -296,7 +274,7 @@ bool feed_is_watched(feed *events, const char *stream)
     if (events->watchers == 0)
         return false;
     pthread_mutex_lock(&events->lock);
-    bool is_watched = find_watch(events, stream) != NULL;
+    bool is_watched = find_watcher(events, stream) < events->watchers;
     pthread_mutex_unlock(&events->lock);
     return is_watched;
 }

@@ -240,10 +240,9 @@ static bool find_end(journal *log, problem *why)
 
 bool journal_open(journal *log, const char *path, problem *why)
 {
-    *log = (journal){.fd = -1, .path = malloc(strlen(path) + 1)};
+    *log = (journal){.fd = -1, .path = strdup(path)};
     if (!log->path)
         return problem_set(why, 503, NULL, "out of memory");
-    memcpy(log->path, path, strlen(path) + 1);
     log->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (log->fd < 0)
         return fail(why, log, "cannot be opened");
@@ -332,9 +331,4 @@ bool journal_clear(journal *log, problem *why)
 int journal_descriptor(const journal *log)
 {
     return log->fd < 0 ? -1 : fcntl(log->fd, F_DUPFD_CLOEXEC, 0);
-}
-
-bool journal_sync(int descriptor)
-{
-    return fdatasync(descriptor) == 0;
 }

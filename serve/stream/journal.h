@@ -68,8 +68,8 @@ void journal_undo(journal *log);
 /* Removes all records, after a snapshot. */
 bool journal_clear(journal *log, problem *why);
 
-/* Syncs what was appended. The separate descriptor may be synced without the journal's lock. */
-int journal_descriptor(const journal *log); /* the caller closes it; -1: none */
-bool journal_sync(int descriptor);
+/* A separate descriptor, to sync what was appended without the journal's lock; -1: none. The caller
+ * closes it. */
+int journal_descriptor(const journal *log);
 
 #endif

@@ -174,9 +174,8 @@ typedef struct stream_episode {
 } stream_episode;
 
 /* The open episodes of a stream, newest first. Also runs under the lock. */
-void stream_each_open_episode(stream *one,
-                              void (*visit)(void *context, const stream_episode *episode),
-                              void *context);
+typedef void episode_visitor(void *context, const stream_episode *episode);
+void stream_each_open_episode(stream *one, episode_visitor *visit, void *context);
 
 /* {"stream": ..., "key": ..., ...}: an Episode of the API. */
 void stream_episode_write(const stream_episode *episode);

@@ -129,13 +129,12 @@ bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *
                                    .seconds = background_wall_seconds(),
                                    .payload = key,
                                    .bytes = key_bytes};
-    bool is_good = stream_check_usable(one, why);
-    if (is_good && !has_key(one, key, key_bytes))
-        is_good = problem_set(why, 404, NULL, "the stream has no such key");
-    if (is_good && stream_keep_record(one, &record, why))
+    bool is_good = stream_check_usable(one, why) &&
+                   (has_key(one, key, key_bytes) ||
+                    problem_set(why, 404, NULL, "the stream has no such key")) &&
+                   stream_keep_record(one, &record, why);
+    if (is_good)
         stream_drop_key(one, key, key_bytes);
-    else
-        is_good = false;
     stream_end_change(one);
     if (is_good)
         stream_sync(one);

@@ -1,6 +1,5 @@
 /* What a row would get if it came now. It is not learned: a copy of its key's model scores it. */
 #include "stream_parts.h"
-#include "streams.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,18 +83,12 @@ static bool explain_row(explanation *made, const oif_record *record, problem *wh
 static bool read_explained(explanation *made, problem *why)
 {
     stream *one = made->one;
-    oif_text body = body_text(made->request->body, made->request->bytes);
-    body_request asked = {.settings = &one->settings.cli,
-                          .shape = &one->shape,
-                          .known = one->pipeline,
-                          .body = body,
-                          .max_columns = streams_max_columns(one->all),
-                          .why = why};
+    const explain_request *request = made->request;
+    body_request asked = stream_ask(one, request->body, request->bytes, request->format, why);
     oif_record record;
     oif_error error;
     bad_rows bad = {0};
     *why = (problem){.status = 400};
-    stream_set_format(one, made->request->format, &asked);
     if (!body_readers_begin(&made->reader, 1, &asked) || make_copy(made) != EXIT_OK ||
         body_reader_start(&made->reader, made->copy, &one->settings.cli) != EXIT_OK)
         return false;

@@ -11,6 +11,42 @@
 
 enum { USUAL_LIMIT = 100 };
 
+/* ---- Figures ---- */
+
+/* Call it under the lock. */
+static stream_figures figures_of(const stream *one)
+{
+    const oif_pipeline *pipeline = one->pipeline;
+    stream_figures figures = one->counted;
+    figures.bad_rows = one->bad_rows;
+    figures.episodes = one->past->episodes;
+    figures.episodes_open = one->past->open_count;
+    figures.silent_keys = one->past->silent_count;
+    figures.history_bytes = one->past->bytes;
+    figures.memory_bytes = sizeof *one + one->past->bytes;
+    figures.journal_bytes = (size_t)one->log.bytes;
+    figures.rows_per_second = stream_rate(one, background_wall_seconds());
+    figures.alert_rate = pipeline ? oif_pipeline_alert_rate(pipeline) : NAN;
+    figures.has_error = one->error[0] != '\0';
+    memcpy(figures.alerts, one->past->graded, sizeof figures.alerts);
+    if (pipeline) {
+        figures.rows = oif_pipeline_rows(pipeline);
+        figures.keys = oif_pipeline_keys(pipeline);
+        figures.evictions = oif_pipeline_evictions(pipeline);
+        figures.rows_without_model = oif_pipeline_unmodelled_rows(pipeline);
+        figures.memory_bytes += oif_pipeline_memory_bytes(pipeline);
+    }
+    figures.saved = one->folder ? one->saved : figures.rows;
+    return figures;
+}
+
+void stream_get_figures(stream *one, stream_figures *figures)
+{
+    stream_begin_look(one);
+    *figures = figures_of(one);
+    stream_end_look(one);
+}
+
 /* ---- The stream ---- */
 
 static void write_json(const json_t *value);
@@ -77,26 +113,6 @@ static void write_columns(const stream *one)
     output_print("]");
 }
 
-static uint64_t alert_count(const stream *one)
-{
-    uint64_t count = 0;
-    for (int i = OIF_GRADE_NOTE; i <= OIF_GRADE_CRITICAL; i++)
-        count += one->past->graded[i];
-    return count;
-}
-
-/* Keys of the pipeline; a stream without keys has one model. */
-static size_t key_count(const stream *one)
-{
-    return one->pipeline ? oif_pipeline_keys(one->pipeline) : 0;
-}
-
-static size_t memory_of(const stream *one)
-{
-    return sizeof *one + one->past->bytes +
-           (one->pipeline ? oif_pipeline_memory_bytes(one->pipeline) : 0);
-}
-
 static void write_note(const char *text, size_t bytes, bool *is_first)
 {
     output_print(*is_first ? "" : ",");
@@ -140,7 +156,7 @@ static void write_notes(const stream *one)
 static void write_stream(const stream *one)
 {
     const cli_settings *settings = &one->settings.cli;
-    uint64_t rows = stream_row_count(one);
+    const stream_figures now = figures_of(one);
     output_print("{\"name\":\"%s\"", one->name);
     output_print(",\"settings\":");
     write_json(one->settings.object ? one->settings.object : json_null());
@@ -152,16 +168,17 @@ static void write_stream(const stream *one)
         output_print("null");
     write_json_text("key", settings->score.key);
     write_json_text("time", settings->score.time);
-    output_print(",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64, rows, one->folder ? one->saved : rows);
-    output_print(",\"bad_rows\":%" PRIu64 ",\"keys\":%zu,\"silent_keys\":%zu", one->bad_rows,
-                 key_count(one), one->past->silent_count);
+    output_print(",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64, now.rows, now.saved);
+    output_print(",\"bad_rows\":%" PRIu64 ",\"keys\":%zu,\"silent_keys\":%zu", now.bad_rows,
+                 now.keys, now.silent_keys);
     output_print(",\"episodes_open\":%zu,\"episodes\":%" PRIu64 ",\"alerts\":%" PRIu64,
-                 one->past->open_count, one->past->episodes, alert_count(one));
-    output_print(",\"memory_bytes\":%zu", memory_of(one));
-    write_json_member("rows_per_second",
-                      round(stream_rate(one, background_wall_seconds()) * 10) / 10);
-    write_json_member("last_row_at", one->last_row_at);
-    write_json_member("alert_rate", one->pipeline ? oif_pipeline_alert_rate(one->pipeline) : NAN);
+                 now.episodes_open, now.episodes,
+                 now.alerts[OIF_GRADE_NOTE] + now.alerts[OIF_GRADE_WARNING] +
+                     now.alerts[OIF_GRADE_CRITICAL]);
+    output_print(",\"memory_bytes\":%zu", now.memory_bytes);
+    write_json_member("rows_per_second", round(now.rows_per_second * 10) / 10);
+    write_json_member("last_row_at", now.last_row_at);
+    write_json_member("alert_rate", now.alert_rate);
     output_print(",\"kept\":%s", one->folder ? "true" : "false");
     write_notes(one);
     write_json_text("error", one->error);
@@ -212,13 +229,11 @@ static int compare_numbers(double a, double b) /* higher first, unknown last */
 
 static int by_name(const void *a, const void *b)
 {
-    const history_key *left = *(history_key *const *)a, *right = *(history_key *const *)b;
-    size_t shared =
-        left->info.key_bytes < right->info.key_bytes ? left->info.key_bytes : right->info.key_bytes;
-    int order = memcmp(left->info.key, right->info.key, shared);
-    return order != 0 ? order
-                      : (left->info.key_bytes > right->info.key_bytes) -
-                            (left->info.key_bytes < right->info.key_bytes);
+    const stream_key *left = &(*(history_key *const *)a)->info,
+                     *right = &(*(history_key *const *)b)->info;
+    size_t x = left->key_bytes, y = right->key_bytes;
+    int order = memcmp(left->key, right->key, x < y ? x : y);
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
 static int by_score(const void *a, const void *b)
@@ -291,41 +306,21 @@ typedef struct point_range {
     uint32_t first;
 } point_range;
 
-/* One member of Points: a list with a number per point. */
-static void write_list(const point_range *range, const char *name,
-                       double (*number)(const history_point *point))
+/* The members of Points that are lists with a number per point. */
+static void write_lists(const point_range *range)
 {
-    output_print(",\"%s\":[", name);
-    for (uint32_t i = range->first; i < range->key->count; i++) {
-        output_print(i > range->first ? "," : "");
-        output_json_number(number(history_point_at(range->one->past, range->key, i)));
+    static const char *const names[] = {"rows", "times", "scores", "thresholds", "grades"};
+    for (size_t list = 0; list < sizeof names / sizeof *names; list++) {
+        output_print(",\"%s\":[", names[list]);
+        for (uint32_t i = range->first; i < range->key->count; i++) {
+            const history_point *point = history_point_at(range->one->past, range->key, i);
+            const double numbers[] = {(double)point->row, point->time, point->score,
+                                      (double)point->threshold, (double)point->grade};
+            output_print(i > range->first ? "," : "");
+            output_json_number(numbers[list]);
+        }
+        output_print("]");
     }
-    output_print("]");
-}
-
-static double row_of(const history_point *point)
-{
-    return (double)point->row;
-}
-
-static double time_of(const history_point *point)
-{
-    return point->time;
-}
-
-static double score_of(const history_point *point)
-{
-    return point->score;
-}
-
-static double threshold_of(const history_point *point)
-{
-    return (double)point->threshold;
-}
-
-static double grade_of(const history_point *point)
-{
-    return (double)point->grade;
 }
 
 /* A float with just the digits it has. */
@@ -364,12 +359,15 @@ static uint32_t first_point(const stream *one, const history_key *key, const poi
     return first;
 }
 
-static bool is_of_key(const stream_episode *episode, const char *key, size_t key_bytes)
-{
-    return episode->key_bytes == key_bytes && memcmp(episode->key, key, key_bytes) == 0;
-}
-
 /* ---- Episodes ---- */
+
+/* Whether a query wants what happened at this time to this key. */
+static bool is_wanted(const events_query *query, double time, const char *key, size_t key_bytes)
+{
+    return !(query->since > 0 && time < query->since) &&
+           (!query->key ||
+            (query->key_bytes == key_bytes && memcmp(query->key, key, key_bytes) == 0));
+}
 
 /* Which episodes to write, and how many were written. */
 typedef struct episode_list {
@@ -380,9 +378,8 @@ typedef struct episode_list {
 static void write_wanted(void *context, const stream_episode *episode)
 {
     episode_list *list = context;
-    const events_query *query = list->query;
-    if (list->written >= list->limit || (query->since > 0 && episode->last_seen < query->since) ||
-        (query->key && !is_of_key(episode, query->key, query->key_bytes)))
+    if (list->written >= list->limit ||
+        !is_wanted(list->query, episode->last_seen, episode->key, episode->key_bytes))
         return;
     output_print(list->written++ > 0 ? "," : "");
     stream_episode_write(episode);
@@ -417,11 +414,7 @@ static void write_points(stream *one, const history_key *key, const points_query
     stream_begin_object(one, key->info.key, key->info.key_bytes);
     output_print(",\"columns\":");
     write_columns(one);
-    write_list(&range, "rows", row_of);
-    write_list(&range, "times", time_of);
-    write_list(&range, "scores", score_of);
-    write_list(&range, "thresholds", threshold_of);
-    write_list(&range, "grades", grade_of);
+    write_lists(&range);
     write_values(&range);
     output_print(",");
     write_episodes(one, &episodes);
@@ -447,13 +440,6 @@ bool stream_write_points(stream *one, const points_query *query, problem *why)
 
 /* ---- Alerts ---- */
 
-static bool is_wanted(const history_alert *alert, const events_query *query)
-{
-    return (!(query->since > 0) || !(alert->time < query->since)) &&
-           (!query->key || (query->key_bytes == alert->key_bytes &&
-                            memcmp(query->key, alert->key, alert->key_bytes) == 0));
-}
-
 void stream_write_alerts(stream *one, const events_query *query)
 {
     size_t limit = query->limit > 0 ? query->limit : USUAL_LIMIT, written = 0;
@@ -461,7 +447,7 @@ void stream_write_alerts(stream *one, const events_query *query)
     output_print("{\"alerts\":[");
     for (size_t i = 0; i < one->past->alert_count && written < limit; i++) {
         const history_alert *alert = history_alert_at(one->past, i);
-        if (!is_wanted(alert, query))
+        if (!is_wanted(query, alert->time, alert->key, alert->key_bytes))
             continue;
         output_print(written++ > 0 ? "," : "");
         output_write(alert->text, alert->bytes);
@@ -541,43 +527,4 @@ bool stream_write_row(stream *one, uint64_t row, problem *why)
                                     "remembered"
                                   : "row %llu has not come yet",
                        (unsigned long long)row);
-}
-
-/* ---- Figures ---- */
-
-static void get_pipeline_figures(const stream *one, stream_figures *figures)
-{
-    figures->rows = oif_pipeline_rows(one->pipeline);
-    figures->keys = oif_pipeline_keys(one->pipeline);
-    figures->evictions = oif_pipeline_evictions(one->pipeline);
-    figures->rows_without_model = oif_pipeline_unmodelled_rows(one->pipeline);
-    figures->alert_rate = oif_pipeline_alert_rate(one->pipeline);
-}
-
-void stream_get_figures(stream *one, stream_figures *figures)
-{
-    stream_begin_look(one);
-    *figures = (stream_figures){.bad_rows = one->bad_rows,
-                                .batches = one->batches,
-                                .episodes = one->past->episodes,
-                                .episodes_open = one->past->open_count,
-                                .silent_keys = one->past->silent_count,
-                                .memory_bytes = memory_of(one),
-                                .history_bytes = one->past->bytes,
-                                .journal_bytes = (size_t)one->log.bytes,
-                                .rows_per_second = stream_rate(one, background_wall_seconds()),
-                                .alert_rate = NAN,
-                                .last_row_at = one->last_row_at,
-                                .last_save_seconds = one->last_save_seconds,
-                                .save_seconds = one->save_seconds,
-                                .saves = one->saves,
-                                .failed_saves = one->failed_saves,
-                                .latency_seconds = one->latency_seconds,
-                                .has_error = one->error[0] != '\0'};
-    if (one->pipeline)
-        get_pipeline_figures(one, figures);
-    figures->saved = one->folder ? one->saved : figures->rows;
-    memcpy(figures->alerts, one->past->graded, sizeof figures->alerts);
-    memcpy(figures->latency, one->latency, sizeof figures->latency);
-    stream_end_look(one);
 }

@@ -72,9 +72,9 @@ static void fill_kept_figures(const stream *one, kept_figures *figures)
     figures->times.lacks_zone = times->lacks_zone;
     figures->times.is_uncertain = times->is_uncertain;
     figures->quiet = one->quiet;
-    figures->last_row_at = one->last_row_at;
+    figures->last_row_at = one->counted.last_row_at;
     figures->bad_rows = one->bad_rows;
-    figures->batches = one->batches;
+    figures->batches = one->counted.batches;
 }
 
 static bool save_history(stream *one, problem *why)
@@ -108,9 +108,9 @@ static bool load_history_file(stream *one, const char *name, size_t history_byte
     one->past = past;
     one->times.format = figures.times;
     one->quiet = figures.quiet;
-    one->last_row_at = figures.last_row_at;
+    one->counted.last_row_at = figures.last_row_at;
     one->bad_rows = figures.bad_rows;
-    one->batches = figures.batches;
+    one->counted.batches = figures.batches;
     return true;
 }
 
@@ -217,10 +217,10 @@ bool stream_save(stream *one, problem *why)
         (one->pipeline ? is_saved_already(one) : !is_journal_long(one)))
         return true;
     bool is_saved = one->pipeline ? save_steps(one, why) : save_beginning(one, why);
-    one->last_save_seconds = clock_seconds() - started;
-    one->save_seconds += one->last_save_seconds;
-    one->saves += is_saved;
-    one->failed_saves += !is_saved;
+    one->counted.last_save_seconds = clock_seconds() - started;
+    one->counted.save_seconds += one->counted.last_save_seconds;
+    one->counted.saves += is_saved;
+    one->counted.failed_saves += !is_saved;
     if (!is_saved) {
         set_error(one, why->message);
         return false;
@@ -328,7 +328,7 @@ static bool sync_journal(stream *one)
     stream_end_look(one);
     if (!is_needed)
         return true;
-    bool is_synced = descriptor >= 0 && journal_sync(descriptor);
+    bool is_synced = descriptor >= 0 && fdatasync(descriptor) == 0;
     int reason = errno;
     if (descriptor >= 0)
         close(descriptor);
@@ -563,16 +563,6 @@ static bool create(stream *one, json_t *settings, problem *why)
            (descriptors_allow(streams_count(one->all) + 1, why) && make_folder(one, why));
 }
 
-static bool copy_folder(stream *one, const char *folder)
-{
-    if (!folder)
-        return true;
-    one->folder = malloc(strlen(folder) + 1);
-    if (one->folder)
-        memcpy(one->folder, folder, strlen(folder) + 1);
-    return one->folder != NULL;
-}
-
 stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
                    feed *events, double save_every, size_t history_bytes, problem *why)
 {
@@ -591,9 +581,10 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
     one->save_every = save_every;
     one->references = 1;
     one->log.fd = -1;
-    one->last_row_at = one->quiet.latest = NAN;
+    one->counted.last_row_at = one->quiet.latest = NAN;
     one->past = history_new(history_bytes);
-    if (!one->past || !copy_folder(one, folder)) {
+    one->folder = folder ? strdup(folder) : NULL;
+    if (!one->past || (folder && !one->folder)) {
         problem_set(why, 503, NULL, "out of memory");
         stream_free(one);
         return NULL;

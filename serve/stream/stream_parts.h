@@ -65,14 +65,9 @@ struct stream {
     oif_cause cause;         /* why it could not */
     char remedy[PROBLEM_REMEDY_BYTES];
 
-    /* Figures. */
-    uint64_t bad_rows, batches;
-    double last_row_at; /* NaN: none */
+    stream_figures counted; /* only what stream_get_figures cannot find elsewhere */
+    uint64_t bad_rows;
     double rate, rate_at;
-    uint64_t saves, failed_saves;
-    double last_save_seconds, save_seconds;
-    uint64_t latency[LATENCY_BUCKETS];
-    double latency_seconds;
     uint64_t told_rows, told_saved; /* in the last event about the stream */
 };
 
@@ -105,8 +100,9 @@ void stream_start_times(stream *one);
 exit_code stream_name_columns(const stream *one, const cli_columns *columns,
                               oif_pipeline *pipeline);
 
-/* Sets the format of a body: as requested, by the settings, or by its content. */
-void stream_set_format(const stream *one, int asked, body_request *request);
+/* How to read a body: its format is as asked, by the settings, or by its content. */
+body_request stream_ask(const stream *one, const char *body, size_t bytes, int format,
+                        problem *why);
 
 /* Rows per second over about the last ten seconds. */
 double stream_rate(const stream *one, double now);
@@ -185,10 +181,8 @@ void stream_tell_row(const stream *one, const history_key *key, const history_po
 void stream_tell_rows(stream *one);
 
 /* Under the lock, newest first. */
-void stream_visit_open(const stream *one,
-                       void (*visit)(void *context, const stream_episode *episode), void *context);
-void stream_visit_ended(const stream *one,
-                        void (*visit)(void *context, const stream_episode *episode), void *context);
+void stream_visit_open(const stream *one, episode_visitor *visit, void *context);
+void stream_visit_ended(const stream *one, episode_visitor *visit, void *context);
 
 /* A member with a number, or null if it is not finite: ,"name":0.5 */
 void write_json_member(const char *name, double value);

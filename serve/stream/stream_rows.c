@@ -326,27 +326,30 @@ static run_end read_rows(body_run *run, problem *why)
     return status == OIF_END ? BODY_READ : end_with(run, status, &error, why);
 }
 
-void stream_set_format(const stream *one, int asked, body_request *request)
+body_request stream_ask(const stream *one, const char *body, size_t bytes, int format, problem *why)
 {
-    int format = asked > 0 ? asked : one->settings.cli.format;
-    request->is_guessed = format == 0;
-    request->format = format > 0 ? (oif_format)(format - 1) : body_format(request->body);
+    const oif_text text = body_text(body, bytes);
+    if (format == 0)
+        format = one->settings.cli.format;
+    return (body_request){.settings = &one->settings.cli,
+                          .shape = &one->shape,
+                          .known = one->pipeline,
+                          .body = text,
+                          .has_mark =
+                              text.bytes<bytes, .is_guessed = format == 0, .format = format> 0
+                                  ? (oif_format)(format - 1)
+                                  : body_format(text),
+                          .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
+                          .why = why};
 }
 
 static run_end read_body(body_run *run, problem *why)
 {
     stream *one = run->one;
-    oif_text body = body_text(run->request->body, run->request->bytes);
-    if (body_is_blank(body))
+    const rows_request *request = run->request;
+    body_request asked = stream_ask(one, request->body, request->bytes, request->format, why);
+    if (body_is_blank(asked.body))
         return BODY_READ;
-    body_request asked = {.settings = &one->settings.cli,
-                          .shape = &one->shape,
-                          .known = one->pipeline,
-                          .body = body,
-                          .has_mark = body.bytes < run->request->bytes,
-                          .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
-                          .why = why};
-    stream_set_format(one, run->request->format, &asked);
     if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)
         asked.bad = &run->bad;
     run->answer->is_csv = asked.format == OIF_FORMAT_CSV;
@@ -406,19 +409,13 @@ double stream_rate(const stream *one, double now)
     return now > one->rate_at ? one->rate * exp((one->rate_at - now) / rate_seconds) : one->rate;
 }
 
-static void count_rate(stream *one, uint64_t rows, double now)
-{
-    one->rate = stream_rate(one, now) + (double)rows / rate_seconds;
-    one->rate_at = now;
-}
-
 static void count_latency(stream *one, double seconds)
 {
     size_t bucket = 0;
     while (bucket < LATENCY_BUCKETS - 1 && seconds > stream_latency_bounds[bucket])
         bucket++;
-    one->latency[bucket]++;
-    one->latency_seconds += seconds;
+    one->counted.latency[bucket]++;
+    one->counted.latency_seconds += seconds;
 }
 
 /* ---- Requests ---- */
@@ -430,10 +427,10 @@ static bool check_request(const stream *one, const rows_request *request, proble
         return false;
     if (!request->has_first_row || request->first_row <= rows)
         return true;
-    problem_set(why, 409, "send the rows from number `rows` on",
-                "first_row is %llu, but the stream has only %llu rows: those between are missing",
-                (unsigned long long)request->first_row, (unsigned long long)rows);
-    return false;
+    return problem_set(
+        why, 409, "send the rows from number `rows` on",
+        "first_row is %llu, but the stream has only %llu rows: those between are missing",
+        (unsigned long long)request->first_row, (unsigned long long)rows);
 }
 
 /* Rows that failed for lack of memory are not processed by a replay either. */
@@ -469,8 +466,8 @@ static void note_arrival(stream *one, const rows_answer *answer, double now)
 {
     if (answer->accepted == 0)
         return;
-    silence_clock_arrive(&one->quiet, now - one->last_row_at);
-    one->last_row_at = now;
+    silence_clock_arrive(&one->quiet, now - one->counted.last_row_at);
+    one->counted.last_row_at = now;
 }
 
 /* Call it under the lock. */
@@ -500,8 +497,9 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
     else if (end == BODY_FAILED)
         keep_cut(one, run.now);
     note_arrival(one, answer, run.now);
-    count_rate(one, answer->accepted, run.now);
-    one->batches++;
+    one->rate = stream_rate(one, run.now) + (double)answer->accepted / rate_seconds;
+    one->rate_at = run.now;
+    one->counted.batches++;
     return end == BODY_READ;
 }
 

@@ -43,7 +43,7 @@ void stream_hear_idle(stream *one, double now)
     if (!one->pipeline || one->is_broken)
         return;
     const double seconds =
-        silence_clock_now(&one->quiet, one->pipeline, now, now - one->last_row_at);
+        silence_clock_now(&one->quiet, one->pipeline, now, now - one->counted.last_row_at);
     if (isnan(seconds))
         return;
     const journal_record record = {

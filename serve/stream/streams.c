@@ -71,16 +71,13 @@ static size_t position_of(const streams *all, const char *name)
     return low;
 }
 
-static bool is_at(const streams *all, size_t position, const char *name)
-{
-    return position < all->count && strcmp(all->list[position]->name, name) == 0;
-}
-
 stream *streams_find(streams *all, const char *name)
 {
     pthread_mutex_lock(&all->lock);
     size_t position = position_of(all, name);
-    stream *found = is_at(all, position, name) ? all->list[position] : NULL;
+    stream *found = position < all->count ? all->list[position] : NULL;
+    if (found && strcmp(found->name, name) != 0)
+        found = NULL;
     if (found)
         found->references++;
     pthread_mutex_unlock(&all->lock);
@@ -349,8 +346,7 @@ bool streams_prepare(const streams_options *options, streams **prepared, problem
     streams *all = new_streams(options);
     if (!all || !all->events) {
         free(all);
-        problem_set(why, 503, NULL, "out of memory");
-        return false;
+        return problem_set(why, 503, NULL, "out of memory");
     }
     descriptors_raise_limit();
     if (make_folder(all, options->folder, why)) {
@@ -371,14 +367,12 @@ bool streams_load(streams *all, problem *why)
 
 bool streams_open(const streams_options *options, streams **opened, problem *why)
 {
-    streams *all = NULL;
-    if (!streams_prepare(options, &all, why))
+    if (!streams_prepare(options, opened, why))
         return false;
-    if (streams_load(all, why)) {
-        *opened = all;
+    if (streams_load(*opened, why))
         return true;
-    }
-    streams_close(all);
+    streams_close(*opened);
+    *opened = NULL;
     return false;
 }
 
@@ -466,14 +460,10 @@ bool streams_create(streams *all, const char *name, json_t *settings, stream **m
                            "begins with a letter or a digit");
     pthread_mutex_lock(&all->changing);
     stream *one = streams_find(all, name);
-    bool is_good = true;
     *is_new = one == NULL;
-    if (one) {
-        is_good = compare_settings(one, settings, why);
-    } else {
+    if (*is_new)
         one = make_stream(all, name, settings, why);
-        is_good = one != NULL;
-    }
+    bool is_good = *is_new ? one != NULL : compare_settings(one, settings, why);
     pthread_mutex_unlock(&all->changing);
     if (one && (!is_good || !made))
         stream_release(one);
@@ -526,15 +516,13 @@ bool streams_remove(streams *all, const char *name, problem *why)
 
 static void look_for_error(void *context, stream *one)
 {
+    static const char usual[] =
+        "make room on the disk, or repair it; the stream then recovers on its own";
     problem *why = context;
     stream_begin_look(one);
     if (why->status == 0 && (one->is_broken || one->is_failing || one->refused_bytes > 0))
-        problem_set(
-            why, 503,
-            one->is_broken
-                ? one->remedy
-                : "make room on the disk, or repair it; the stream then recovers on its own",
-            "stream %s: %s", one->name, one->error);
+        problem_set(why, 503, one->is_broken ? one->remedy : usual, "stream %s: %s", one->name,
+                    one->error);
     stream_end_look(one);
 }
 
