@@ -3,19 +3,14 @@
 #include <math.h>
 #include <time.h>
 
-/* Uses the monotonic clock: if the clock were set, a wait could last for hours. */
-static void make_condition(pthread_cond_t *condition)
+/* Waits by the monotonic clock: if the clock were set, a wait could last for hours. */
+static void make_locks(background *beside)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
+    pthread_cond_init(&beside->wakes, &attributes);
     pthread_condattr_destroy(&attributes);
-}
-
-static void make_locks(background *beside)
-{
-    make_condition(&beside->wakes);
     pthread_mutex_init(&beside->lock, NULL);
 }
 

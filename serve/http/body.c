@@ -18,18 +18,13 @@ static bool refuse_size(const body *taken, problem *why)
                        taken->opened ? " decompressed" : "");
 }
 
-static bool is_encoding(const char *header, const char *name)
-{
-    return strcasecmp(header, name) == 0;
-}
-
 static bool choose_decompressor(body *taken, const char *encoding, problem *why)
 {
-    if (!encoding || !*encoding || is_encoding(encoding, "identity"))
+    if (!encoding || !*encoding || strcasecmp(encoding, "identity") == 0)
         return true;
-    if (is_encoding(encoding, "gzip") || is_encoding(encoding, "x-gzip"))
+    if (strcasecmp(encoding, "gzip") == 0 || strcasecmp(encoding, "x-gzip") == 0)
         taken->kind = COMPRESSION_GZIP;
-    else if (is_encoding(encoding, "zstd"))
+    else if (strcasecmp(encoding, "zstd") == 0)
         taken->kind = COMPRESSION_ZSTD;
     if (taken->kind == COMPRESSION_NONE || !decompressor_exists(taken->kind))
         return problem_set(why, 415, send_as, "this Content-Encoding is not known here");

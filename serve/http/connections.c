@@ -123,10 +123,7 @@ void connection_free(connection *one)
         return;
     connections *all = one->all;
     pthread_mutex_lock(&all->lock);
-    if (one->before)
-        one->before->after = one->after;
-    else
-        all->first = one->after;
+    *(one->before ? &one->before->after : &all->first) = one->after;
     if (one->after)
         one->after->before = one->before;
     pthread_mutex_unlock(&all->lock);

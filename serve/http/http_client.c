@@ -223,25 +223,16 @@ bool http_client_post(http_client *client, const char *path, const char *type, c
 
 /* ---- Texts ---- */
 
-static bool is_unreserved(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("-._~", c));
-}
-
 char *http_form_add(char *form, const char *name, const char *value)
 {
+    char *escaped = curl_easy_escape(NULL, value, 0);
     size_t used = form ? strlen(form) : 0;
-    char *longer = realloc(form, used + strlen(name) + 3 * strlen(value) + 3);
-    if (!longer) {
+    char *longer = escaped ? realloc(form, used + strlen(name) + strlen(escaped) + 3) : NULL;
+    if (longer)
+        sprintf(longer + used, "%s%s=%s", used > 0 ? "&" : "", name, escaped);
+    else
         free(form);
-        return NULL;
-    }
-    char *end = longer + used;
-    end += sprintf(end, "%s%s=", used > 0 ? "&" : "", name);
-    for (; *value; value++)
-        end += is_unreserved(*value) ? sprintf(end, "%c", *value)
-                                     : sprintf(end, "%%%02X", (unsigned)(unsigned char)*value);
+    curl_free(escaped);
     return longer;
 }
 

@@ -30,16 +30,11 @@ void reply_end(reply *answer, int status, const char *type)
         "{\"error\": {\"status\": 503, \"message\": \"out of memory\"}}\n";
     size_t bytes;
     char *text = output_diverted(&bytes);
-    answer->status = status;
-    answer->type = type;
-    answer->body = text;
-    answer->body_bytes = bytes;
-    answer->is_static = false;
-    if (!text && bytes > 0) {
+    if (!text && bytes > 0)
         reply_static(answer, 503, REPLY_JSON, no_memory, sizeof no_memory - 1);
-    } else if (!text) {
-        reply_static(answer, status, type, "", 0);
-    }
+    else
+        reply_static(answer, status, type, text ? text : "", bytes);
+    answer->is_static = !text;
 }
 
 void reply_free(reply *answer)

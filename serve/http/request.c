@@ -3,6 +3,7 @@
 #include "front/text/cut.h"
 #include "oif_rows.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,11 +122,9 @@ bool request_parse(request *asked, const char *method, const char *target, probl
     snprintf(asked->method, sizeof asked->method, "%s", method);
     asked->target = strdup(target);
     size_t path_bytes = strcspn(target, "?");
-    asked->path = malloc(path_bytes + 1);
+    asked->path = strndup(target, path_bytes);
     if (!asked->target || !asked->path)
         return problem_set(why, 503, NULL, "out of memory");
-    memcpy(asked->path, target, path_bytes);
-    asked->path[path_bytes] = '\0';
     if (*target != '/')
         return problem_set(why, 400, "Ask for a path such as /api/v1.",
                            "the target of the request does not begin with a /");
@@ -142,11 +141,9 @@ bool request_take_form(request *asked, problem *why)
     if (type && !request_type_is(type, "application/x-www-form-urlencoded"))
         return problem_set(why, 415, "Send Content-Type: application/x-www-form-urlencoded.",
                            "parameters are a form such as key=KEY&limit=10");
-    asked->form = malloc(asked->body_bytes + 1);
+    asked->form = strndup(asked->body, asked->body_bytes);
     if (!asked->form)
         return problem_set(why, 503, NULL, "out of memory");
-    memcpy(asked->form, asked->body, asked->body_bytes);
-    asked->form[asked->body_bytes] = '\0';
     if (strlen(asked->form) != asked->body_bytes)
         return problem_set(why, 400, "Write %00 for it.", "the form has a byte 0");
     return take_parameters(asked, asked->form, why);
@@ -222,14 +219,11 @@ bool request_count(const request *asked, const char *name, uint64_t most, uint64
     const request_parameter *given = request_find(asked, name);
     if (!given)
         return true;
-    uint64_t count = 0;
-    bool is_number = given->value_bytes > 0 && given->value_bytes <= 20;
-    for (size_t i = 0; i < given->value_bytes && is_number; i++) {
-        unsigned digit = (unsigned)(unsigned char)given->value[i] - '0';
-        is_number = digit <= 9 && count <= (UINT64_MAX - digit) / 10;
-        count = is_number ? 10 * count + digit : count;
-    }
-    if (!is_number || count > most)
+    bool is_number = given->value_bytes > 0 && given->value_bytes <= 20 &&
+                     strspn(given->value, "0123456789") == given->value_bytes;
+    errno = 0;
+    uint64_t count = strtoull(given->value, NULL, 10);
+    if (!is_number || errno != 0 || count > most)
         return problem_set(why, 400, NULL, "%s: expected a whole number from 0 to %llu", name,
                            (unsigned long long)most);
     *value = count;
