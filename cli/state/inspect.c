@@ -6,13 +6,11 @@
 #include "state.h"
 #include "state_commands.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* What was loaded: one of the two is NULL. */
 typedef struct loaded_state {
@@ -271,24 +269,20 @@ typedef struct stdin_source {
 static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
 {
     stdin_source *source = context;
-    size_t left = source->kept - source->given, count = left < capacity ? left : capacity, room;
+    size_t left = source->kept - source->given, count = left < capacity ? left : capacity;
     if (left > 0) {
         memcpy(buffer, source->beginning + source->given, count);
         source->given += count;
         return (ptrdiff_t)count;
     }
-    ssize_t got;
-    do
-        got = read(STDIN_FILENO, buffer, capacity);
-    while (got < 0 && errno == EINTR);
-    room = sizeof source->beginning - source->kept;
-    if (got > 0 && source->bytes_read == source->kept) {
-        count = (size_t)got < room ? (size_t)got : room;
+    size_t got = fread(buffer, 1, capacity, stdin), room = sizeof source->beginning - source->kept;
+    if (source->bytes_read == source->kept) {
+        count = got < room ? got : room;
         memcpy(source->beginning + source->kept, buffer, count);
         source->given = source->kept += count;
     }
-    source->bytes_read += got > 0 ? (uint64_t)got : 0;
-    return got;
+    source->bytes_read += got;
+    return ferror(stdin) ? -1 : (ptrdiff_t)got;
 }
 
 /* Back to the start, for the other kind of snapshot; false when that is no longer kept. */

@@ -6,7 +6,6 @@
 #include "state.h"
 #include "state_commands.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -360,11 +359,8 @@ static exit_code export_from_file(const cli_settings *settings)
 static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
 {
     (void)context;
-    ssize_t got;
-    do
-        got = read(STDIN_FILENO, buffer, capacity);
-    while (got < 0 && errno == EINTR);
-    return got;
+    size_t got = fread(buffer, 1, capacity, stdin);
+    return ferror(stdin) ? -1 : (ptrdiff_t)got;
 }
 
 static exit_code import_key(const cli_settings *settings, oif_pipeline *pipeline)

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,8 +33,15 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static size_t put_line(screen *picture, size_t line, screen_style style, const char *text)
+/* Puts a text into a line, as printf, and returns the next line. */
+__attribute__((format(printf, 4, 5))) static size_t
+put_line(screen *picture, size_t line, screen_style style, const char *format, ...)
 {
+    char text[TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     screen_put(picture, line, 0, picture->columns, style, text);
     return line + 1;
 }
@@ -42,17 +50,17 @@ static size_t put_line(screen *picture, size_t line, screen_style style, const c
 
 static size_t paint_counts(const watch_view *watch, screen *picture)
 {
-    char text[TEXT_BYTES], keys[64] = "", rows[GROUPED_TEXT_BYTES], rate[GROUPED_TEXT_BYTES],
-                           count[GROUPED_TEXT_BYTES], episodes[GROUPED_TEXT_BYTES];
+    char keys[64] = "", rows[GROUPED_TEXT_BYTES], rate[GROUPED_TEXT_BYTES],
+         count[GROUPED_TEXT_BYTES], episodes[GROUPED_TEXT_BYTES];
     double seconds = clock_seconds() - watch->started;
     if (watch->input->columns.has_key)
         snprintf(keys, sizeof keys, "   %s keys",
                  grouped_text(oif_pipeline_keys(watch->pipeline), count));
-    snprintf(text, sizeof text, "%s rows   %s rows/s%s   %s anomalies in %s episodes",
-             grouped_text(watch->rows, rows),
-             grouped_text(seconds > 0 ? (uint64_t)((double)watch->rows / seconds) : 0, rate), keys,
-             grouped_text(watch->anomalies, count), grouped_text(watch->episode_total, episodes));
-    return put_line(picture, 0, STYLE_BOLD, text);
+    return put_line(picture, 0, STYLE_BOLD, "%s rows   %s rows/s%s   %s anomalies in %s episodes",
+                    grouped_text(watch->rows, rows),
+                    grouped_text(seconds > 0 ? (uint64_t)((double)watch->rows / seconds) : 0, rate),
+                    keys, grouped_text(watch->anomalies, count),
+                    grouped_text(watch->episode_total, episodes));
 }
 
 /* Between two rows, by their times or else by the clock; 0: unknown. */
@@ -66,7 +74,7 @@ static double seconds_per_row(const watch_view *watch)
     return passed / (double)(watch->rows - 1);
 }
 
-static void warm_up_text(const watch_view *watch, char text[TEXT_BYTES])
+static size_t paint_warm_up(const watch_view *watch, screen *picture, size_t line)
 {
     size_t keys = oif_pipeline_keys(watch->pipeline);
     uint64_t known = oif_pipeline_rows(watch->pipeline) / (keys > 0 ? keys : 1),
@@ -76,25 +84,20 @@ static void warm_up_text(const watch_view *watch, char text[TEXT_BYTES])
         time_left[64] = "";
     if (seconds > 0)
         snprintf(time_left, sizeof time_left, ", about %s left", duration_text(seconds, duration));
-    if (watch->rows_needed == 0) {
-        snprintf(text, TEXT_BYTES, "warming up: no alert is possible yet");
-        return;
-    }
-    snprintf(text, TEXT_BYTES, "warming up: %s of about %s rows%s until the first possible alert%s",
-             grouped_text(known, rows), grouped_text(watch->rows_needed, needed),
-             watch->input->columns.has_key ? " of a key" : "", time_left);
+    if (watch->rows_needed == 0)
+        return put_line(picture, line, STYLE_YELLOW, "warming up: no alert is possible yet");
+    return put_line(picture, line, STYLE_YELLOW,
+                    "warming up: %s of about %s rows%s until the first possible alert%s",
+                    grouped_text(known, rows), grouped_text(watch->rows_needed, needed),
+                    watch->input->columns.has_key ? " of a key" : "", time_left);
 }
 
 static size_t paint_status(const watch_view *watch, screen *picture, size_t line)
 {
-    char text[TEXT_BYTES];
     const char *message = watch->is_ended ? NULL : output_held_message();
     if (message)
-        return put_line(picture, line, STYLE_YELLOW, message);
-    if (watch->is_ready)
-        return line;
-    warm_up_text(watch, text);
-    return put_line(picture, line, STYLE_YELLOW, text);
+        return put_line(picture, line, STYLE_YELLOW, "%s", message);
+    return watch->is_ready ? line : paint_warm_up(watch, picture, line);
 }
 
 /* ---- Times ---- */
@@ -249,52 +252,47 @@ static screen_style grade_style(const watch_episode *episode)
                                                                             : STYLE_YELLOW;
 }
 
-static void length_text(const watch_episode *episode, char text[LABEL_BYTES])
+static void length_text(const oif_episode_info *info, char text[LABEL_BYTES])
 {
     char rows[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES];
-    double seconds = episode->info.last_seconds - episode->info.first_seconds;
-    snprintf(text, LABEL_BYTES, "%s%s rows%s%s", episode->info.is_over ? "" : "now, ",
-             grouped_text(episode->info.rows, rows), seconds > 0 ? ", " : "",
+    double seconds = info->last_seconds - info->first_seconds;
+    snprintf(text, LABEL_BYTES, "%s%s rows%s%s", info->is_over ? "" : "now, ",
+             grouped_text(info->rows, rows), seconds > 0 ? ", " : "",
              seconds > 0 ? duration_text(seconds, duration) : "");
 }
 
-static void episode_line(const watch_view *watch, const watch_episode *episode, size_t columns,
-                         char text[TEXT_BYTES])
+static size_t paint_episode(const watch_view *watch, const watch_episode *episode, screen *picture,
+                            size_t line)
 {
+    const screen_style style = grade_style(episode);
+    const oif_episode_info *info = &episode->info;
+    const char *grade = grade_word(info->peak_grade);
     char start[LABEL_BYTES], length[LABEL_BYTES], row[GROUPED_TEXT_BYTES];
-    if (episode->is_note) {
-        snprintf(text, TEXT_BYTES, "  %s", episode->reason);
-        return;
-    }
-    if (isnan(episode->info.first_seconds))
-        snprintf(start, sizeof start, "row %s", grouped_text(episode->info.first_row, row));
+    if (episode->is_note)
+        return put_line(picture, line, style, "  %s", episode->reason);
+    if (isnan(info->first_seconds))
+        snprintf(start, sizeof start, "row %s", grouped_text(info->first_row, row));
     else
-        time_label(episode->info.first_seconds,
-                   watch->last_seconds - episode->info.first_seconds >= day_seconds, start);
-    length_text(episode, length);
-    if (columns < WIDE_COLUMNS) {
-        snprintf(text, TEXT_BYTES, "%s %s %.1f %s%s%s", start, grade_word(episode->info.peak_grade),
-                 episode->info.peak_severity, episode->key, *episode->key ? " " : "",
-                 episode->reason);
-        return;
-    }
-    snprintf(text, TEXT_BYTES, "  %-11s  %-20s  %-8s %5.1f  %s%s%s", start, length,
-             grade_word(episode->info.peak_grade), episode->info.peak_severity, episode->key,
-             *episode->key ? "  " : "", episode->reason);
+        time_label(info->first_seconds, watch->last_seconds - info->first_seconds >= day_seconds,
+                   start);
+    if (picture->columns < WIDE_COLUMNS)
+        return put_line(picture, line, style, "%s %s %.1f %s%s%s", start, grade,
+                        info->peak_severity, episode->key, *episode->key ? " " : "",
+                        episode->reason);
+    length_text(info, length);
+    return put_line(picture, line, style, "  %-11s  %-20s  %-8s %5.1f  %s%s%s", start, length,
+                    grade, info->peak_severity, episode->key, *episode->key ? "  " : "",
+                    episode->reason);
 }
 
 static size_t paint_episodes(const watch_view *watch, screen *picture, size_t line, size_t lines)
 {
     size_t known = smaller((size_t)watch->episode_count, WATCH_EPISODES), end = line + lines;
-    char text[TEXT_BYTES];
     if (known == 0 || picture->lines >= SMALL_LINES)
         line = put_line(picture, line, STYLE_BOLD, known > 0 ? "episodes" : "no alert yet");
-    for (size_t i = 1; i <= known && line < end; i++) {
-        const watch_episode *episode =
-            &watch->episodes[(watch->episode_count - i) % WATCH_EPISODES];
-        episode_line(watch, episode, picture->columns, text);
-        line = put_line(picture, line, grade_style(episode), text);
-    }
+    for (size_t i = 1; i <= known && line < end; i++)
+        line = paint_episode(watch, &watch->episodes[(watch->episode_count - i) % WATCH_EPISODES],
+                             picture, line);
     return line;
 }
 
@@ -334,12 +332,10 @@ static size_t paint_columns(const watch_view *watch, screen *picture, size_t lin
                        ? picture->columns - NAME_COLUMNS - range_columns
                        : 8;
     size_t first = first_point(chosen, width);
-    char title[TEXT_BYTES];
     if (lines < 2)
         return line;
-    snprintf(title, sizeof title, "%s%saround the begin of the latest episode", chosen->key,
-             *chosen->key ? ": " : "");
-    line = put_line(picture, line, STYLE_BOLD, title);
+    line = put_line(picture, line, STYLE_BOLD, "%s%saround the begin of the latest episode",
+                    chosen->key, *chosen->key ? ": " : "");
     for (size_t i = 0; i + 1 < lines && i < watch->column_count; i++, line++) {
         size_t column = chosen->order[i];
         screen_put(picture, line, 2, NAME_COLUMNS - 1, STYLE_PLAIN, watch->names[column]);
@@ -384,15 +380,13 @@ static size_t paint_keys(const watch_view *watch, screen *picture, size_t line, 
 {
     const watch_key *ranked[KEYS_SHOWN_MAX];
     size_t count = rank_keys(watch, ranked);
-    char text[TEXT_BYTES];
     if (lines < 2)
         return line;
     line = put_line(picture, line, STYLE_BOLD, "keys, the most unusual now first");
-    for (size_t i = 0; i + 1 < lines && i < count; i++) {
-        snprintf(text, sizeof text, "  %-*s severity %5.1f%s", NAME_COLUMNS - 3, ranked[i]->name,
-                 ranked[i]->severity, ranked[i]->is_in_episode ? "  in an episode" : "");
-        line = put_line(picture, line, ranked[i]->is_in_episode ? STYLE_RED : STYLE_PLAIN, text);
-    }
+    for (size_t i = 0; i + 1 < lines && i < count; i++)
+        line = put_line(picture, line, ranked[i]->is_in_episode ? STYLE_RED : STYLE_PLAIN,
+                        "  %-*s severity %5.1f%s", NAME_COLUMNS - 3, ranked[i]->name,
+                        ranked[i]->severity, ranked[i]->is_in_episode ? "  in an episode" : "");
     return line;
 }
 
