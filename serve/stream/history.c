@@ -150,9 +150,8 @@ void history_forget(history *past, history_key *key)
 
 const history_point *history_point_at(const history *past, const history_key *key, uint32_t index)
 {
-    return (const history_point *)(const void *)(key->points + (key->start + index) %
-                                                                   key->capacity *
-                                                                   past->point_bytes);
+    size_t place = (key->start + index) % key->capacity;
+    return (const void *)(key->points + place * past->point_bytes);
 }
 
 const float *history_values(const history_point *point)
@@ -209,19 +208,26 @@ static void grow(history *past, history_key *key)
         resize(past, key, capacity);
 }
 
-void history_add_point(history *past, history_key *key, const history_point *point,
-                       const double *values)
+void *history_new_point(history *past, history_key *key)
 {
     if (key->count == key->capacity && key->capacity < past->points_max)
         grow(past, key);
     if (key->capacity == 0)
-        return; /* no memory for even one */
+        return NULL;
     uint32_t at = (key->start + key->count) % key->capacity;
     if (key->count == key->capacity)
         key->start = (key->start + 1) % key->capacity;
     else
         key->count++;
-    char *to = key->points + at * past->point_bytes;
+    return key->points + at * past->point_bytes;
+}
+
+void history_add_point(history *past, history_key *key, const history_point *point,
+                       const double *values)
+{
+    char *to = history_new_point(past, key);
+    if (!to)
+        return;
     memcpy(to, point, sizeof *point);
     float *numbers = (float *)(void *)(to + sizeof *point);
     for (size_t i = 0; i < past->value_count; i++)

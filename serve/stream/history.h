@@ -83,6 +83,9 @@ void history_forget(history *past, history_key *key);
 void history_add_point(history *past, history_key *key, const history_point *point,
                        const double *values);
 
+/* Room for the next point of a key and its values; NULL: no memory for even one. */
+void *history_new_point(history *past, history_key *key);
+
 /* The point of a key, 0 being the oldest; and its values. */
 const history_point *history_point_at(const history *past, const history_key *key, uint32_t index);
 const float *history_values(const history_point *point);

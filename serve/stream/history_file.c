@@ -172,24 +172,16 @@ static void put_key(past_file *to, const history *past, const history_key *key)
         put(to, history_point_at(past, key, i), past->point_bytes);
 }
 
-/* Values are floats in the file, converted for history_add_point. */
-static void get_points(past_file *from, history *past, history_key *key, char *point,
-                       double *values)
+static void get_points(past_file *from, history *past, history_key *key)
 {
     uint64_t count = get_count(from);
-    for (uint64_t i = 0; i < count && get(from, point, past->point_bytes); i++) {
-        history_point plain;
-        memcpy(&plain, point, sizeof plain);
-        for (size_t j = 0; j < past->value_count; j++) {
-            float value;
-            memcpy(&value, point + sizeof plain + j * sizeof value, sizeof value);
-            values[j] = (double)value;
-        }
-        history_add_point(past, key, &plain, values);
+    for (uint64_t i = 0; i < count && from->is_good; i++) {
+        void *point = history_new_point(past, key);
+        from->is_good = point && get(from, point, past->point_bytes);
     }
 }
 
-static void get_key(past_file *from, history *past, char *point, double *values)
+static void get_key(past_file *from, history *past)
 {
     stream_key info;
     size_t bytes = 0;
@@ -206,7 +198,7 @@ static void get_key(past_file *from, history *past, char *point, double *values)
     info.episode = 0;
     key->info = info;
     past->silent_count += info.is_silent;
-    get_points(from, past, key, point, values);
+    get_points(from, past, key);
 }
 
 static void get_keys(past_file *from, history *past)
@@ -217,13 +209,8 @@ static void get_keys(past_file *from, history *past)
     if (!from->is_good)
         return;
     history_start(past, (size_t)value_count);
-    char *point = malloc(past->point_bytes);
-    double *values = calloc(past->value_count + 1, sizeof *values);
-    from->is_good = point && values;
     for (uint64_t i = 0; i < count && from->is_good; i++)
-        get_key(from, past, point, values);
-    free(point);
-    free(values);
+        get_key(from, past);
 }
 
 /* ---- Alerts ---- */
