@@ -115,7 +115,7 @@ static bool read_token(const char *path, char *header, size_t header_bytes, http
     return false;
 }
 
-/* NULL: `answer` has the cause. */
+/* NULL: `answer` has the cause, which at first is a lack of memory. */
 static struct curl_slist *make_headers(const http_client *client, const char *type,
                                        http_answer *answer)
 {
@@ -132,7 +132,6 @@ static struct curl_slist *make_headers(const http_client *client, const char *ty
     if (more)
         return more;
     curl_slist_free_all(headers);
-    snprintf(answer->message, sizeof answer->message, "out of memory");
     return NULL;
 }
 
@@ -191,6 +190,7 @@ static bool perform(http_client *client, http_answer *answer)
     CURLcode code = curl_easy_perform(client->curl);
     curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, NULL);
     if (code == CURLE_OK) {
+        answer->message[0] = '\0';
         curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
         return answer->status > 0;
     }
@@ -202,19 +202,15 @@ static bool perform(http_client *client, http_answer *answer)
 bool http_client_post(http_client *client, const char *path, const char *type, const char *body,
                       size_t bytes, double timeout_seconds, http_answer *answer)
 {
-    *answer = (http_answer){0};
-    struct curl_slist *headers = make_headers(client, type, answer);
-    if (!headers)
-        return false;
+    *answer = (http_answer){.message = "out of memory"};
     size_t url_bytes = strlen(client->base) + strlen(path) + 1;
     char *url = malloc(url_bytes);
+    struct curl_slist *headers = url ? make_headers(client, type, answer) : NULL;
     bool is_answered = false;
-    if (url) {
+    if (headers) {
         snprintf(url, url_bytes, "%s%s", client->base, path);
         set_options(client, url, headers, body, bytes, timeout_seconds, answer);
         is_answered = perform(client, answer);
-    } else {
-        snprintf(answer->message, sizeof answer->message, "out of memory");
     }
     curl_slist_free_all(headers);
     free(url);

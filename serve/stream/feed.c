@@ -146,12 +146,8 @@ static bool is_wanted(const kept_event *event, const feed_filter *filter)
 static bool copy_event(const kept_event *kept, feed_event *event)
 {
     *event = (feed_event){.number = kept->number, .kind = kept->kind, .bytes = kept->text_bytes};
-    event->text = malloc(kept->text_bytes + 1);
-    if (!event->text)
-        return false;
-    memcpy(event->text, kept->key + kept->key_bytes, kept->text_bytes);
-    event->text[kept->text_bytes] = '\0';
-    return true;
+    event->text = strndup(kept->key + kept->key_bytes, kept->text_bytes);
+    return event->text != NULL;
 }
 
 static const kept_event *next_kept(feed *events, uint64_t cursor, bool wants_rows)

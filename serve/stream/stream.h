@@ -42,9 +42,10 @@ typedef struct rows_answer {
 /* Processes a body. The lines are written to the (diverted) output. On failure, rows before the bad
  * one were accepted: the answer is valid, `why` has the position, and lines may have been written.
  *
- * 400   a row cannot be read; why->line and why->column say where 409   first_row is past the rows
- * of the stream, or the columns do not fit 413   there are too many columns 503, 507   it could not
- * be written to disk; nothing was processed */
+ * 400        a row cannot be read; why->line and why->column say where
+ * 409        first_row is past the rows of the stream, or the columns do not fit
+ * 413        there are too many columns
+ * 503, 507   it could not be written to disk; nothing was processed */
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why);
 
 /* ---- Settings and keys ---- */

@@ -49,48 +49,38 @@ void stream_get_figures(stream *one, stream_figures *figures)
 
 /* ---- The stream ---- */
 
-static void write_json(const json_t *value);
-
-static void write_object(const json_t *object)
+/* Numbers as people write them: 0.1, which jansson would print with 17 digits. */
+static void write_json(json_t *value)
 {
     const char *name, *comma = "";
-    json_t *value;
-    output_print("{");
-    json_object_foreach((json_t *)(uintptr_t)object, name, value) {
-        output_print("%s", comma);
-        quoting_write_json(name, strlen(name));
-        output_print(":");
-        write_json(value);
-        comma = ",";
-    }
-    output_print("}");
-}
-
-static void write_array(const json_t *array)
-{
-    output_print("[");
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        output_print(i > 0 ? "," : "");
-        write_json(json_array_get(array, i));
-    }
-    output_print("]");
-}
-
-/* Numbers as people write them: 0.1, which jansson would print with 17 digits. */
-static void write_json(const json_t *value)
-{
-    if (json_is_object(value))
-        write_object(value);
-    else if (json_is_array(value))
-        write_array(value);
-    else if (json_is_string(value))
+    json_t *item;
+    size_t i;
+    if (json_is_object(value)) {
+        output_print("{");
+        json_object_foreach(value, name, item) {
+            output_print("%s", comma);
+            quoting_write_json(name, strlen(name));
+            output_print(":");
+            write_json(item);
+            comma = ",";
+        }
+        output_print("}");
+    } else if (json_is_array(value)) {
+        output_print("[");
+        json_array_foreach(value, i, item) {
+            output_print(i > 0 ? "," : "");
+            write_json(item);
+        }
+        output_print("]");
+    } else if (json_is_string(value)) {
         quoting_write_json(json_string_value(value), json_string_length(value));
-    else if (json_is_integer(value))
+    } else if (json_is_integer(value)) {
         output_print("%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
+    } else if (json_is_real(value)) {
         output_number(json_real_value(value));
-    else
+    } else {
         output_print(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
+    }
 }
 
 /* x0, x1, ... if the columns are unnamed. */
@@ -152,10 +142,10 @@ static void write_notes(const stream *one)
     output_print("]");
 }
 
-/* Call it under the lock. */
-static void write_stream(const stream *one)
+void stream_write(stream *one)
 {
     const cli_settings *settings = &one->settings.cli;
+    stream_begin_look(one);
     const stream_figures now = figures_of(one);
     output_print("{\"name\":\"%s\"", one->name);
     output_print(",\"settings\":");
@@ -183,12 +173,6 @@ static void write_stream(const stream *one)
     write_notes(one);
     write_json_text("error", one->error);
     output_print("}");
-}
-
-void stream_write(stream *one)
-{
-    stream_begin_look(one);
-    write_stream(one);
     stream_end_look(one);
 }
 

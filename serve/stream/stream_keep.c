@@ -90,12 +90,12 @@ static bool save_history(stream *one, problem *why)
     return is_saved || stream_fail_on_file(why, path, "cannot be written");
 }
 
-static bool load_history_file(stream *one, const char *name, size_t history_bytes)
+static bool load_history_file(stream *one, const char *name)
 {
     char path[STREAM_PATH_BYTES];
     kept_figures figures;
     FILE *file = fopen(stream_path(one, name, path), "re");
-    history *past = file ? history_new(history_bytes) : NULL;
+    history *past = file ? history_new(one->past->limit_bytes) : NULL;
     bool is_loaded =
         past && history_load(past, file, stream_row_count(one), &figures, sizeof figures);
     if (file)
@@ -142,13 +142,13 @@ static bool take_history(stream *one, problem *why)
 
 /* Loads the history of the snapshot. If the server was killed before it took history.new, it is
  * taken now: the next snapshot would write over it. */
-static void load_history(stream *one, size_t history_bytes)
+static void load_history(stream *one)
 {
     problem ignored; /* the next snapshot has it, too */
     history_start(one->past, oif_pipeline_columns(one->pipeline));
-    if (load_history_file(one, "history.new", history_bytes))
+    if (load_history_file(one, "history.new"))
         take_history(one, &ignored);
-    else if (!load_history_file(one, "history", history_bytes))
+    else if (!load_history_file(one, "history"))
         go_on_without_history(one);
 }
 
@@ -449,7 +449,7 @@ static bool check_state(const stream *one, problem *why)
                        (unsigned long long)saved);
 }
 
-static bool load_state(stream *one, size_t history_bytes, problem *why)
+static bool load_state(stream *one, problem *why)
 {
     oif_error error;
     oif_status status = oif_state_file_load_pipeline(one->file, &one->pipeline, &error);
@@ -462,7 +462,7 @@ static bool load_state(stream *one, size_t history_bytes, problem *why)
     one->settings.cli.score.time = one->shape.time;
     key_room_limit(one->pipeline);
     stream_start_times(one);
-    load_history(one, history_bytes);
+    load_history(one);
     one->snapshot_rows = stream_row_count(one);
     one->snapshot_bytes = oif_pipeline_snapshot_bytes(one->pipeline);
     return true;
@@ -499,10 +499,9 @@ static void look_for_journal(const stream *one)
                  one->name, path);
 }
 
-static bool load(stream *one, size_t history_bytes, problem *why)
+static bool load(stream *one, problem *why)
 {
-    if (!settings_file_read(one, why) || !open_state(one, why) ||
-        !load_state(one, history_bytes, why))
+    if (!settings_file_read(one, why) || !open_state(one, why) || !load_state(one, why))
         return break_off(one, why);
     look_for_journal(one);
     if (!open_journal(one, why))
@@ -564,7 +563,7 @@ static bool create(stream *one, json_t *settings, problem *why)
 }
 
 stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
-                   feed *events, double save_every, size_t history_bytes, problem *why)
+                   problem *why)
 {
     stream *one = calloc(1, sizeof *one);
     if (!one) {
@@ -577,12 +576,11 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
     pthread_mutex_init(&one->lock, NULL);
     snprintf(one->name, sizeof one->name, "%s", name);
     one->all = all;
-    one->events = events;
-    one->save_every = save_every;
+    one->events = streams_feed(all);
     one->references = 1;
     one->log.fd = -1;
     one->counted.last_row_at = one->quiet.latest = NAN;
-    one->past = history_new(history_bytes);
+    one->past = history_new(streams_asked(all)->history_bytes);
     one->folder = folder ? strdup(folder) : NULL;
     if (!one->past || (folder && !one->folder)) {
         problem_set(why, 503, NULL, "out of memory");
@@ -590,7 +588,7 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
         return NULL;
     }
     if (!settings) {
-        load(one, history_bytes, why);
+        load(one, why);
         return one;
     }
     if (create(one, settings, why))

@@ -27,7 +27,6 @@ struct stream {
     char name[STREAM_NAME_BYTES];
     char *folder; /* NULL: nothing is stored */
     feed *events;
-    double save_every;
     size_t references; /* protected by the registry's lock */
     struct streams *all;
 
@@ -130,7 +129,7 @@ void stream_drop_key(stream *one, const char *key, size_t key_bytes);
 /* Creates the stream's folder, or loads it if `settings` is NULL. False only if there is nothing to
  * continue with. */
 stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
-                   feed *events, double save_every, size_t history_bytes, problem *why);
+                   problem *why);
 void stream_free(stream *one);
 
 /* The path of a file of the stream. */

@@ -331,16 +331,16 @@ body_request stream_ask(const stream *one, const char *body, size_t bytes, int f
     const oif_text text = body_text(body, bytes);
     if (format == 0)
         format = one->settings.cli.format;
-    return (body_request){.settings = &one->settings.cli,
-                          .shape = &one->shape,
-                          .known = one->pipeline,
-                          .body = text,
-                          .has_mark =
-                              text.bytes<bytes, .is_guessed = format == 0, .format = format> 0
-                                  ? (oif_format)(format - 1)
-                                  : body_format(text),
-                          .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
-                          .why = why};
+    return (body_request){
+        .settings = &one->settings.cli,
+        .shape = &one->shape,
+        .known = one->pipeline,
+        .body = text,
+        .has_mark = text.bytes<bytes, .is_guessed = format == 0, .format = format> 0
+                        ? (oif_format)(format - 1)
+                        : body_format(text),
+        .max_columns = one->is_replaying ? 0 : streams_asked(one->all)->max_columns,
+        .why = why};
 }
 
 static run_end read_body(body_run *run, problem *why)
@@ -366,28 +366,23 @@ static run_end read_body(body_run *run, problem *why)
     return end;
 }
 
-static void keep_notes(stream *one, char *notes, bool is_first)
-{
-    if (!is_first || !one->pipeline || one->notes)
-        free(notes);
-    else
-        one->notes = notes;
-}
-
 /* Processes a whole body. */
 static run_end run_body(body_run *run, problem *why)
 {
+    stream *one = run->one;
     complaint about;
-    bool is_first = !run->one->pipeline;
+    bool is_first = !one->pipeline;
     *why = (problem){.status = 400};
     messages_capture();
     run_end end = read_body(run, why);
-    keep_notes(run->one, messages_captured(&about), is_first);
+    char *notes = messages_captured(&about);
+    if (is_first && one->pipeline && !one->notes)
+        one->notes = notes;
+    else
+        free(notes);
     run->answer->bad = run->bad.skipped + run->bad.mended;
-    run->one->bad_rows += run->answer->bad + (end == BODY_BAD_ROW);
-    if (end == BODY_READ)
-        return end;
-    if (why->message[0] != '\0') /* the cause is known */
+    one->bad_rows += run->answer->bad + (end == BODY_BAD_ROW);
+    if (end == BODY_READ || why->message[0] != '\0') /* the cause is known */
         return end;
     if (end == BODY_REFUSED && !is_first)
         why->status = 409;
@@ -542,8 +537,8 @@ bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, 
     bool is_good = check_request(one, request, why) && take_body(one, request, answer, why);
     save_if_asked(one);
     count_rows(one, answer);
-    bool must_sync =
-        one->folder && one->saved < answer->rows && (request->is_durable || one->save_every <= 0);
+    bool must_sync = one->folder && one->saved < answer->rows &&
+                     (request->is_durable || streams_asked(one->all)->save_every <= 0);
     if (!must_sync)
         count_latency(one, clock_seconds() - started);
     stream_end_change(one);

@@ -24,9 +24,8 @@ enum {
 };
 
 struct streams {
-    char *folder; /* DIR/streams; NULL: nothing is stored */
-    double save_every;
-    size_t max_streams, max_columns, history_bytes;
+    char *folder;          /* DIR/streams; NULL: nothing is stored */
+    streams_options asked; /* without zeros */
     feed *events;
     int lock_file; /* keeps other servers out of the folder; -1: none */
 
@@ -135,9 +134,9 @@ size_t streams_count(streams *all)
     return count;
 }
 
-size_t streams_max_columns(const streams *all)
+const streams_options *streams_asked(const streams *all)
 {
-    return all->max_columns;
+    return &all->asked;
 }
 
 void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
@@ -205,7 +204,8 @@ static void *save_by_the_clock(void *context)
 {
     streams *all = context;
     const double look_every = 1;
-    double sync_every = all->save_every > 0 ? fmax(all->save_every, 0.01) : look_every;
+    const double save_every = all->asked.save_every;
+    double sync_every = save_every > 0 ? fmax(save_every, 0.01) : look_every;
     double now = clock_seconds(), next_sync = now + sync_every, next_look = now + look_every;
     while (background_wait(&all->saver, fmin(next_sync, next_look) - clock_seconds())) {
         now = clock_seconds();
@@ -283,8 +283,7 @@ static bool load_stream(streams *all, const char *name, problem *why)
 {
     char path[FOLDER_BYTES + 128];
     problem of_stream; /* the stream itself reports it */
-    stream *one = stream_new(all, name, folder_of(all, "", name, path), NULL, all->events,
-                             all->save_every, all->history_bytes, &of_stream);
+    stream *one = stream_new(all, name, folder_of(all, "", name, path), NULL, &of_stream);
     if (!one || !add_to_list(all, one))
         return problem_set(why, 503, NULL, "out of memory");
     return true;
@@ -330,10 +329,13 @@ static streams *new_streams(const streams_options *options)
     streams *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
-    all->save_every = options->save_every;
-    all->max_streams = options->max_streams > 0 ? options->max_streams : USUAL_MAX_STREAMS;
-    all->max_columns = options->max_columns > 0 ? options->max_columns : USUAL_MAX_COLUMNS;
-    all->history_bytes = options->history_bytes > 0 ? options->history_bytes : USUAL_HISTORY_BYTES;
+    all->asked = *options;
+    if (options->max_streams == 0)
+        all->asked.max_streams = USUAL_MAX_STREAMS;
+    if (options->max_columns == 0)
+        all->asked.max_columns = USUAL_MAX_COLUMNS;
+    if (options->history_bytes == 0)
+        all->asked.history_bytes = USUAL_HISTORY_BYTES;
     all->events = feed_new();
     all->lock_file = -1;
     pthread_mutex_init(&all->changing, NULL);
@@ -432,14 +434,14 @@ static bool compare_settings(stream *one, json_t *settings, problem *why)
 static stream *make_stream(streams *all, const char *name, json_t *settings, problem *why)
 {
     char path[FOLDER_BYTES + 128];
-    if (streams_count(all) >= all->max_streams) {
+    if (streams_count(all) >= all->asked.max_streams) {
         problem_set(why, 429, "remove streams, or start oif serve with --max-streams",
-                    "there are %zu streams already, as many as allowed", all->max_streams);
+                    "there are %zu streams already, as many as allowed", all->asked.max_streams);
         return NULL;
     }
     json_t *none = settings ? json_incref(settings) : json_object();
-    stream *one = stream_new(all, name, all->folder ? folder_of(all, "", name, path) : NULL, none,
-                             all->events, all->save_every, all->history_bytes, why);
+    stream *one =
+        stream_new(all, name, all->folder ? folder_of(all, "", name, path) : NULL, none, why);
     json_decref(none);
     if (!one)
         return NULL;

@@ -50,12 +50,12 @@ bool streams_remove(streams *all, const char *name, problem *why);
 /* Calls `visit` for each stream, by name. */
 void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context);
 size_t streams_count(streams *all);
-size_t streams_max_columns(const streams *all);
 
 /* Whether all streams are loaded and the disk accepts writes; else sets `why`. For /readyz. */
 bool streams_are_ready(streams *all, problem *why);
 
 feed *streams_feed(streams *all);
+const streams_options *streams_asked(const streams *all); /* with defaults for 0 */
 
 /* {"streams": [Stream, ...]} and {"open": how many, "episodes": [up to `limit` of them, the worst
  * first], "streams": [...]}, written to the (diverted) output. */
