@@ -40,26 +40,25 @@ silence_monitor silence_monitor_start(const cli_settings *settings, const row_wr
 /* ---- Reports ---- */
 
 /* {"host":"web-1","oif":{"silence":"begins","since":"2026-11-15T19:05:01Z","seconds":300}} */
-static void write_record(const silence_monitor *monitor, const char *word, const char *key,
-                         size_t key_bytes, double since, double seconds)
+static void write_record(const silence_monitor *monitor, bool begins, oif_text key, double since,
+                         double seconds)
 {
     char moment[MOMENT_TEXT_BYTES], number[OIF_NUMBER_TEXT_BYTES];
     output_write("{", 1);
     if (monitor->key) {
         quoting_write_json(monitor->key, strlen(monitor->key));
         output_write(":", 1);
-        quoting_write_json(key ? key : "", key_bytes);
+        quoting_write_json(key.text ? key.text : "", key.bytes);
         output_write(",", 1);
     }
     output_print("\"%s\":{\"silence\":\"%s\",\"since\":\"%s\",\"seconds\":%.*s}}\n",
-                 monitor->member, word, moment_text(since, moment),
+                 monitor->member, begins ? "begins" : "ends", moment_text(since, moment),
                  (int)oif_number_format(seconds, number), number);
 }
 
-static void act(const silence_monitor *monitor, const char *word, oif_text key, double since,
+static void act(const silence_monitor *monitor, bool begins, oif_text key, double since,
                 double seconds, const char *sentence)
 {
-    bool begins = *word == 'b';
     size_t bytes;
     if (!monitor->actions->command)
         return;
@@ -68,20 +67,20 @@ static void act(const silence_monitor *monitor, const char *word, oif_text key, 
                  grade_word(OIF_GRADE_NONE));
 }
 
-static void report(const silence_monitor *monitor, const char *word, const char *key,
-                   size_t key_bytes, double since, double seconds)
+static void report(const silence_monitor *monitor, bool begins, oif_text key, double since,
+                   double seconds)
 {
     char text[2 * KEY_TEXT_BYTES + MOMENT_TEXT_BYTES], moment[MOMENT_TEXT_BYTES],
         duration[DURATION_TEXT_BYTES];
     snprintf(text, sizeof text, "%.*s%ssilence %s: no row since %s, %s%s",
-             (int)cut_bytes(key, key_bytes, KEY_TEXT_BYTES), key ? key : "", key ? ": " : "", word,
-             moment_text(since, moment), *word == 'b' ? "more than " : "",
-             duration_text(seconds, duration));
-    act(monitor, word, (oif_text){key, key_bytes}, since, seconds, text);
+             (int)cut_bytes(key.text, key.bytes, KEY_TEXT_BYTES), key.text ? key.text : "",
+             key.text ? ": " : "", begins ? "begins" : "ends", moment_text(since, moment),
+             begins ? "more than " : "", duration_text(seconds, duration));
+    act(monitor, begins, key, since, seconds, text);
     if (monitor->watch)
         watch_note(monitor->watch, text);
     else if (monitor->is_shown && output_format_facts(monitor->writer->format)->has_objects)
-        write_record(monitor, word, key, key_bytes, since, seconds);
+        write_record(monitor, begins, key, since, seconds);
     else if (monitor->is_shown || monitor->is_counted)
         note("%s", text);
 }
@@ -89,7 +88,8 @@ static void report(const silence_monitor *monitor, const char *word, const char 
 void silence_monitor_begins(silence_monitor *monitor, const oif_silence *silence)
 {
     monitor->silences++;
-    report(monitor, "begins", silence->key, silence->key_bytes, silence->since, silence->allowed);
+    report(monitor, true, (oif_text){silence->key, silence->key_bytes}, silence->since,
+           silence->allowed);
 }
 
 /* ---- Rows ---- */
@@ -105,7 +105,7 @@ void silence_monitor_result(silence_monitor *monitor, oif_text key, double secon
                             const oif_result *result)
 {
     if (monitor->is_wanted && result->reason == OIF_REASON_SILENCE)
-        report(monitor, "ends", key.text, key.bytes, seconds - result->pause, result->pause);
+        report(monitor, false, key, seconds - result->pause, result->pause);
 }
 
 /* ---- Idle time ---- */

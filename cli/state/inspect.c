@@ -262,8 +262,8 @@ static void print_json_pipeline(const loaded_state *held)
 /* Standard input, whose beginning can be read once more: what it is shows only then. */
 typedef struct stdin_source {
     char beginning[4096];
-    size_t kept, given;
-    uint64_t bytes_read;
+    size_t kept, given;  /* of the beginning */
+    uint64_t more_bytes; /* behind it */
 } stdin_source;
 
 static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
@@ -275,30 +275,26 @@ static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
         source->given += count;
         return (ptrdiff_t)count;
     }
-    size_t got = fread(buffer, 1, capacity, stdin), room = sizeof source->beginning - source->kept;
-    if (source->bytes_read == source->kept) {
-        count = got < room ? got : room;
-        memcpy(source->beginning + source->kept, buffer, count);
-        source->given = source->kept += count;
-    }
-    source->bytes_read += got;
-    return ferror(stdin) ? -1 : (ptrdiff_t)got;
+    count = fread(buffer, 1, capacity, stdin);
+    source->more_bytes += count;
+    return ferror(stdin) ? -1 : (ptrdiff_t)count;
 }
 
 /* Back to the start, for the other kind of snapshot; false when that is no longer kept. */
 static bool rewind_stdin(stdin_source *source)
 {
     source->given = 0;
-    return source->bytes_read == source->kept;
+    return source->more_bytes == 0;
 }
 
 static oif_status load_stdin(loaded_state *held, oif_error *error)
 {
     stdin_source source = {.kept = 0};
+    source.kept = fread(source.beginning, 1, sizeof source.beginning, stdin);
     oif_status status = oif_pipeline_load(read_stdin, &source, &held->pipeline, error);
     if (status == OIF_EKIND && rewind_stdin(&source))
         status = oif_detector_load(read_stdin, &source, &held->detector, error);
-    held->file_bytes = source.bytes_read;
+    held->file_bytes = source.given + source.more_bytes;
     char byte;
     if (status == OIF_OK && read_stdin(&source, &byte, 1) > 0) {
         *error = (oif_error){.status = OIF_ECORRUPT, .cause = OIF_CAUSE_INCONSISTENT_SNAPSHOT};

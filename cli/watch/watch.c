@@ -171,8 +171,7 @@ static void begin_picture(watch_view *watch, const row_verdict *verdict, oif_tex
     picture->count = picture->after = 0;
     picture->is_shown = true;
     copy_key(picture->key, key);
-    for (size_t i = 0; i < watch->column_count; i++)
-        picture->order[i] = verdict->fields->order[i];
+    memcpy(picture->order, verdict->fields->order, watch->column_count * sizeof *picture->order);
     uint64_t first = watch->history_rows, found = 0;
     while (first > oldest && found < WATCH_POINTS - WATCH_POINTS_AFTER)
         found += watch->history_keys[--first % watch->history_capacity] == hash;
