@@ -9,12 +9,13 @@
 /* ---- Settings ---- */
 
 /* Sets the options of the pipeline that differ. Alert options exclude each other and the last one
- * wins, so the given options are set last. */
-static bool change_options(oif_pipeline *pipeline, const cli_settings *settings, bool are_given,
-                           problem *why)
+ * wins, so the given options are set last, in a second turn. */
+static bool change_options(oif_pipeline *pipeline, const cli_settings *settings, problem *why)
 {
     const oif_param_table *table = settings->options.table;
-    for (size_t i = 0; i < table->param_count; i++) {
+    for (size_t turn = 0; turn < 2 * table->param_count; turn++) {
+        const size_t i = turn % table->param_count;
+        const bool are_given = turn >= table->param_count;
         const char *name = table->params[i].name;
         oif_error error;
         double value = 0;
@@ -30,26 +31,19 @@ static bool change_options(oif_pipeline *pipeline, const cli_settings *settings,
     return true;
 }
 
-static void close_readers(stream *one)
-{
-    for (size_t i = 0; i < BODY_READERS; i++)
-        body_reader_close(&one->readers[i]);
-}
-
 bool stream_apply_settings(stream *one, json_t *object, problem *why)
 {
     stream_settings changed;
     if (!stream_settings_open(&changed, object, one->folder != NULL, why))
         return false;
-    if (one->pipeline && (!change_options(one->pipeline, &changed.cli, false, why) ||
-                          !change_options(one->pipeline, &changed.cli, true, why))) {
+    if (one->pipeline && !change_options(one->pipeline, &changed.cli, why)) {
         problem ignored; /* valid: the stream had them before */
-        change_options(one->pipeline, &one->settings.cli, false, &ignored);
-        change_options(one->pipeline, &one->settings.cli, true, &ignored);
+        change_options(one->pipeline, &one->settings.cli, &ignored);
         stream_settings_close(&changed);
         return false;
     }
-    close_readers(one); /* they write what the settings ask for */
+    for (size_t i = 0; i < BODY_READERS; i++)
+        body_reader_close(&one->readers[i]); /* it writes what the settings ask for */
     stream_settings_close(&one->settings);
     one->settings = changed;
     one->settings.cli.state = one->name; /* its name in messages */

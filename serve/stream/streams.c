@@ -25,14 +25,14 @@ enum {
 
 struct streams {
     char *folder;          /* DIR/streams; NULL: nothing is stored */
-    streams_options asked; /* without zeros */
+    streams_options asked; /* with the usual limits for 0 */
     feed *events;
     int lock_file; /* keeps other servers out of the folder; -1: none */
 
     pthread_mutex_t changing; /* one stream is created or removed at a time */
     pthread_mutex_t lock;     /* protects the list, and the references of its streams */
     stream **list;            /* by name; the list holds a reference to each */
-    size_t count, capacity;
+    size_t count;
 
     background saver;
     bool has_saver;
@@ -97,24 +97,16 @@ void stream_release(stream *one)
 static bool add_to_list(streams *all, stream *one)
 {
     pthread_mutex_lock(&all->lock);
-    bool has_room = all->count < all->capacity;
-    if (!has_room) {
-        size_t capacity = 2 * all->capacity + 16;
-        stream **larger = realloc(all->list, capacity * sizeof *larger);
-        if (larger) {
-            all->list = larger;
-            all->capacity = capacity;
-            has_room = true;
-        }
-    }
-    if (has_room) {
+    stream **larger = realloc(all->list, (all->count + 1) * sizeof *larger);
+    if (larger) {
+        all->list = larger;
         size_t at = position_of(all, one->name);
-        memmove(&all->list[at + 1], &all->list[at], (all->count - at) * sizeof *all->list);
-        all->list[at] = one;
+        memmove(&larger[at + 1], &larger[at], (all->count - at) * sizeof *larger);
+        larger[at] = one;
         all->count++;
     }
     pthread_mutex_unlock(&all->lock);
-    return has_room;
+    return larger != NULL;
 }
 
 static void remove_from_list(streams *all, const char *name)
