@@ -101,6 +101,13 @@ void note(const char *format, ...)
     require(false);
 }
 
+void note_because(const complaint_reason *reason, const char *format, ...)
+{
+    (void)reason;
+    (void)format;
+    require(false);
+}
+
 void output_hold_messages(void)
 {
 }

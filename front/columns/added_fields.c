@@ -1,5 +1,6 @@
 #include "added_fields.h"
 
+#include "front/advice/advice.h"
 #include "front/text/cut.h"
 
 #include <string.h>
@@ -107,6 +108,7 @@ static void leave_out_last_columns(const column_source *from, column_use uses[])
 {
     size_t count = oif_reader_column_count(from->reader), first = count;
     bool was_used = false;
+    advice given;
     for (;;) {
         field_run run = run_before(from, first);
         if (!is_convincing(&run))
@@ -115,10 +117,11 @@ static void leave_out_last_columns(const column_source *from, column_use uses[])
         first = run.first;
     }
     if (was_used)
-        note("%s: columns %s to %s were added by an earlier 'oif score' and are not learned; "
-             "to learn them, list all columns with --columns A,B,...",
-             from->name, cut_name(oif_reader_column_name(from->reader, first)).text,
-             cut_name(oif_reader_column_name(from->reader, count - 1)).text);
+        note_because(
+            advice_on(&given, ADVICE_FIELDS_ADDED, NULL),
+            "%s: columns %s to %s were added by an earlier 'oif score' and are not learned",
+            from->name, cut_name(oif_reader_column_name(from->reader, first)).text,
+            cut_name(oif_reader_column_name(from->reader, count - 1)).text);
 }
 
 /* ---- NDJSON ---- */
@@ -158,14 +161,15 @@ static field_run run_of_member(const column_source *from, size_t first)
 
 static void leave_out_members(const column_source *from, column_use uses[])
 {
+    advice given;
     for (size_t i = 0; i < oif_reader_column_count(from->reader);) {
         field_run run = run_of_member(from, i);
         const char *name = oif_reader_column_name(from->reader, i);
         bool is_usual = key_bytes(name) == 3 && memcmp(name, "oif", 3) == 0;
         if ((is_convincing(&run) || (is_usual && run.count > 0)) && leave_out(from, &run, uses))
-            note("%s: '%.*s' was added by an earlier 'oif score' and is not learned; to learn it, "
-                 "list all columns with --columns A,B,...",
-                 from->name, (int)key_bytes(name), name);
+            note_because(advice_on(&given, ADVICE_FIELD_ADDED, NULL),
+                         "%s: '%.*s' was added by an earlier 'oif score' and is not learned",
+                         from->name, (int)key_bytes(name), name);
         i = run.end;
     }
 }

@@ -1,5 +1,6 @@
 #include "input.h"
 
+#include "front/advice/advice.h"
 #include "front/input/first_line.h"
 #include "front/input/input_error.h"
 #include "front/input/other_formats.h"
@@ -99,10 +100,10 @@ static oif_status find_first_line(cli_input *input, const cli_settings *settings
         if (status != OIF_EINPUT)
             break;
         if (bad->skipped == BAD_START_MAX) {
-            *code = complain(EXIT_FAILED,
-                             "%s: none of the first %d lines is a header or a row; skip text "
-                             "before the header with --skip-lines N",
-                             source->name, BAD_START_MAX);
+            advice given;
+            *code = complain_because(advice_on(&given, ADVICE_NO_FIRST_ROW, NULL), EXIT_FAILED,
+                                     "%s: none of the first %d lines is a header or a row",
+                                     source->name, BAD_START_MAX);
             break;
         }
         bad_rows_add(bad, source, error, false);
@@ -123,12 +124,12 @@ static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
 {
     if (signals_stop_requested()) /* while the first line was waited for */
         return EXIT_FAILED;
+    advice given;
+    const bool is_all_bad = bad && bad->skipped > 0;
     if (status == OIF_END)
-        return complain(EXIT_FAILED,
-                        bad && bad->skipped > 0
-                            ? "%s: every line is bad; without --on-bad-row the first one is shown"
-                            : "%s: the input is empty",
-                        input->source.name);
+        return complain_because(advice_on(&given, is_all_bad ? ADVICE_ALL_BAD : 0, NULL),
+                                EXIT_FAILED, "%s: %s", input->source.name,
+                                is_all_bad ? "every line is bad" : "the input is empty");
     if (status == OIF_EPARAM) /* a delimiter that cannot be one */
         return complain(EXIT_USAGE, "%s", error->message);
     return input_complain(input, error);
@@ -309,57 +310,6 @@ static bool may_be_between_blanks(const cli_input *input)
            strpbrk(oif_reader_column_name(input->reader, 0), " \t");
 }
 
-#define WITHOUT_NUL "tr -d '\\000' < FILE"
-
-/* What may help against an error; both are "" if nothing is known. */
-typedef struct input_remedy {
-    file_command advice;
-    char conversion[CONVERSION_BYTES]; /* the command in it, if it has one */
-} input_remedy;
-
-static input_remedy remedy_by_command(const char *name, const char *command)
-{
-    input_remedy made = {.advice = other_formats_advice(name, command)};
-    snprintf(made.conversion, sizeof made.conversion, "%s", command);
-    return made;
-}
-
-/* Removes the delimiter at the end of each row. */
-static input_remedy remedy_for_delimiter(const cli_input *input, const char *name)
-{
-    char command[64], delimiter = oif_reader_delimiter(input->reader);
-    snprintf(command, sizeof command, "sed 's/%s\\r*$//' FILE",
-             delimiter == '\t' ? "\\t" : (char[]){delimiter, '\0'});
-    return remedy_by_command(name, command);
-}
-
-static const char *hint_at_option(const cli_input *input, oif_cause cause)
-{
-    switch (cause) {
-    case OIF_CAUSE_DECIMAL_COMMA: return " with --decimal-comma";
-    case OIF_CAUSE_COMMENT: return " with --comment '#'";
-    case OIF_CAUSE_NOT_TEXT:
-        return "; if it has NUL bytes after a power cut: " WITHOUT_NUL " | oif score";
-    case OIF_CAUSE_DASH: return "; --on-bad-row null makes it missing";
-    case OIF_CAUSE_INFINITE_VALUE: return " (--on-bad-row null)";
-    case OIF_CAUSE_TOO_FEW_FIELDS:
-    case OIF_CAUSE_TOO_MANY_FIELDS: return "; --on-bad-row skip leaves such rows out";
-    default:
-        return may_be_between_blanks(input) ? "; if blanks separate the columns: --delimiter ' '"
-                                            : "";
-    }
-}
-
-static input_remedy remedy_for(const cli_input *input, const char *name, oif_cause cause)
-{
-    switch (cause) {
-    case OIF_CAUSE_TRAILING_DELIMITER: return remedy_for_delimiter(input, name);
-    case OIF_CAUSE_NUL_BYTES: return remedy_by_command(name, WITHOUT_NUL);
-    default:
-        return (input_remedy){.advice = other_formats_command(name, hint_at_option(input, cause))};
-    }
-}
-
 size_t input_text_column(const cli_input *input, const oif_error *error)
 {
     switch (error->cause) {
@@ -370,19 +320,34 @@ size_t input_text_column(const cli_input *input, const oif_error *error)
     }
 }
 
-/* " (--exclude b)": where a column holds text, the option that leaves it out; "" where the error is
- * another one. */
-static void exclude_hint(const cli_input *input, const oif_error *error, names_text *names,
-                         char hint[NAMES_TEXT_BYTES])
+/* Where a column holds text, the option that leaves it out; "" where the error is another one. */
+static void advise_to_exclude(const cli_input *input, const oif_error *error, advice *given)
 {
-    size_t column = input_text_column(input, error);
-    if (column == oif_reader_column_count(input->reader) || error->cause == OIF_CAUSE_COMMENT)
+    names_text names = {.count = 0};
+    size_t column = input->reader ? input_text_column(input, error) : 0;
+    if (!input->reader || column == oif_reader_column_count(input->reader) ||
+        error->cause == OIF_CAUSE_COMMENT)
         return;
-    columns_list(names, input->reader, column, "");
-    snprintf(hint, NAMES_TEXT_BYTES, " (%s--exclude %s)",
-             columns_have_same_name(input->reader, column) ? "give each column its own name, then "
-                                                           : "",
-             names_text_paste(names));
+    columns_list(&names, input->reader, column, "");
+    advice_add(given,
+               columns_have_same_name(input->reader, column) ? ADVICE_EXCLUDE_REPEATED
+                                                             : ADVICE_EXCLUDE,
+               &(advice_words){.names = &names});
+}
+
+static void advise_by_cause(const cli_input *input, const char *name, oif_cause cause,
+                            advice *given)
+{
+    char command[64] = "tr -d '\\000' < FILE", delimiter;
+    size_t before = strlen(given->shell);
+    if (cause == OIF_CAUSE_TRAILING_DELIMITER) {
+        delimiter = oif_reader_delimiter(input->reader);
+        snprintf(command, sizeof command, "sed 's/%s\\r*$//' FILE",
+                 delimiter == '\t' ? "\\t" : (char[]){delimiter, '\0'});
+    }
+    advice_add(given, (int)cause, &(advice_words){.file = name, .command = command});
+    if (strlen(given->shell) == before && may_be_between_blanks(input))
+        advice_add(given, ADVICE_BLANKS, NULL);
 }
 
 exit_code input_complain(const cli_input *input, const oif_error *error)
@@ -392,17 +357,14 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     if (error->status == OIF_EREAD)
         return complain(EXIT_FAILED, "%s",
                         input->source.problem ? input->source.problem : error->message);
-    char text[INPUT_ERROR_TEXT_BYTES], hint[NAMES_TEXT_BYTES] = "";
-    names_text names = {.count = 0};
-    if (input->reader)
-        exclude_hint(input, error, &names, hint);
+    char text[INPUT_ERROR_TEXT_BYTES];
+    advice given = {.shell = ""};
     oif_error in_file = *error;
     const char *name = byte_source_place(&input->source, &in_file.line);
-    const input_remedy remedy = remedy_for(input, name, error->cause);
-    const complaint_reason reason = {error->cause, remedy.advice.text,
-                                     remedy.conversion[0] ? remedy.conversion : NULL};
-    return complain_because(&reason, EXIT_FAILED, "%s%s", input_error_text(name, &in_file, text),
-                            hint);
+    advise_to_exclude(input, error, &given);
+    advise_by_cause(input, name, error->cause, &given);
+    return complain_because(advice_reason(&given, error->cause), EXIT_FAILED, "%s",
+                            input_error_text(name, &in_file, text));
 }
 
 exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,

@@ -1,5 +1,6 @@
 #include "known_columns.h"
 
+#include "front/advice/advice.h"
 #include "front/input/input_error.h"
 #include "front/text/cut.h"
 #include "front/text/name_list.h"
@@ -181,12 +182,12 @@ static exit_code complain_difference(const column_source *from, const cli_settin
                         from->name, from->known_path, cut_name(found->known->name).text, option);
     if (found->known && is_text_now(from, found->known->name)) {
         names_text name = {.count = 0};
+        advice given;
         names_text_add(&name, found->known->name);
-        return complain(EXIT_FAILED,
-                        "%s: the column '%s', which the state %s has learned from, now contains "
-                        "text; add --exclude %s and start another state",
-                        from->name, cut_name(found->known->name).text, from->known_path,
-                        names_text_paste(&name));
+        return complain_because(
+            advice_on(&given, ADVICE_TEXT_LEARNED, &(advice_words){.names = &name}), EXIT_FAILED,
+            "%s: the column '%s', which the state %s has learned from, now contains text",
+            from->name, cut_name(found->known->name).text, from->known_path);
     }
     if (!found->here)
         return complain_because(&unknown_column, EXIT_FAILED,

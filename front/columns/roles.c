@@ -1,7 +1,7 @@
 #include "roles.h"
 
+#include "front/advice/advice.h"
 #include "front/input/input_error.h"
-#include "front/input/other_formats.h"
 #include "front/text/cut.h"
 #include "front/text/name_list.h"
 
@@ -65,12 +65,14 @@ static exit_code check_header(const cli_columns *columns, const cli_settings *se
     if (from->format != OIF_FORMAT_CSV || oif_reader_has_header(from->reader) ||
         settings->header != OIF_HEADER_AUTO || settings->score.on_bad_row != BAD_ROW_FAILS)
         return EXIT_OK;
+    advice given;
     for (size_t i = 0; i < from->look->column_count; i++)
         if (columns->uses[i] == COLUMN_LEARNED && is_like_a_header(&from->look->columns[i]))
-            return complain(EXIT_FAILED,
-                            "%s:%llu: the first line has text in column %zu, and the lines after "
-                            "it have numbers: if it is a header, add --header",
-                            from->name, (unsigned long long)from->header_line, i + 1);
+            return complain_because(
+                advice_on(&given, ADVICE_HEADER, NULL), EXIT_FAILED,
+                "%s:%llu: the first line has text in column %zu, and the lines after it have "
+                "numbers",
+                from->name, (unsigned long long)from->header_line, i + 1);
     return EXIT_OK;
 }
 
@@ -80,9 +82,11 @@ static exit_code check_header(const cli_columns *columns, const cli_settings *se
 static void report_comments(const cli_columns *columns, const cli_settings *settings)
 {
     const first_rows *look = columns->from.look;
+    advice given;
     if (look->hash_rows > 0 && look->hash_rows <= look->rows / 2 && !settings->is_quiet)
-        note("%s: %zu of the first %zu rows begin%s with #; leave comments out with --comment '#'",
-             columns->from.name, look->hash_rows, look->rows, look->hash_rows == 1 ? "s" : "");
+        note_because(advice_on(&given, ADVICE_COMMENTS, NULL),
+                     "%s: %zu of the first %zu rows begin%s with #", columns->from.name,
+                     look->hash_rows, look->rows, look->hash_rows == 1 ? "s" : "");
 }
 
 /* ---- Text and times ---- */
@@ -129,6 +133,7 @@ static size_t find_time(const cli_columns *columns, const cli_settings *settings
 static void take_time(cli_columns *columns, const cli_settings *settings)
 {
     names_text name = {.count = 0};
+    advice given;
     size_t column = find_time(columns, settings);
     if (column == columns->use_count)
         return;
@@ -138,83 +143,98 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
     columns->time_name = name_at(columns, column);
     columns_list(&name, columns->from.reader, column, "");
     if (!settings->is_quiet)
-        note("%s: '%s' is taken for the time of the rows, as if you had given --time %s; "
-             "--exclude %s leaves it out",
-             columns->from.name, cut_name(columns->time_name).text, names_text_paste(&name),
-             names_text_paste(&name));
+        note_because(advice_on(&given, ADVICE_TIME_TAKEN, &(advice_words){.names = &name}),
+                     "%s: '%s' is taken for the time of the rows", columns->from.name,
+                     cut_name(columns->time_name).text);
 }
 
 /* ": sort ... FILE | oif score": sorts the rows by a column. "" where the order of its texts is not
  * that of the times, and in NDJSON. */
-static file_command sort_command(const cli_columns *columns, size_t column)
+typedef struct sort_command {
+    char text[160];
+} sort_command;
+
+static sort_command sorted_by(const cli_columns *columns, size_t column)
 {
     const column_source *from = &columns->from;
     const column_look *look = &from->look->columns[column];
     const char delimiter = oif_reader_delimiter(from->reader);
-    char sort[64], command[160] = "";
+    const unsigned long long header = from->header_line;
+    sort_command made = {.text = ""};
+    char sort[64];
     bool has_year_first = strspn(look->first_text, "0123456789") >= 4;
     snprintf(sort, sizeof sort, "sort -s -t %s -k %zu,%zu%s",
              delimiter == '\t' ? "$'\\t'" : (char[]){'\'', delimiter, '\'', '\0'}, column + 1,
              column + 1, look->numbers > 0 ? "n" : "");
     if (delimiter == '\0' || delimiter == ' ' || (look->numbers == 0 && !has_year_first))
-        return other_formats_command(from->name, "");
+        return made;
     if (oif_reader_has_header(from->reader))
-        snprintf(
-            command, sizeof command, ": (head -n %llu FILE; tail -n +%llu FILE | %s) | oif score",
-            (unsigned long long)from->header_line, (unsigned long long)from->header_line + 1, sort);
+        snprintf(made.text, sizeof made.text,
+                 ": (head -n %llu FILE; tail -n +%llu FILE | %s) | oif score", header, header + 1,
+                 sort);
     else
-        snprintf(command, sizeof command, ": %s FILE | oif score", sort);
-    return other_formats_command(from->name, command);
+        snprintf(made.text, sizeof made.text, ": %s FILE | oif score", sort);
+    return made;
+}
+
+typedef bool (*column_test)(const column_look *look, const char *name);
+
+static bool goes_back(const column_look *look, const char *name)
+{
+    return column_look_time(look, name) == TIME_BACKWARD;
+}
+
+static bool is_text(const column_look *look, const char *name)
+{
+    (void)name;
+    return column_look_is_text(look);
+}
+
+/* Gives the columns that pass a test a use, and lists them. Returns the first one. */
+static size_t list_columns(cli_columns *columns, const cli_settings *settings, column_test test,
+                           column_use use, names_text *names)
+{
+    const column_source *from = &columns->from;
+    size_t first = columns->use_count;
+    for (size_t i = 0; i < from->look->column_count; i++) {
+        const column_look *look = &from->look->columns[i];
+        if (!is_open(columns, settings, i) || !test(look, name_at(columns, i)))
+            continue;
+        columns->uses[i] = use;
+        columns_list(names, from->reader, i, test == is_text ? look->first_text : "");
+        first = i < first ? i : first;
+    }
+    return first;
 }
 
 /* The newest rows come first: the time is not learned, and cannot be used as it is. */
 static void leave_backward_out(cli_columns *columns, const cli_settings *settings)
 {
-    const column_source *from = &columns->from;
-    for (size_t i = 0; i < from->look->column_count && !from->known; i++) {
-        names_text name = {.count = 0};
-        if (!is_open(columns, settings, i) ||
-            column_look_time(&from->look->columns[i], name_at(columns, i)) != TIME_BACKWARD)
-            continue;
-        columns->uses[i] = COLUMN_GOES_BACK;
-        columns_list(&name, from->reader, i, "");
-        if (!settings->is_quiet)
-            note("%s: the times in '%s' go backwards, so the column is left out; sort the rows, "
-                 "oldest first%s; or use the times anyway with --time %s",
-                 from->name, cut_name(name_at(columns, i)).text, sort_command(columns, i).text,
-                 names_text_paste(&name));
-    }
+    names_text names = {.count = 0}, first_name = {.count = 0};
+    advice given;
+    size_t first = list_columns(columns, settings, goes_back, COLUMN_GOES_BACK, &names);
+    if (names.count == 0 || settings->is_quiet)
+        return;
+    columns_list(&first_name, columns->from.reader, first, "");
+    const sort_command command = sorted_by(columns, first);
+    const advice_words words = {
+        .file = columns->from.name, .command = command.text, .names = &first_name};
+    note_because(advice_on(&given, ADVICE_TIMES_BACKWARD, &words),
+                 "%s: the times in '%s' go backwards, so the column%s left out", columns->from.name,
+                 names_text_read(&names), names.count == 1 ? " is" : "s are");
 }
 
 static void leave_label_out(cli_columns *columns, const cli_settings *settings)
 {
-    const column_source *from = &columns->from;
-    for (size_t i = 0; i < from->look->column_count && !from->known; i++) {
-        names_text name = {.count = 0};
-        if (!is_open(columns, settings, i) ||
-            !column_look_is_label(&from->look->columns[i], name_at(columns, i)))
-            continue;
-        columns->uses[i] = COLUMN_LABEL;
-        columns_list(&name, from->reader, i, "");
-        if (!settings->is_quiet)
-            note("%s: '%s' is taken for known labels and left out, as if you had given --label "
-                 "%s; to learn it, list all columns with --columns A,B,...",
-                 from->name, cut_name(name_at(columns, i)).text, names_text_paste(&name));
-    }
-}
-
-/* Gives all columns that hold text this use; COLUMN_LEARNED: they keep theirs. */
-static void list_text(cli_columns *columns, const cli_settings *settings, column_use use,
-                      names_text *texts)
-{
-    const column_source *from = &columns->from;
-    for (size_t i = 0; i < from->look->column_count; i++) {
-        const column_look *column = &from->look->columns[i];
-        if (!is_open(columns, settings, i) || !column_look_is_text(column))
-            continue;
-        columns->uses[i] = use;
-        columns_list(texts, from->reader, i, column->first_text);
-    }
+    names_text names = {.count = 0}, first_name = {.count = 0};
+    advice given;
+    size_t first = list_columns(columns, settings, column_look_is_label, COLUMN_LABEL, &names);
+    if (names.count == 0 || settings->is_quiet)
+        return;
+    columns_list(&first_name, columns->from.reader, first, "");
+    note_because(advice_on(&given, ADVICE_LABEL_TAKEN, &(advice_words){.names = &first_name}),
+                 "%s: '%s' %s taken for known labels and left out", columns->from.name,
+                 names_text_read(&names), names.count == 1 ? "is" : "are");
 }
 
 static exit_code refuse_text(const cli_columns *columns, const cli_settings *settings,
@@ -222,14 +242,15 @@ static exit_code refuse_text(const cli_columns *columns, const cli_settings *set
 {
     names_text time = {.count = 0};
     size_t column = settings->score.time ? columns->use_count : find_time(columns, settings);
-    if (column < columns->use_count)
+    advice given = {.shell = ""};
+    advice_add(&given, ADVICE_TEXT_STRICT, &(advice_words){.names = texts});
+    if (column < columns->use_count) {
         names_text_add(&time, name_at(columns, column));
-    return complain(EXIT_FAILED,
-                    "%s: text in %s, and --strict does not guess what it is for: add --exclude %s, "
-                    "or use it with --key, --label or --category%s%s",
-                    columns->from.name, names_text_read(texts), names_text_paste(texts),
-                    time.count > 0 ? "; times are used with --time " : "",
-                    time.count > 0 ? names_text_paste(&time) : "");
+        advice_add(&given, ADVICE_TIME_STRICT, &(advice_words){.names = &time});
+    }
+    return complain_because(advice_reason(&given, OIF_CAUSE_NONE), EXIT_FAILED,
+                            "%s: text in %s, and --strict does not guess what it is for",
+                            columns->from.name, names_text_read(texts));
 }
 
 static size_t count_learned(const cli_columns *columns)
@@ -251,79 +272,68 @@ static bool is_text_with_blanks(const cli_columns *columns)
 
 /* ---- Numbers that are text ---- */
 
-typedef struct text_advice {
-    char text[2 * NAMES_TEXT_BYTES + 256 + sizeof(file_command)];
-} text_advice;
-
-static void add_numbers_advice(const cli_columns *columns, number_as_text kind, const char *remedy,
-                               text_advice *advice)
+static void advise_on_numbers(const cli_columns *columns, number_as_text kind, advice_topic topic,
+                              advice *given)
 {
     const first_rows *look = columns->from.look;
     names_text names = {.count = 0};
-    size_t used = strlen(advice->text);
     for (size_t i = 0; i < look->column_count; i++)
         if (columns->uses[i] == COLUMN_IS_TEXT &&
             column_look_number_as_text(&look->columns[i]) == kind)
             names_text_add(&names, name_at(columns, i));
     if (names.count > 0)
-        snprintf(advice->text + used, sizeof advice->text - used,
-                 "; to learn the numbers in %s, %s", names_text_read(&names), remedy);
-}
-
-/* "" where no text is like a number. */
-static text_advice advise_on_numbers(const cli_columns *columns)
-{
-    text_advice advice = {.text = ""};
-    add_numbers_advice(columns, NUMBER_AS_TEXT_QUOTED,
-                       "remove their quotes: jq -c 'walk(tonumber? // .)'", &advice);
-    add_numbers_advice(columns, NUMBER_AS_TEXT_MARKED,
-                       "write them as in -1234.5, without units and separators of thousands",
-                       &advice);
-    return advice;
+        advice_add(given, topic, &(advice_words){.names = &names});
 }
 
 /* Says why a text that is a time is not taken for that of the rows. */
-static void advise_on_times(const cli_columns *columns, text_advice *advice)
+static void advise_on_times(const cli_columns *columns, advice *given)
 {
     const first_rows *look = columns->from.look;
     for (size_t i = 0; i < look->column_count && !columns->has_time; i++) {
         const column_look *column = &look->columns[i];
-        size_t used = strlen(advice->text);
+        names_text name = {.count = 0};
+        char count[48];
         if (columns->uses[i] != COLUMN_IS_TEXT || !column_look_is_mixed_time(column))
             continue;
-        snprintf(advice->text + used, sizeof advice->text - used,
-                 "; the times in %s go backwards in %u of %u rows: if it is the time of the rows, "
-                 "sort the rows, oldest first%s",
-                 cut_name(name_at(columns, i)).text, column->backward, column->ordered,
-                 sort_command(columns, i).text);
+        names_text_add(&name, name_at(columns, i));
+        snprintf(count, sizeof count, "%u of %u rows", column->backward, column->ordered);
+        const sort_command command = sorted_by(columns, i);
+        const advice_words words = {columns->from.name, command.text, &name, count};
+        advice_add(given, ADVICE_TIMES_MIXED, &words);
         return;
     }
+}
+
+static exit_code refuse_all_text(const cli_columns *columns, names_text *texts, advice *given)
+{
+    if (given->shell[0] == '\0') {
+        advice_add(given, ADVICE_TEXT_IS_ALL, &(advice_words){.names = texts});
+        if (texts->count == 1 && is_text_with_blanks(columns))
+            advice_add(given, ADVICE_BLANKS, NULL);
+    }
+    return complain_because(advice_reason(given, OIF_CAUSE_NONE), EXIT_FAILED,
+                            "%s: no column is left to learn from: text in %s", columns->from.name,
+                            names_text_read(texts));
 }
 
 static exit_code leave_text_out(cli_columns *columns, const cli_settings *settings)
 {
     names_text texts = {.count = 0};
+    advice given = {.shell = ""};
     size_t before = count_learned(columns);
-    list_text(columns, settings, COLUMN_IS_TEXT, &texts);
+    list_columns(columns, settings, is_text, COLUMN_IS_TEXT, &texts);
     if (texts.count == 0 || known_columns_have_names(&columns->from))
         return EXIT_OK; /* a state has decided about them before */
-    text_advice advice = advise_on_numbers(columns);
-    if (texts.count == before && advice.text[0] != '\0')
-        return complain(EXIT_FAILED, "%s: no column is left to learn from: text in %s%s",
-                        columns->from.name, names_text_read(&texts), advice.text);
+    if (texts.count < before)
+        advice_add(&given, ADVICE_TEXT_LEFT_OUT, &(advice_words){.names = &texts});
+    advise_on_numbers(columns, NUMBER_AS_TEXT_QUOTED, ADVICE_NUMBERS_QUOTED, &given);
+    advise_on_numbers(columns, NUMBER_AS_TEXT_MARKED, ADVICE_NUMBERS_MARKED, &given);
     if (texts.count == before)
-        return complain(EXIT_FAILED,
-                        "%s: no column is left to learn from: text in %s; to learn which texts are "
-                        "rare, add --category %s%s",
-                        columns->from.name, names_text_read(&texts), names_text_paste(&texts),
-                        before == 1 && is_text_with_blanks(columns)
-                            ? "; if blanks separate the columns: --delimiter ' '"
-                            : "");
-    advise_on_times(columns, &advice);
+        return refuse_all_text(columns, &texts, &given);
+    advise_on_times(columns, &given);
     if (!settings->is_quiet)
-        note("%s: text in %s: left out; use it with --category, --key, --time or --label, or add "
-             "--exclude %s to leave it out without this note%s",
-             columns->from.name, names_text_read(&texts), names_text_paste(&texts), advice.text);
+        note_because(advice_reason(&given, OIF_CAUSE_NONE), "%s: text in %s: left out",
+                     columns->from.name, names_text_read(&texts));
     return EXIT_OK;
 }
 
@@ -360,12 +370,13 @@ static bool fits_without_names(const cli_columns *columns)
 static exit_code decide(cli_columns *columns, const cli_settings *settings)
 {
     exit_code code = check_header(columns, settings);
+    const bool is_new = !columns->from.known && !settings->columns;
     report_comments(columns, settings);
     if (code == EXIT_OK && !settings->strict && !settings->score.time && !settings->columns)
         take_time(columns, settings);
-    if (code == EXIT_OK && !columns->has_time && !settings->columns)
+    if (code == EXIT_OK && !columns->has_time && is_new)
         leave_backward_out(columns, settings);
-    if (code == EXIT_OK && !settings->label && !settings->columns)
+    if (code == EXIT_OK && !settings->label && is_new)
         leave_label_out(columns, settings);
     return code == EXIT_OK ? leave_text_out(columns, settings) : code;
 }
@@ -373,7 +384,7 @@ static exit_code decide(cli_columns *columns, const cli_settings *settings)
 static exit_code check_strictly(cli_columns *columns, const cli_settings *settings)
 {
     names_text texts = {.count = 0};
-    list_text(columns, settings, COLUMN_LEARNED, &texts);
+    list_columns(columns, settings, is_text, COLUMN_LEARNED, &texts);
     return texts.count > 0 ? refuse_text(columns, settings, &texts)
                            : check_header(columns, settings);
 }
@@ -417,25 +428,17 @@ exit_code roles_find(cli_columns *columns, const cli_settings *settings)
 
 /* ---- Columns that only ever rise ---- */
 
-/* "; --exclude id": the option for the columns of one kind. */
-typedef struct rising_advice {
-    char text[3 * NAMES_TEXT_BYTES];
-} rising_advice;
-
-static void add_advice(rising_advice *advice, names_text *names, const char *what,
-                       const char *option)
-{
-    size_t used = strlen(advice->text);
-    if (names->count > 0)
-        snprintf(advice->text + used, sizeof advice->text - used, "; %s %s %s", what, option,
-                 names_text_paste(names));
-}
-
 static exit_code report_rising(const cli_columns *columns, const cli_settings *settings,
                                const rising_column rising[])
 {
+    static const struct {
+        rising_kind kind;
+        advice_topic topic;
+    } remedies[] = {{RISING_TIME, ADVICE_RISING_TIME},
+                    {RISING_EVENLY, ADVICE_RISING_EVENLY},
+                    {RISING_COUNTER, ADVICE_RISING_COUNTER}};
     names_text all = {.count = 0}, kinds[RISING_COUNTER + 1] = {{.count = 0}};
-    rising_advice advice = {.text = ""};
+    advice given = {.shell = ""};
     for (size_t i = 0; i < columns->count; i++) {
         const char *name = columns_name(columns, i);
         rising_kind kind = rising_judge(&rising[i], name);
@@ -449,15 +452,18 @@ static exit_code report_rising(const cli_columns *columns, const cli_settings *s
     }
     if (all.count == 0)
         return EXIT_OK;
-    add_advice(&advice, &kinds[RISING_TIME], "if it is the time:", "--time");
-    add_advice(&advice, &kinds[RISING_EVENLY], "leave it out with", "--exclude");
-    add_advice(&advice, &kinds[RISING_COUNTER], "a counter is learned by", "--rate");
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (kinds[remedies[i].kind].count > 0)
+            advice_add(&given, remedies[i].topic,
+                       &(advice_words){.names = &kinds[remedies[i].kind]});
+    const complaint_reason *reason = advice_reason(&given, OIF_CAUSE_NONE);
     if (settings->strict)
-        return complain(EXIT_FAILED, "%s: --strict learns nothing that only ever rises: %s%s",
-                        columns->from.name, names_text_read(&all), advice.text);
+        return complain_because(reason, EXIT_FAILED,
+                                "%s: --strict learns nothing that only ever rises: %s",
+                                columns->from.name, names_text_read(&all));
     if (!settings->is_quiet)
-        note("%s: learned although it only ever rises, so every value is new: %s%s",
-             columns->from.name, names_text_read(&all), advice.text);
+        note_because(reason, "%s: learned although it only ever rises, so every value is new: %s",
+                     columns->from.name, names_text_read(&all));
     return EXIT_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "row_source.h"
 
+#include "front/advice/advice.h"
 #include "front/text/cut.h"
 
 #include <inttypes.h>
@@ -26,12 +27,12 @@ static oif_status check_key(const cli_columns *columns, const oif_record *record
 static void note_text(cli_input *input, size_t column, uint64_t line)
 {
     names_text names = {.count = 0};
+    advice given;
     columns_list(&names, input->reader, column, "");
     const char *file = byte_source_place(&input->source, &line);
-    note("%s:%" PRIu64 ": text in '%s', which was empty in the first rows: it is missing; "
-         "--exclude %s leaves it out",
-         file, line, cut_name(oif_reader_column_name(input->reader, column)).text,
-         names_text_paste(&names));
+    note_because(advice_on(&given, ADVICE_TEXT_LATE, &(advice_words){.names = &names}),
+                 "%s:%" PRIu64 ": text in '%s', which was empty in the first rows: it is missing",
+                 file, line, cut_name(oif_reader_column_name(input->reader, column)).text);
 }
 
 /* Whether a row was refused only for text in columns that had no value before; reported once per

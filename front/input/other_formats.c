@@ -1,5 +1,7 @@
 #include "other_formats.h"
 
+#include "front/advice/advice.h"
+
 #include "oif_rows.h"
 
 #include <stdio.h>
@@ -15,75 +17,35 @@ static const struct other_format {
     const char *magic;
     size_t magic_bytes;
     const char *what, *command;
-    const char *otherwise; /* more advice, or NULL */
+    advice_topic topic;
 } formats[] = {
-    {"PAR1", 4, "Parquet", WITH_DUCKDB, NULL},
-    {"ARROW1", 6, "an Arrow file", WITH_PANDAS("read_feather"), NULL},
-    {"FEA1", 4, "a Feather file", WITH_PANDAS("read_feather"), NULL},
+    {"PAR1", 4, "Parquet", WITH_DUCKDB, ADVICE_OTHER_FORMAT},
+    {"ARROW1", 6, "an Arrow file", WITH_PANDAS("read_feather"), ADVICE_OTHER_FORMAT},
+    {"FEA1", 4, "a Feather file", WITH_PANDAS("read_feather"), ADVICE_OTHER_FORMAT},
     {"\xff\xff\xff\xff", 4, "an Arrow stream",
      "python3 -c \"import pyarrow.ipc, sys; "
      "pyarrow.ipc.open_stream('FILE').read_pandas().to_csv(sys.stdout, index=False)\"",
-     NULL},
+     ADVICE_OTHER_FORMAT},
     {"PK\x03\x04", 4, "a zip archive, as xlsx and ods are", WITH_PANDAS("read_excel"),
-     "; if it is a zipped text: unzip -p ARCHIVE | oif score"},
-    {"\xd0\xcf\x11\xe0", 4, "an old Excel file", WITH_PANDAS("read_excel"), NULL},
+     ADVICE_ZIPPED_TEXT},
+    {"\xd0\xcf\x11\xe0", 4, "an old Excel file", WITH_PANDAS("read_excel"), ADVICE_OTHER_FORMAT},
     {"SQLite format 3", 15, "an SQLite database", "sqlite3 -header -csv FILE 'select * from TABLE'",
-     NULL},
-    {"ORC", 3, "ORC", WITH_PANDAS("read_orc"), NULL},
-    {"\x89HDF", 4, "HDF5", WITH_PANDAS("read_hdf"), NULL},
+     ADVICE_OTHER_FORMAT},
+    {"ORC", 3, "ORC", WITH_PANDAS("read_orc"), ADVICE_OTHER_FORMAT},
+    {"\x89HDF", 4, "HDF5", WITH_PANDAS("read_hdf"), ADVICE_OTHER_FORMAT},
 };
 
-/* A name that needs no quotes in a shell, SQL or Python is shown in the command, unless it is that
- * of a compressed file, which the command could not read. */
-static bool is_plain_name(const char *name)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
-    const char *ending = strrchr(name, '.');
-    return name[0] != '-' && name[0] != '\0' && name[strspn(name, plain)] == '\0' &&
-           !(ending && (strcmp(ending, ".gz") == 0 || strcmp(ending, ".zst") == 0));
-}
-
-/* Cuts nothing: a command names the file at most twice. */
-file_command other_formats_command(const char *name, const char *command)
-{
-    enum { MOST_NAME_BYTES = 256 };
-    static const char file[] = "FILE";
-    file_command made = {.text = ""};
-    const char *shown = is_plain_name(name) && strlen(name) <= MOST_NAME_BYTES ? name : file;
-    for (const char *place; (place = strstr(command, file)); command = place + strlen(file)) {
-        const size_t used = strlen(made.text);
-        snprintf(made.text + used, sizeof made.text - used, "%.*s%s", (int)(place - command),
-                 command, shown);
-    }
-    const size_t used = strlen(made.text);
-    snprintf(made.text + used, sizeof made.text - used, "%s", command);
-    return made;
-}
-
-file_command other_formats_advice(const char *name, const char *command)
-{
-    char text[CONVERSION_BYTES + 32];
-    snprintf(text, sizeof text, "; convert it: %s | oif score", command);
-    return other_formats_command(name, text);
-}
-
-static exit_code complain_other(oif_cause cause, const char *name, const char *what,
+static exit_code complain_other(advice_topic topic, const char *name, const char *what,
                                 const char *command)
 {
-    const file_command advice = other_formats_advice(name, command);
-    const complaint_reason reason = {cause, advice.text, command};
-    return complain_because(&reason, EXIT_FAILED, "%s: this is %s", name, what);
-}
-
-static exit_code complain_format(const char *name, const struct other_format *format)
-{
-    file_command advice = other_formats_advice(name, format->command);
-    const size_t used = strlen(advice.text);
-    snprintf(advice.text + used, sizeof advice.text - used, "%s",
-             format->otherwise ? format->otherwise : "");
-    const complaint_reason reason = {OIF_CAUSE_NOT_TEXT, advice.text, format->command};
-    return complain_because(&reason, EXIT_FAILED, "%s: this is %s", name, format->what);
+    const advice_words words = {.file = name, .command = command};
+    advice given = {.shell = ""};
+    advice_add(&given, topic, &words);
+    const oif_cause cause = topic == ADVICE_JSON_LAYOUT    ? OIF_CAUSE_BAD_JSON
+                            : topic == ADVICE_LONE_RETURNS ? OIF_CAUSE_NONE
+                                                           : OIF_CAUSE_NOT_TEXT;
+    return complain_because(advice_reason(&given, cause), EXIT_FAILED, "%s: this is %s", name,
+                            what);
 }
 
 /* Whether there are bytes that no text has, so a header that begins like a magic number is none. */
@@ -141,17 +103,17 @@ static bool has_lone_returns(const char *bytes, size_t count)
 exit_code other_formats_check(const char *name, const char *bytes, size_t count)
 {
     if (has_lone_returns(bytes, count))
-        return complain_other(OIF_CAUSE_NONE, name, "text whose lines end with CR alone",
+        return complain_other(ADVICE_LONE_RETURNS, name, "text whose lines end with CR alone",
                               "tr '\\r' '\\n' < FILE");
     for (size_t i = 0; i < sizeof wide_texts / sizeof *wide_texts; i++)
         if (begins_as(wide_texts[i].pattern, bytes, count))
-            return complain_other(OIF_CAUSE_NOT_TEXT, name, wide_texts[i].encoding,
+            return complain_other(ADVICE_OTHER_FORMAT, name, wide_texts[i].encoding,
                                   wide_texts[i].command);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (count >= formats[i].magic_bytes &&
             memcmp(bytes, formats[i].magic, formats[i].magic_bytes) == 0 &&
             has_binary(bytes, count))
-            return complain_format(name, &formats[i]);
+            return complain_other(formats[i].topic, name, formats[i].what, formats[i].command);
     return EXIT_OK;
 }
 
@@ -185,21 +147,21 @@ static exit_code complain_array(const char *name, const char *at, const char *en
     const char *first = past_blanks(at, end), *close = memchr(at, ']', (size_t)(end - at));
     const char *next = close ? past_blanks(close + 1, end) : end;
     if (first < end && *first == '[')
-        return complain_other(OIF_CAUSE_BAD_JSON, name,
+        return complain_other(ADVICE_JSON_LAYOUT, name,
                               "a JSON array of arrays, and oif reads one object or row of CSV per "
                               "line",
                               "jq -r '.[] | @csv' FILE");
     if (first < end && *first == '{')
-        return complain_other(OIF_CAUSE_BAD_JSON, name,
+        return complain_other(ADVICE_JSON_LAYOUT, name,
                               "a JSON array, and oif reads one object per line",
                               "jq -c '.[]' FILE");
     if (next < end && *next == '[')
-        return complain_other(OIF_CAUSE_BAD_JSON, name,
+        return complain_other(ADVICE_JSON_LAYOUT, name,
                               "JSON with an array per line, and a line must be an object, such as "
                               "{\"x\": 1, \"y\": 2}, or a row of CSV",
                               "jq -r @csv FILE");
     return complain_other(
-        OIF_CAUSE_BAD_JSON, name,
+        ADVICE_JSON_LAYOUT, name,
         "a JSON array of values, and a line must be an object, such as {\"x\": 1}",
         "jq -c '{x: .[]}' FILE");
 }
@@ -222,7 +184,7 @@ exit_code other_formats_check_json(const char *name, const char *bytes, size_t c
     if (count > 1 && *bytes == '[' && is_array(bytes + 1, end))
         return complain_array(name, bytes + 1, end);
     if (count > 1 && *bytes == '{' && is_over_lines(bytes, end))
-        return complain_other(OIF_CAUSE_BAD_JSON, name,
+        return complain_other(ADVICE_JSON_LAYOUT, name,
                               "JSON over several lines, and oif reads one object per line",
                               "jq -c . FILE");
     return EXIT_OK;

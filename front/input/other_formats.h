@@ -5,15 +5,6 @@
 
 #include "front/text/output.h"
 
-/* A command with the name of the file in place of FILE, where the name needs no quotes. */
-typedef struct file_command {
-    char text[1024];
-} file_command;
-file_command other_formats_command(const char *name, const char *command);
-
-/* The same as advice: "; convert it: jq -c . data.json | oif score". */
-file_command other_formats_advice(const char *name, const char *command);
-
 /* The input begins with these bytes, blanks and a byte order mark aside. Prints what it is unless
  * it returns EXIT_OK. */
 exit_code other_formats_check(const char *name, const char *bytes, size_t count);

@@ -1,5 +1,6 @@
 #include "stream_clock.h"
 
+#include "front/advice/advice.h"
 #include "front/text/cut.h"
 #include "input_error.h"
 
@@ -103,32 +104,35 @@ static bool is_too_coarse(const stream_clock *clock)
             clock->season_seconds > 0 && clock->season_seconds <= 86400);
 }
 
-static void describe_coarse(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
+/* Returns what to do about it. */
+static advice_topic describe_coarse(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
 {
-    static const char join[] = "if the time of day is in another column, join the two, as in "
-                               "2026-11-15 19:05:00";
     char repeated[GROUPED_TEXT_BYTES], ordered[GROUPED_TEXT_BYTES];
     const cut_text name = cut_name(clock->column);
-    if (is_too_coarse_for_rates(clock))
+    const bool is_for_rates = is_too_coarse_for_rates(clock);
+    if (is_for_rates)
         snprintf(text, STREAM_CLOCK_TEXT_BYTES,
                  "times in '%s'%s: %s of %s repeat the one before, and a rate needs a step forward "
-                 "in time, so those rates are missing; %s",
+                 "in time, so those rates are missing",
                  name.text, clock->has_keys ? ", rows of the first key" : "",
-                 grouped_text(clock->repeated, repeated), grouped_text(clock->ordered, ordered),
-                 clock->has_time_of_day ? "--diff learns the change from row to row" : join);
+                 grouped_text(clock->repeated, repeated), grouped_text(clock->ordered, ordered));
     else
         snprintf(text, STREAM_CLOCK_TEXT_BYTES,
-                 "times in '%s' are dates without a time of day, which the season needs; %s",
-                 name.text, join);
+                 "times in '%s' are dates without a time of day, which the season needs",
+                 name.text);
+    return is_for_rates && clock->has_time_of_day ? ADVICE_TIMES_REPEATED : ADVICE_TIMES_OF_DAY;
 }
 
 bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
 {
     char unreadable[GROUPED_TEXT_BYTES], all[GROUPED_TEXT_BYTES];
     bool is_coarse = is_too_coarse(clock);
-    if (is_coarse)
-        describe_coarse(clock, text);
-    else if (clock->unreadable > 0)
+    advice given;
+    if (is_coarse) {
+        advice_on(&given, describe_coarse(clock, text), NULL);
+        const size_t bytes = strlen(text);
+        snprintf(text + bytes, STREAM_CLOCK_TEXT_BYTES - bytes, ". %s", given.service);
+    } else if (clock->unreadable > 0)
         snprintf(text, STREAM_CLOCK_TEXT_BYTES, "times in '%s': %s of %s cannot be read: %s",
                  cut_name(clock->column).text, grouped_text(clock->unreadable, unreadable),
                  grouped_text(clock->unreadable + clock->read, all),
@@ -140,9 +144,10 @@ bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT
 static void tell_coarse(stream_clock *clock)
 {
     char text[STREAM_CLOCK_TEXT_BYTES];
+    advice given;
     clock->is_coarse_told = true;
-    describe_coarse(clock, text);
-    note("%s: %s", clock->input, text);
+    const advice_topic topic = describe_coarse(clock, text);
+    note_because(advice_on(&given, topic, NULL), "%s: %s", clock->input, text);
 }
 
 /* ---- Reading ---- */

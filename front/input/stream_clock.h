@@ -45,7 +45,8 @@ void stream_clock_set_key(stream_clock *clock, oif_text key);
  * what the times are taken for where that is a guess. */
 double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line);
 
-/* What makes the times useless for what is made from them, with a remedy; false: nothing does. */
+/* What makes the times useless for what is made from them, with a remedy for
+ * a client of the service; false: nothing does. */
 enum { STREAM_CLOCK_TEXT_BYTES = 1024 };
 bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES]);
 

@@ -1,5 +1,6 @@
 #include "result_fields.h"
 
+#include "front/advice/advice.h"
 #include "front/columns/derive.h"
 #include "front/text/cut.h"
 #include "front/text/suggest.h"
@@ -32,12 +33,13 @@ static bool is_member(const result_fields *fields, const column_source *from, co
 void result_fields_note_clash(const result_fields *fields, const column_source *from,
                               bool as_member)
 {
+    advice given;
     for (size_t i = 0; i < oif_reader_column_count(from->reader); i++) {
         const char *name = oif_reader_column_name(from->reader, i);
         if (as_member ? !is_member(fields, from, name) : !is_added(fields, name))
             continue;
-        note("%s: rows have '%s' already; --prefix NAME names the fields that are added here",
-             from->name, cut_name(as_member ? fields->member : name).text);
+        note_because(advice_on(&given, ADVICE_FIELD_THERE, NULL), "%s: rows have '%s' already",
+                     from->name, cut_name(as_member ? fields->member : name).text);
         return;
     }
 }

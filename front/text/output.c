@@ -246,7 +246,7 @@ void output_release_messages(void)
 
 /* Messages of this thread that become part of an answer. */
 static _Thread_local struct {
-    bool is_on;
+    bool is_on, is_for_service;
     complaint first;
     char *notes;
     size_t note_bytes;
@@ -255,9 +255,16 @@ static _Thread_local struct {
 void messages_capture(void)
 {
     captured.is_on = true;
+    captured.is_for_service = false;
     captured.first = (complaint){.text = ""};
     captured.notes = NULL;
     captured.note_bytes = 0;
+}
+
+void messages_capture_for_service(void)
+{
+    messages_capture();
+    captured.is_for_service = true;
 }
 
 char *messages_captured(complaint *first)
@@ -282,46 +289,52 @@ static void capture_note(const char *message)
     notes[captured.note_bytes] = '\0';
 }
 
-static void capture_complaint(const char *message, const complaint_reason *reason)
+static void capture_complaint(const char *message, const char *remedy,
+                              const complaint_reason *reason)
 {
     complaint *first = &captured.first;
-    char plain[CONVERSION_BYTES], conversion[sizeof plain * (ESCAPE_BYTES - 1)];
+    char plain[REMEDY_BYTES], escaped[sizeof plain * (ESCAPE_BYTES - 1)];
     if (first->text[0] != '\0')
         return;
-    snprintf(plain, sizeof plain, "%s", reason->conversion ? reason->conversion : "");
-    escape_controls(plain, conversion);
+    snprintf(plain, sizeof plain, "%s", remedy);
+    escape_controls(plain, escaped);
     first->cause = reason->cause;
+    first->is_conversion = reason->is_conversion;
     snprintf(first->text, sizeof first->text, "%.*s",
              (int)cut_bytes(message, strlen(message), COMPLAINT_BYTES - 1), message);
-    snprintf(first->conversion, sizeof first->conversion, "%.*s",
-             (int)cut_bytes(conversion, strlen(conversion), CONVERSION_BYTES - 1), conversion);
+    snprintf(first->remedy, sizeof first->remedy, "%.*s",
+             (int)cut_bytes(escaped, strlen(escaped), REMEDY_BYTES - 1), escaped);
 }
 
-/* `reason` is NULL for a note. */
-static void print_message(const complaint_reason *reason, const char *format, va_list arguments)
+static void print_message(const complaint_reason *reason, bool is_note, const char *format,
+                          va_list arguments)
 {
-    char text[1 << 13], escaped[sizeof text * (ESCAPE_BYTES - 1)];
-    const char *advice = reason && reason->advice ? reason->advice : "";
-    const bool is_for_shell = reason && reason->conversion;
+    enum { TEXT_BYTES = 1 << 13 };
+    char text[TEXT_BYTES], escaped[TEXT_BYTES * (ESCAPE_BYTES - 1)];
+    const bool is_for_service = captured.is_on && captured.is_for_service;
+    const char *remedy = is_for_service ? reason->service : reason->shell;
     output_flush();
     vsnprintf(text, sizeof text, format, arguments);
     const size_t bytes = strlen(text);
-    snprintf(text + bytes, sizeof text - bytes, "%s", captured.is_on && is_for_shell ? "" : advice);
+    /* a client gets the remedy of a complaint apart from the message */
+    if (remedy && *remedy && (is_note || !is_for_service))
+        snprintf(text + bytes, sizeof text - bytes, "%s%s", is_for_service ? ". " : "", remedy);
     escape_controls(text, escaped);
-    if (captured.is_on && reason)
-        capture_complaint(escaped, reason);
-    else if (captured.is_on)
+    if (captured.is_on && is_note)
         capture_note(escaped);
+    else if (captured.is_on)
+        capture_complaint(escaped, is_for_service && remedy ? remedy : "", reason);
     else if (!hold_message(escaped))
         fprintf(stderr, "oif: %s\n", escaped);
 }
 
+static const complaint_reason unknown_reason = {.cause = OIF_CAUSE_NONE};
+
 exit_code complain(exit_code code, const char *format, ...)
 {
-    static const complaint_reason unknown = {.cause = OIF_CAUSE_NONE};
     va_list arguments;
     va_start(arguments, format);
-    print_message(&unknown, format, arguments);
+    print_message(&unknown_reason, false, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -330,7 +343,7 @@ exit_code complain_because(const complaint_reason *reason, exit_code code, const
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(reason, format, arguments);
+    print_message(reason, false, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -339,7 +352,15 @@ void note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(NULL, format, arguments);
+    print_message(&unknown_reason, true, format, arguments);
+    va_end(arguments);
+}
+
+void note_because(const complaint_reason *reason, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(reason, true, format, arguments);
     va_end(arguments);
 }
 

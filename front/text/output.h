@@ -73,13 +73,12 @@ static inline const char *escape_control(unsigned char c, char text[ESCAPE_BYTES
  * in it are untrusted, so control characters, which a terminal would obey, are escaped. */
 exit_code complain(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What a program can decide by that captures a complaint. */
+/* Why there is a message, and what to do about it: as the user of a shell does it, which ends the
+ * message, and as a client of the service does it, in whole sentences. NULL: nothing is known. */
 typedef struct complaint_reason {
-    oif_cause cause;    /* of the library's error; OIF_CAUSE_NONE for others */
-    const char *advice; /* ends the message; NULL: none */
-    /* The command in the advice, if it converts the input; FILE in it is the input. Such advice is
-     * for a shell, so a captured message does not have it. NULL: none */
-    const char *conversion;
+    oif_cause cause; /* of the library's error; OIF_CAUSE_NONE for others */
+    const char *shell, *service;
+    bool is_conversion; /* the input has to be converted first */
 } complaint_reason;
 
 exit_code complain_because(const complaint_reason *reason, exit_code code, const char *format, ...)
@@ -87,19 +86,24 @@ exit_code complain_because(const complaint_reason *reason, exit_code code, const
 
 /* The same for messages that are not failures. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void note_because(const complaint_reason *reason, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-enum { COMPLAINT_BYTES = 1024, CONVERSION_BYTES = 192, NOTES_BYTES_MAX = 1 << 14 };
+enum { COMPLAINT_BYTES = 1024, REMEDY_BYTES = 256, NOTES_BYTES_MAX = 1 << 14 };
 
 typedef struct complaint {
     char text[COMPLAINT_BYTES]; /* "": there was none */
     oif_cause cause;
-    char conversion[CONVERSION_BYTES]; /* "": none */
+    char remedy[REMEDY_BYTES]; /* for the service; "": none */
+    bool is_conversion;
 } complaint;
 
 /* Captures the messages of complain and note on this thread until messages_captured returns
  * them: the notes, one per line, to be freed; NULL if there are none. `first` becomes the first
- * complaint. */
+ * complaint. Captured for the service, messages say what its clients can do; else they are as the
+ * shell shows them. */
 void messages_capture(void);
+void messages_capture_for_service(void);
 char *messages_captured(complaint *first);
 
 /* While a live view covers the terminal, messages are held back, and the view can show the

@@ -56,11 +56,9 @@ void body_take_complaint(const complaint *about, problem *why)
 {
     snprintf(why->message, sizeof why->message, "%s", about->text);
     why->cause = about->cause;
-    if (about->conversion[0] == '\0')
-        return;
-    why->status = 400;
-    snprintf(why->remedy, sizeof why->remedy, "Convert it: %s | curl --data-binary @- URL",
-             about->conversion);
+    snprintf(why->remedy, sizeof why->remedy, "%s", about->remedy);
+    if (about->is_conversion)
+        why->status = 400;
 }
 
 /* Whether the decimal sign is still unknown. */

@@ -51,8 +51,7 @@ oif_format body_format(oif_text body);
 oif_text body_text(const char *bytes, size_t count);
 bool body_is_blank(oif_text body);
 
-/* Turns the complaint about a body into a problem. A command that converts the body becomes a
- * remedy for a client. */
+/* Turns the complaint about a body into a problem. */
 void body_take_complaint(const complaint *about, problem *why);
 
 /* Begins a body with one of `count` readers, and opens one if none fits. NULL: it cannot be read,

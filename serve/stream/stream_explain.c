@@ -113,7 +113,7 @@ bool stream_write_explanation(stream *one, const explain_request *request, probl
     if (!is_good) {
         problem_set(why, 409, "send rows first", "the stream has learned nothing yet");
     } else {
-        messages_capture();
+        messages_capture_for_service();
         is_good = read_explained(&made, why);
         free(messages_captured(&about));
         if (!is_good && why->message[0] == '\0')

@@ -373,7 +373,7 @@ static run_end run_body(body_run *run, problem *why)
     complaint about;
     bool is_first = !one->pipeline;
     *why = (problem){.status = 400};
-    messages_capture();
+    messages_capture_for_service();
     run_end end = read_body(run, why);
     char *notes = messages_captured(&about);
     if (is_first && one->pipeline && !one->notes)

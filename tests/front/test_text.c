@@ -537,7 +537,7 @@ static void a_long_text_is_printed_whole(void **state)
 static void the_first_complaint_and_every_note_are_captured(void **state)
 {
     (void)state;
-    const complaint_reason reason = {.cause = OIF_CAUSE_KEY_TOO_LONG, .advice = "; cut it"};
+    const complaint_reason reason = {.cause = OIF_CAUSE_KEY_TOO_LONG, .shell = "; cut it"};
     messages_capture();
     note("one");
     assert_int_equal(complain_because(&reason, EXIT_FAILED, "%s key", "a long"), EXIT_FAILED);
@@ -546,19 +546,23 @@ static void the_first_complaint_and_every_note_are_captured(void **state)
     take_messages();
     assert_string_equal(said.text, "a long key; cut it");
     assert_int_equal(said.cause, OIF_CAUSE_KEY_TOO_LONG);
-    assert_string_equal(said.conversion, "");
+    assert_string_equal(said.remedy, "");
     assert_string_equal(noted, "one\ntwo\n");
 }
 
-static void advice_for_a_shell_is_captured_apart(void **state)
+static void the_service_gets_its_own_remedy_apart_from_the_message(void **state)
 {
     (void)state;
-    const complaint_reason reason = {.advice = "; try 'xsv FILE'", .conversion = "xsv FILE"};
-    messages_capture();
+    const complaint_reason reason = {
+        .shell = "; try 'xsv FILE'", .service = "Send \x1b rows.", .is_conversion = true};
+    messages_capture_for_service();
     complain_because(&reason, EXIT_FAILED, "not rows");
+    note_because(&reason, "odd rows");
     take_messages();
     assert_string_equal(said.text, "not rows");
-    assert_string_equal(said.conversion, "xsv FILE");
+    assert_string_equal(said.remedy, "Send \\u001b rows.");
+    assert_true(said.is_conversion);
+    assert_string_equal(noted, "odd rows. Send \\u001b rows.\n");
 }
 
 static void control_characters_in_messages_are_escaped(void **state)
@@ -633,7 +637,7 @@ int main(void)
         cmocka_unit_test(diversions_nest),
         cmocka_unit_test(a_long_text_is_printed_whole),
         cmocka_unit_test(the_first_complaint_and_every_note_are_captured),
-        cmocka_unit_test(advice_for_a_shell_is_captured_apart),
+        cmocka_unit_test(the_service_gets_its_own_remedy_apart_from_the_message),
         cmocka_unit_test(control_characters_in_messages_are_escaped),
         cmocka_unit_test(notes_that_are_too_many_are_left_out_whole),
         cmocka_unit_test(a_long_number_has_commas),

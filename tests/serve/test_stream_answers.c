@@ -186,11 +186,12 @@ static void times_that_are_of_no_use_are_noted(void **state)
                         "write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, "
                         "Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000");
     expect_note(coarse, "times in 't': 19 of 20 repeat the one before, and a rate needs a step "
-                        "forward in time, so those rates are missing; if the time of day is in "
-                        "another column, join the two, as in 2026-11-15 19:05:00");
+                        "forward in time, so those rates are missing. If the time of day is in "
+                        "another column, join the two, as in 2026-11-15 19:05:00.");
     expect_note(keyed, "times in 't', rows of the first key: 9 of 10 repeat the one before, and a "
-                       "rate needs a step forward in time, so those rates are missing; if the "
-                       "time of day is in another column, join the two, as in 2026-11-15 19:05:00");
+                       "rate needs a step forward in time, so those rates are missing. If the "
+                       "time of day is in another column, join the two, as in 2026-11-15 "
+                       "19:05:00.");
     stream_release(unread);
     stream_release(coarse);
     stream_release(keyed);

@@ -222,17 +222,17 @@ static void expect_array_refused(stream *one, const char *body, int format, cons
 
 static void expect_arrays_refused(stream *one, int format)
 {
+    static const char remedy[] = "Send one JSON object, or one row of CSV, per line.";
     expect_array_refused(one, " [{\"a\": 1}, {\"a\": 2}]\n", format,
-                         "body: this is a JSON array, and oif reads one object per line",
-                         "Convert it: jq -c '.[]' FILE | curl --data-binary @- URL");
+                         "body: this is a JSON array, and oif reads one object per line", remedy);
     expect_array_refused(one, "[[1, 2],\n[3, 4]]", format,
                          "body: this is a JSON array of arrays, and oif reads one object or row "
                          "of CSV per line",
-                         "Convert it: jq -r '.[] | @csv' FILE | curl --data-binary @- URL");
+                         remedy);
     expect_array_refused(one, "[1, 2, 3]", format,
                          "body: this is a JSON array of values, and a line must be an object, such "
                          "as {\"x\": 1}",
-                         "Convert it: jq -c '{x: .[]}' FILE | curl --data-binary @- URL");
+                         remedy);
 }
 
 static void expect_refused(const char *body, size_t bytes, const char *message, oif_cause cause,
@@ -252,30 +252,25 @@ static void expect_refused(const char *body, size_t bytes, const char *message, 
     streams_close(all);
 }
 
-static void a_refused_body_has_a_cause_and_the_command_that_converts_it(void **state)
+static void a_refused_body_has_a_cause_and_a_remedy_for_a_client(void **state)
 {
     (void)state;
     static const char zip[] = "PK\x03\x04\x14\0\0\0", nul[] = "a,b\n1,2\n\0\0\0\n";
     expect_refused("a,b\n1,2\n3,4,\n", 14,
                    "body:3:5: this row has 3 fields, the first line has 2, and a delimiter ends "
                    "the row",
-                   OIF_CAUSE_TRAILING_DELIMITER,
-                   "Convert it: sed 's/,\\r*$//' FILE | curl --data-binary @- URL");
-    expect_refused(
-        nul, sizeof nul - 1, "body:3:1: this line has NUL bytes, as after a crash or power cut",
-        OIF_CAUSE_NUL_BYTES, "Convert it: tr -d '\\000' < FILE | curl --data-binary @- URL");
+                   OIF_CAUSE_TRAILING_DELIMITER, "Remove the delimiter at the end of each row.");
+    expect_refused(nul, sizeof nul - 1,
+                   "body:3:1: this line has NUL bytes, as after a crash or power cut",
+                   OIF_CAUSE_NUL_BYTES, "Remove the NUL bytes.");
     expect_refused(zip, sizeof zip - 1, "body: this is a zip archive, as xlsx and ods are",
-                   OIF_CAUSE_NOT_TEXT,
-                   "Convert it: python3 -c \"import pandas, sys; "
-                   "pandas.read_excel('FILE').to_csv(sys.stdout, index=False)\" | "
-                   "curl --data-binary @- URL");
-    expect_refused("a,b\n1,2\n3\n", 10,
-                   "body:3:2: this row has 1 field, the first line has 2; --on-bad-row skip leaves "
-                   "such rows out",
-                   OIF_CAUSE_TOO_FEW_FIELDS, "");
+                   OIF_CAUSE_NOT_TEXT, "Send CSV or NDJSON as UTF-8 text.");
+    expect_refused("a,b\n1,2\n3\n", 10, "body:3:2: this row has 1 field, the first line has 2",
+                   OIF_CAUSE_TOO_FEW_FIELDS,
+                   "Set \"on-bad-row\" to \"skip\" to leave such rows out.");
 }
 
-static void a_json_array_is_refused_with_the_command_that_sends_its_rows(void **state)
+static void a_json_array_is_refused_with_a_remedy_for_a_client(void **state)
 {
     streams *all = open_at(NULL);
     stream *one = create(all, "tested", "{}");
@@ -576,8 +571,8 @@ int main(void)
         cmocka_unit_test(a_row_whose_key_is_too_long_does_not_damage_the_next_body),
         cmocka_unit_test(a_line_that_is_too_long_takes_no_row_of_the_next_body),
         cmocka_unit_test(the_answer_has_the_mark_of_its_body),
-        cmocka_unit_test(a_json_array_is_refused_with_the_command_that_sends_its_rows),
-        cmocka_unit_test(a_refused_body_has_a_cause_and_the_command_that_converts_it),
+        cmocka_unit_test(a_json_array_is_refused_with_a_remedy_for_a_client),
+        cmocka_unit_test(a_refused_body_has_a_cause_and_a_remedy_for_a_client),
         cmocka_unit_test(rows_with_too_many_columns_are_refused_before_a_model_is_made),
         cmocka_unit_test(a_lower_limit_does_not_concern_streams_that_are_there),
         cmocka_unit_test(bodies_are_read_as_by_a_new_reader),

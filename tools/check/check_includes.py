@@ -10,7 +10,7 @@ from pathlib import Path
 
 # The folders of what is built on the library, each after those that it may include. Programs see front, never each other.
 FOLDERS = {
-    "front": ["text", "input", "options", "columns", "results", "session", "page"],
+    "front": ["text", "advice", "input", "options", "columns", "results", "session", "page"],
     "cli": ["draw", "watch", "state", "eval", "score", "commands"],
     "serve": ["base", "http", "stream", "outside", "api", "program"],
 }
