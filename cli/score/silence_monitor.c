@@ -1,6 +1,7 @@
 #include "silence_monitor.h"
 
 #include "front/results/alert_record.h"
+#include "front/results/episode_text.h"
 #include "front/text/clock.h"
 #include "front/text/cut.h"
 #include "front/text/durations.h"
@@ -70,12 +71,11 @@ static void act(const silence_monitor *monitor, bool begins, oif_text key, doubl
 static void report(const silence_monitor *monitor, bool begins, oif_text key, double since,
                    double seconds)
 {
-    char text[2 * KEY_TEXT_BYTES + MOMENT_TEXT_BYTES], moment[MOMENT_TEXT_BYTES],
-        duration[DURATION_TEXT_BYTES];
-    snprintf(text, sizeof text, "%.*s%ssilence %s: no row since %s, %s%s",
+    char text[KEY_TEXT_BYTES + SILENCE_TEXT_BYTES + 32], sentence[SILENCE_TEXT_BYTES];
+    silence_text(begins, since, seconds, sentence);
+    snprintf(text, sizeof text, "%.*s%ssilence %s: %s",
              (int)cut_bytes(key.text, key.bytes, KEY_TEXT_BYTES), key.text ? key.text : "",
-             key.text ? ": " : "", begins ? "begins" : "ends", moment_text(since, moment),
-             begins ? "more than " : "", duration_text(seconds, duration));
+             key.text ? ": " : "", begins ? "begins" : "ends", sentence);
     act(monitor, begins, key, since, seconds, text);
     if (monitor->watch)
         watch_note(monitor->watch, text);

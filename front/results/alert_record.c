@@ -1,16 +1,13 @@
 #include "alert_record.h"
 
+#include "episode_text.h"
 #include "front/text/byte_table.h"
-#include "front/text/cut.h"
 #include "front/text/durations.h"
-#include "front/text/quoting.h"
+#include "front/text/write_json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-enum { WHEN_TEXT_BYTES = 2 * MOMENT_TEXT_BYTES, SENTENCE_BYTES = FIELD_TEXT_BYTES + 512 };
 
 static uint64_t series_of(uint64_t number, oif_text key)
 {
@@ -27,29 +24,14 @@ uint64_t alert_record_silence_series(oif_text key)
     return series_of(UINT64_MAX, key);
 }
 
-/* A time or, if it is unknown, `before` and the number of the row. */
-static const char *when_text(double seconds, uint64_t row, const char *before,
-                             char text[WHEN_TEXT_BYTES])
-{
-    char moment[MOMENT_TEXT_BYTES];
-    if (isnan(seconds))
-        snprintf(text, WHEN_TEXT_BYTES, "%s%" PRIu64, before, row);
-    else
-        snprintf(text, WHEN_TEXT_BYTES, "%s", moment_text(seconds, moment));
-    return text;
-}
-
+/* A time or, if it is unknown, the number of the row. */
 static void write_when(const char *name, double seconds, uint64_t row)
 {
-    char text[WHEN_TEXT_BYTES];
-    const char *quote = isnan(seconds) ? "" : "\"";
-    output_print(",\"%s\":%s%s%s", name, quote, when_text(seconds, row, "", text), quote);
-}
-
-static void write_string(const char *name, const char *text)
-{
-    output_print(",\"%s\":", name);
-    quoting_write_json(text, strlen(text));
+    char text[MOMENT_TEXT_BYTES];
+    if (isnan(seconds))
+        output_print(",\"%s\":%" PRIu64, name, row);
+    else
+        write_json_string(name, moment_text(seconds, text));
 }
 
 /* "bytes high 71%": of this row when the episode begins, of its worst one when it ends. */
@@ -63,32 +45,21 @@ static void reason_text(const row_verdict *verdict, bool begins, char text[FIELD
         snprintf(text, FIELD_TEXT_BYTES, "unusual");
 }
 
-static void write_sentence(const row_verdict *verdict, bool begins, oif_text key,
+static void write_sentence(const oif_episode_info *episode, bool begins, oif_text key,
                            const char *reason)
 {
-    const oif_episode_info *episode = &verdict->episode;
-    uint64_t last_row = episode->first_row + episode->rows - 1;
-    char text[SENTENCE_BYTES], first[WHEN_TEXT_BYTES], last[WHEN_TEXT_BYTES];
-    int key_bytes = (int)cut_bytes(key.text, key.bytes, 100);
-    when_text(episode->first_seconds, episode->first_row, "row ", first);
-    when_text(episode->last_seconds, last_row, "row ", last);
-    if (begins)
-        snprintf(text, sizeof text, "%.*s%s%s since %s (%s)", key_bytes, key.text,
-                 key.bytes > 0 ? ": " : "", reason, first, grade_word(episode->peak_grade));
-    else
-        snprintf(text, sizeof text, "%.*s%s%s is over: %" PRIu64 " rows from %s to %s (%s)",
-                 key_bytes, key.text, key.bytes > 0 ? ": " : "", reason, episode->rows, first, last,
-                 grade_word(episode->peak_grade));
-    write_string("text", text);
-}
-
-static void write_key(oif_text key)
-{
-    output_print(",\"key\":");
-    if (key.text)
-        quoting_write_json(key.text, key.bytes);
-    else
-        output_print("null");
+    const episode_facts facts = {.reason = reason,
+                                 .first_seconds = episode->first_seconds,
+                                 .last_seconds = episode->last_seconds,
+                                 .first_row = episode->first_row,
+                                 .last_row = episode->first_row + episode->rows - 1,
+                                 .rows = episode->rows,
+                                 .peak_severity = episode->peak_severity,
+                                 .grade = episode->peak_grade,
+                                 .is_over = !begins};
+    char text[EPISODE_TEXT_BYTES];
+    episode_text(&facts, key, text);
+    write_json_string("text", text);
 }
 
 char *alert_record_make(const row_writer *writer, const oif_record *record,
@@ -101,7 +72,8 @@ char *alert_record_make(const row_writer *writer, const oif_record *record,
     output_divert();
     output_print("{\"episode\":\"%s\",\"id\":%" PRIu64, begins ? "begins" : "ends",
                  episode->number);
-    write_key(key);
+    output_print(",\"key\":");
+    write_json_key(key.text != NULL, key.text, key.bytes);
     write_when("start", episode->first_seconds, episode->first_row);
     if (begins)
         output_print(",\"end\":null");
@@ -110,8 +82,8 @@ char *alert_record_make(const row_writer *writer, const oif_record *record,
     output_print(",\"rows\":%" PRIu64 ",\"anomalies\":%" PRIu64 ",\"grade\":\"%s\",\"peak\":%.2f",
                  episode->rows, episode->anomalies, grade_word(episode->peak_grade),
                  episode->peak_severity);
-    write_string("reason", reason);
-    write_sentence(verdict, begins, key, reason);
+    write_json_string("reason", reason);
+    write_sentence(episode, begins, key, reason);
     output_print(",\"row\":");
     row_writer_object(writer, record);
     output_print("}\n");
@@ -123,16 +95,16 @@ char *alert_record_of_silence(bool begins, oif_text key, double since, double se
 {
     output_divert();
     output_print("{\"silence\":\"%s\"", begins ? "begins" : "ends");
-    write_key(key);
+    output_print(",\"key\":");
+    write_json_key(key.text != NULL, key.text, key.bytes);
     write_when("start", since, 0);
     if (begins)
         output_print(",\"end\":null");
     else
         write_when("end", since + seconds, 0);
-    output_print(",\"seconds\":");
-    output_number(seconds);
-    write_string("reason", "silence");
-    write_string("text", sentence);
+    write_json_member("seconds", seconds);
+    write_json_string("reason", "silence");
+    write_json_string("text", sentence);
     output_print("}\n");
     return output_diverted(bytes);
 }

@@ -2,7 +2,7 @@
  *
  *     {"episode":"begins","id":3,"key":"web-1","start":"2026-11-15T19:05:01Z","end":null,
  *      "rows":1,"grade":"critical","peak":5.2,"reason":"bytes high 71%; port low 20%",
- *      "text":"web-1: bytes high 71%; port low 20% since 2026-11-15T19:05:01Z (critical)",
+ *      "text":"web-1: bytes high 71%; port low 20% since 2026-11-15T19:05:01Z, 1 row, ...",
  *      "row":{"host":"web-1","bytes":981}}
  *
  * Without times `start` and `end` are numbers of rows. A key that falls silent:

@@ -57,6 +57,9 @@ void result_fields_follow(result_fields *fields, oif_pipeline *pipeline, const o
 /* "critical"; "" for OIF_GRADE_NONE. */
 const char *grade_word(oif_grade grade);
 
+/* Two digits are enough to read. */
+double rounded_severity(double severity);
+
 /* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". The decimal sign is a point
  * or a comma. */
 bool result_fields_write_names(const result_fields *fields, char delimiter);

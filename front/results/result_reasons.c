@@ -1,5 +1,6 @@
 /* Why a row or an episode is anomalous, as text and as JSON. */
 #include "front/text/quoting.h"
+#include "front/text/write_json.h"
 #include "result_parts.h"
 
 #include <math.h>
@@ -248,10 +249,8 @@ static bool write_reason_json(const row_verdict *verdict, size_t column)
                  why->share);
     if (why->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", reason_word(why->reason));
-    if (why->reason == OIF_REASON_PARTNER) {
-        output_text(",\"partner\":");
-        quoting_write_json(partner, strlen(partner));
-    }
+    if (why->reason == OIF_REASON_PARTNER)
+        write_json_string("partner", partner);
     const oif_text *category = category_text(verdict, column);
     if (category) {
         output_text(",\"value\":");

@@ -33,7 +33,7 @@ static double rounded_p(double p)
     return round(p * scale) / scale;
 }
 
-static double rounded_severity(double severity)
+double rounded_severity(double severity)
 {
     return round(severity * 100) / 100;
 }

@@ -2,7 +2,7 @@
 
 #include "front/text/cut.h"
 #include "front/text/output.h"
-#include "front/text/quoting.h"
+#include "front/text/write_json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -26,8 +26,7 @@ void reply_static(reply *answer, int status, const char *type, const void *bytes
 
 void reply_end(reply *answer, int status, const char *type)
 {
-    static const char no_memory[] =
-        "{\"error\": {\"status\": 503, \"message\": \"out of memory\"}}\n";
+    static const char no_memory[] = "{\"error\":{\"status\":503,\"message\":\"out of memory\"}}\n";
     size_t bytes;
     char *text = output_diverted(&bytes);
     if (!text && bytes > 0)
@@ -61,28 +60,22 @@ void reply_add_header(reply *answer, const char *name, const char *format, ...)
     va_end(arguments);
 }
 
-static void write_text(const char *name, const char *text)
-{
-    output_print(", \"%s\": ", name);
-    quoting_write_json(text, strlen(text));
-}
-
 void reply_problem(reply *answer, const problem *why)
 {
     reply_begin();
-    output_print("{\"error\": {\"status\": %d", why->status);
-    write_text("message", why->message);
+    output_print("{\"error\":{\"status\":%d", why->status);
+    write_json_string("message", why->message);
     if (oif_cause_name(why->cause)[0])
-        write_text("cause", oif_cause_name(why->cause));
+        write_json_string("cause", oif_cause_name(why->cause));
     if (why->line > 0)
-        output_print(", \"line\": %" PRIu64, why->line);
+        output_print(",\"line\":%" PRIu64, why->line);
     if (why->column > 0)
-        output_print(", \"column\": %" PRIu64, why->column);
+        output_print(",\"column\":%" PRIu64, why->column);
     if (why->remedy[0])
-        write_text("remedy", why->remedy);
+        write_json_string("remedy", why->remedy);
     output_print("}");
     if (why->has_rows)
-        output_print(", \"rows\": %" PRIu64, why->rows);
+        output_print(",\"rows\":%" PRIu64, why->rows);
     output_print("}\n");
     reply_end(answer, why->status, REPLY_JSON);
     snprintf(answer->reason, sizeof answer->reason, "%.*s",

@@ -42,7 +42,7 @@ void reply_static(reply *answer, int status, const char *type, const void *bytes
 void reply_add_header(reply *answer, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* {"error": {"status": 400, "message": "...", "line": 3, ...}, "rows": 17} */
+/* {"error":{"status":400,"message":"...","line":3,...},"rows":17} */
 void reply_problem(reply *answer, const problem *why);
 void reply_refuse(reply *answer, int status, const char *remedy, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -5,6 +5,7 @@
 #include "front/text/durations.h"
 #include "front/text/output.h"
 #include "front/text/quoting.h"
+#include "front/text/write_json.h"
 #include "serve/http/http_client.h"
 
 #include <math.h>
@@ -242,39 +243,30 @@ void alert_queue_end_all(alert_queue *queue)
 
 /* ---- One alert as JSON ---- */
 
-static void write_text(const char *before, const char *text)
-{
-    output_print("%s", before);
-    quoting_write_json(text, strlen(text));
-}
-
 static void write_labels(const alert_queue *queue, const alert *a, oif_grade grade)
 {
     const char *known = json_string_value(a->column), *column = known ? known : "";
     const char *key = text_of(a->episode, "key"), *name;
     json_t *value;
-    output_print("{\"labels\":{");
+    output_print("{\"labels\":{\"severity\":\"%s\"", grade_word(grade));
     const char *alertname = text_of(a->episode, "alertname");
     if (!json_object_get(queue->options.labels, "alertname"))
-        output_print("\"alertname\":\"%s\",", *alertname ? alertname : "OifAnomaly");
-    write_text("\"stream\":", text_of(a->episode, "stream"));
+        write_json_string("alertname", *alertname ? alertname : "OifAnomaly");
+    write_json_string("stream", text_of(a->episode, "stream"));
     if (*key)
-        write_text(",\"key\":", key);
+        write_json_string("key", key);
     if (*column)
-        write_text(",\"column\":", column);
-    output_print(",\"severity\":\"%s\"", grade_word(grade));
-    json_object_foreach(queue->options.labels, name, value) {
-        output_print(",");
-        quoting_write_json(name, strlen(name));
-        write_text(":", json_string_value(value));
-    }
+        write_json_string("column", column);
+    json_object_foreach(queue->options.labels, name, value)
+        write_json_string(name, json_string_value(value));
     output_print("}");
 }
 
-static void write_number(const char *before, double number)
+static void write_number(const alert *a, const char *name)
 {
+    const double number = number_of(a->episode, name);
     if (isfinite(number))
-        output_print("%s\"%.4g\"", before, number);
+        output_print(",\"%s\":\"%.4g\"", name, number);
 }
 
 __attribute__((format(printf, 1, 2))) static char *made_text(const char *format, ...)
@@ -291,23 +283,24 @@ __attribute__((format(printf, 1, 2))) static char *made_text(const char *format,
     return text;
 }
 
-/* "pumps, pump-7: pressure high since 12:15, 14 rows, severity 3" */
+/* "pumps, pump-7: pressure high since 2026-11-15T12:15:00Z, 14 rows, severity 3 (note)" */
 static void write_summary(const alert *a)
 {
     const char *key = text_of(a->episode, "key"), *text = text_of(a->episode, "text");
     char *summary =
         made_text("%s%s%s: %s", text_of(a->episode, "stream"), *key ? ", " : "", key, text);
-    write_text("\"summary\":", summary ? summary : text);
+    write_json_string("summary", summary ? summary : text);
     free(summary);
 }
 
 static void write_annotations(const alert *a)
 {
-    output_print(",\"annotations\":{");
+    const char *reason = text_of(a->episode, "reason");
+    output_print(",\"annotations\":{\"reason\":");
+    quoting_write_json(reason, strlen(reason));
     write_summary(a);
-    write_text(",\"reason\":", text_of(a->episode, "reason"));
-    write_number(",\"peak_score\":", number_of(a->episode, "peak_score"));
-    write_number(",\"peak_severity\":", number_of(a->episode, "peak_severity"));
+    write_number(a, "peak_score");
+    write_number(a, "peak_severity");
     output_print("}");
 }
 
@@ -320,7 +313,7 @@ static void write_address(const alert_queue *queue, const alert *a)
         place = http_form_add(place, "key", key);
     char *address = place ? made_text("%s%s%s", page, page_place, place) : NULL;
     if (address)
-        write_text(",\"generatorURL\":", address);
+        write_json_string("generatorURL", address);
     free(address);
     free(place);
 }
@@ -328,7 +321,7 @@ static void write_address(const alert_queue *queue, const alert *a)
 static void write_moment(const char *name, double seconds)
 {
     char text[MOMENT_TEXT_BYTES];
-    output_print(",\"%s\":\"%s\"", name, moment_text(seconds, text));
+    write_json_string(name, moment_text(seconds, text));
 }
 
 /* Times of rows may be from any century, and Alertmanager refuses an end before the start. */

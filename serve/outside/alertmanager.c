@@ -6,6 +6,7 @@
 #include "front/text/durations.h"
 #include "front/text/output.h"
 #include "front/text/quoting.h"
+#include "front/text/write_json.h"
 #include "serve/base/background.h"
 #include "serve/http/http_client.h"
 #include "serve/stream/stream.h"
@@ -93,16 +94,15 @@ static void write_episode(void *context, const stream_episode *episode)
 /* A key that was silent for a day was probably removed; stop reporting it. */
 static void write_if_silent(void *context, const stream_key *key)
 {
-    char moment[MOMENT_TEXT_BYTES], since[OIF_NUMBER_TEXT_BYTES];
+    char moment[MOMENT_TEXT_BYTES];
     double idle_seconds = background_wall_seconds() - key->last_seen;
     if (!key->is_silent || !(idle_seconds < silence_seconds_max))
         return;
     output_print("{\"silence\":\"begins\",\"stream\":\"%s\",\"key\":",
                  *(const char *const *)context);
     quoting_write_json(key->key, key->key_bytes);
-    output_print(",\"since\":%.*s,\"text\":\"no row since %s\"}\n",
-                 (int)oif_number_format(key->last_seen, since), since,
-                 moment_text(key->last_seen, moment));
+    write_json_member("since", key->last_seen);
+    output_print(",\"text\":\"no row since %s\"}\n", moment_text(key->last_seen, moment));
 }
 
 static void write_what_is_open(void *context, stream *one)

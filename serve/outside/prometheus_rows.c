@@ -2,7 +2,7 @@
 
 #include "front/text/cut.h"
 #include "front/text/output.h"
-#include "front/text/quoting.h"
+#include "front/text/write_json.h"
 
 #include "oif_rows.h"
 
@@ -252,31 +252,15 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(((const joined_row *)a)->key, ((const joined_row *)b)->key);
 }
 
-static void write_number(double number)
-{
-    isnan(number) ? output_text("null") : output_number(number);
-}
-
-static void write_name(const char *name)
-{
-    output_write(",", 1);
-    quoting_write_json(name, strlen(name));
-    output_write(":", 1);
-}
-
 static void write_key(const prometheus_rows *rows, const joined_row *row)
 {
     size_t i;
     json_t *label;
-    if (json_array_size(rows->config->labels) == 0) {
-        write_name(PULL_KEY_COLUMN);
-        quoting_write_json(row->key, strlen(row->key));
-        return;
-    }
+    if (json_array_size(rows->config->labels) == 0)
+        write_json_string(PULL_KEY_COLUMN, row->key);
     json_array_foreach(rows->config->labels, i, label) {
-        const char *value = label_value(row->metric, json_string_value(label));
-        write_name(json_string_value(label));
-        quoting_write_json(value, strlen(value));
+        const char *name = json_string_value(label);
+        write_json_string(name, label_value(row->metric, name));
     }
 }
 
@@ -291,12 +275,11 @@ void prometheus_rows_write(prometheus_rows *rows, double time_seconds)
         const json_t *query;
         size_t number = 0;
         output_print("{\"" PULL_TIME_COLUMN "\":");
-        write_number(time_seconds);
+        output_json_number(time_seconds);
         write_key(rows, row);
         json_object_foreach(rows->config->queries, column, query) {
             (void)query;
-            write_name(column);
-            write_number(row->numbers[number++]);
+            write_json_member(column, row->numbers[number++]);
         }
         output_write("}\n", 2);
     }

@@ -171,7 +171,7 @@ typedef struct stream_episode {
     double peak_score, peak_severity;
     oif_grade grade;
     const char *column, *reason; /* "disk.inflight", "disk.inflight high"; "": unknown */
-    const char *text;            /* "disk.inflight high since 12:15, 14 rows, severity 3" */
+    const char *text;            /* see episode_text */
 } stream_episode;
 
 /* The open episodes of a stream, newest first. Also runs under the lock. */

@@ -5,6 +5,7 @@
 #include "body_reader.h"
 #include "front/input/stream_clock.h"
 #include "front/session/silence_clock.h"
+#include "front/text/write_json.h"
 #include "history.h"
 #include "journal.h"
 #include "stream_settings.h"
@@ -183,17 +184,7 @@ void stream_tell_rows(stream *one);
 void stream_visit_open(const stream *one, episode_visitor *visit, void *context);
 void stream_visit_ended(const stream *one, episode_visitor *visit, void *context);
 
-/* A member with a number, or null if it is not finite: ,"name":0.5 */
-void write_json_member(const char *name, double value);
-
-/* A member with a text, or null if it is empty; and a key, or null if the stream has none. */
-void write_json_text(const char *name, const char *text);
-void write_json_key(bool has_key, const char *key, size_t key_bytes);
-
 /* {"stream":"pump","key":"a" */
 void stream_begin_object(const stream *one, const char *key, size_t key_bytes);
-
-/* Two digits are enough to read. */
-double rounded_severity(double severity);
 
 #endif

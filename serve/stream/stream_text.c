@@ -1,49 +1,14 @@
 /* A stream as JSON: alerts, episodes, silences and rows, for events and answers. */
-#include "front/text/cut.h"
 #include "stream_parts.h"
 
-#include "front/text/durations.h"
+#include "front/results/episode_text.h"
+#include "front/text/cut.h"
 #include "front/text/quoting.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Pieces ---- */
-
-void write_json_member(const char *name, double value)
-{
-    output_print(",\"%s\":", name);
-    output_json_number(value);
-}
-
-static void write_string(const char *name, const char *text)
-{
-    output_print(",\"%s\":", name);
-    quoting_write_json(text, strlen(text));
-}
-
-void write_json_text(const char *name, const char *text)
-{
-    if (text && *text)
-        write_string(name, text);
-    else
-        output_print(",\"%s\":null", name);
-}
-
-double rounded_severity(double severity)
-{
-    return isfinite(severity) ? round(severity * 100) / 100 : severity;
-}
-
-void write_json_key(bool has_key, const char *key, size_t key_bytes)
-{
-    if (has_key)
-        quoting_write_json(key, key_bytes);
-    else
-        output_print("null");
-}
 
 void stream_begin_object(const stream *one, const char *key, size_t key_bytes)
 {
@@ -67,7 +32,7 @@ static void write_reason(const row_verdict *verdict, size_t column)
                  result_fields_direction(verdict, column));
     bool is_category = why->reason == OIF_REASON_NEW_VALUE || why->reason == OIF_REASON_RARE_VALUE;
     write_json_member("value", is_category ? NAN : verdict->values[column]);
-    write_string("text", text);
+    write_json_string("text", text);
     output_print("}");
 }
 
@@ -98,43 +63,19 @@ void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t 
 
 /* ---- Episodes ---- */
 
-enum { WHEN_BYTES = 64, SENTENCE_BYTES = FIELD_TEXT_BYTES + 256 };
-
-/* "12:15" on the same day as `near`, "2026-11-15 12:15" on others, "row 17" without a time. */
-static const char *when_text(double seconds, double near, uint64_t row, char text[WHEN_BYTES])
+/* Of a stream without times of its rows, the sentence names rows. */
+static void make_sentence(const stream_episode *episode, char text[EPISODE_TEXT_BYTES])
 {
-    char moment[MOMENT_TEXT_BYTES], other[MOMENT_TEXT_BYTES];
-    if (isnan(seconds)) {
-        snprintf(text, WHEN_BYTES, "row %" PRIu64, row);
-        return text;
-    }
-    moment_text(seconds, moment);
-    bool is_same_day = !isnan(near) && strncmp(moment, moment_text(near, other), 10) == 0;
-    if (strlen(moment) < 16 || moment[10] != 'T')
-        snprintf(text, WHEN_BYTES, "%s", moment);
-    else if (is_same_day)
-        snprintf(text, WHEN_BYTES, "%.5s", moment + 11);
-    else
-        snprintf(text, WHEN_BYTES, "%.10s %.5s", moment, moment + 11);
-    return text;
-}
-
-/* "disk.inflight high since 12:15, 14 rows, severity 3" */
-static void make_sentence(const stream_episode *episode, char text[SENTENCE_BYTES])
-{
-    char first[WHEN_BYTES], last[WHEN_BYTES], severity[32];
-    const char *reason = episode->reason && *episode->reason ? episode->reason : "unusual";
-    double began = episode->has_time ? episode->began : NAN,
-           seen = episode->has_time ? episode->last_seen : NAN;
-    when_text(began, seen, episode->first_row, first);
-    when_text(seen, began, episode->last_row, last);
-    snprintf(severity, sizeof severity, "%.1f", episode->peak_severity);
-    if (strlen(severity) > 2 && strcmp(severity + strlen(severity) - 2, ".0") == 0)
-        severity[strlen(severity) - 2] = '\0';
-    snprintf(text, SENTENCE_BYTES, "%.*s %s %s%s%s, %" PRIu64 " row%s, severity %s",
-             (int)cut_bytes(reason, strlen(reason), 1900), reason,
-             episode->is_over ? "from" : "since", first, episode->is_over ? " to " : "",
-             episode->is_over ? last : "", episode->rows, episode->rows == 1 ? "" : "s", severity);
+    const episode_facts facts = {.reason = episode->reason,
+                                 .first_seconds = episode->has_time ? episode->began : NAN,
+                                 .last_seconds = episode->has_time ? episode->last_seen : NAN,
+                                 .first_row = episode->first_row,
+                                 .last_row = episode->last_row,
+                                 .rows = episode->rows,
+                                 .peak_severity = episode->peak_severity,
+                                 .grade = episode->grade,
+                                 .is_over = episode->is_over};
+    episode_text(&facts, (oif_text){NULL, 0}, text); /* the key is a member of its own */
 }
 
 void stream_episode_write(const stream_episode *episode)
@@ -153,7 +94,7 @@ void stream_episode_write(const stream_episode *episode)
     write_json_text("grade", grade_word(episode->grade));
     write_json_text("reason", episode->reason);
     write_json_text("column", episode->column);
-    write_string("text", episode->text);
+    write_json_string("text", episode->text);
     output_print("}");
 }
 
@@ -167,7 +108,7 @@ typedef struct episode_visit {
 static void visit_episode(const stream *one, const history_episode *episode,
                           const episode_visit *to)
 {
-    char text[SENTENCE_BYTES];
+    char text[EPISODE_TEXT_BYTES];
     stream_episode info = episode->info;
     info.stream = one->name;
     info.column = info.column ? info.column : "";
@@ -234,7 +175,7 @@ void stream_tell_episode(const stream *one, const history_episode *episode)
 void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
                          double since, double seconds)
 {
-    char duration[DURATION_TEXT_BYTES], when[WHEN_BYTES], text[256];
+    char text[SILENCE_TEXT_BYTES];
     if (one->is_replaying)
         return;
     output_divert();
@@ -242,9 +183,8 @@ void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, b
     output_print(",\"silence\":\"%s\"", begins ? "begins" : "ends");
     write_json_member("since", since);
     write_json_member("seconds", seconds);
-    snprintf(text, sizeof text, begins ? "no row since %s, more than %s" : "no row since %s for %s",
-             when_text(since, since, 0, when), duration_text(seconds, duration));
-    write_string("text", text);
+    silence_text(begins, since, seconds, text);
+    write_json_string("text", text);
     output_print("}");
     tell(one, FEED_SILENCE, key, key_bytes);
 }

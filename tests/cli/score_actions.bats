@@ -37,8 +37,9 @@ assert begin["rows"] == 1 and end["rows"] == 10 and end["anomalies"] == 5, end
 assert begin["grade"] in ("note", "warning", "critical") and end["peak"] >= begin["peak"] > 0
 assert begin["reason"].startswith("load high"), begin
 assert end["reason"] == "load high", end
-assert begin["text"] == f"web-1: {begin['reason']} since {begin['start']} ({begin['grade']})", begin["text"]
-assert end["text"] == f"web-1: load high is over: 10 rows from {end['start']} to {end['end']} ({end['grade']})", end["text"]
+peak = lambda record: f"severity {record['peak']:.1f}".removesuffix(".0") + f" ({record['grade']})"
+assert begin["text"] == f"web-1: {begin['reason']} since {begin['start']}, 1 row, {peak(begin)}", begin["text"]
+assert end["text"] == f"web-1: load high from {end['start']} to {end['end']}, 10 rows, {peak(end)}", end["text"]
 assert begin["row"]["host"] == "web-1" and begin["row"]["note"] == 'say "501"' and begin["row"]["load"] > 90, begin["row"]
 PYTHON
 }

@@ -496,7 +496,8 @@ static void the_record_of_an_alert_has_the_row_and_a_sentence(void **state)
         "{\"episode\":\"begins\",\"id\":3,\"key\":\"w\\\"1\",\"start\":\"2026-11-16T12:00:00Z\","
         "\"end\":null,\"rows\":2,\"anomalies\":1,\"grade\":\"critical\",\"peak\":5.20,"
         "\"reason\":\"load high 71%; x missing 20%\","
-        "\"text\":\"w\\\"1: load high 71%; x missing 20% since 2026-11-16T12:00:00Z (critical)\","
+        "\"text\":\"w\\\"1: load high 71%; x missing 20% since 2026-11-16T12:00:00Z, 2 rows, "
+        "severity 5.2 (critical)\","
         "\"row\":{\"host\":\"w\\\"1\",\"load\":9,\"x\":null}}\n");
     end(&test);
 }
@@ -512,8 +513,8 @@ static void the_record_of_an_end_has_the_reason_of_the_worst_row(void **state)
     assert_string_equal(record_of(&test, (oif_text){NULL, 0}),
                         "{\"episode\":\"ends\",\"id\":3,\"key\":null,\"start\":40,\"end\":41,"
                         "\"rows\":2,\"anomalies\":1,\"grade\":\"critical\",\"peak\":5.20,"
-                        "\"reason\":\"load high\",\"text\":\"load high is over: 2 rows from row 40 "
-                        "to row 41 (critical)\",\"row\":{\"load\":9,\"x\":1}}\n");
+                        "\"reason\":\"load high\",\"text\":\"load high from row 40 to row 41, "
+                        "2 rows, severity 5.2 (critical)\",\"row\":{\"load\":9,\"x\":1}}\n");
     test.verdict.episode.column = OIF_UNKNOWN_COLUMN;
     assert_has(record_of(&test, (oif_text){NULL, 0}), "\"reason\":\"unusual\"");
     end(&test);
