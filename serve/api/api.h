@@ -2,30 +2,28 @@
 #ifndef OIF_SERVE_API_H
 #define OIF_SERVE_API_H
 
-#include "app.h"
-#include "serve/http/reply.h"
-#include "serve/http/request.h"
+#include "api_call.h"
 
-void api_readyz(app *served, const request *asked, reply *answer);
-void api_metrics(app *served, const request *asked, reply *answer);
-void api_root(app *served, const request *asked, reply *answer);
-void api_now(app *served, const request *asked, reply *answer);
-void api_events(app *served, const request *asked, reply *answer);
+bool api_readyz(api_call *call, problem *why);
+bool api_metrics(api_call *call, problem *why);
+bool api_root(api_call *call, problem *why);
+bool api_now(api_call *call, problem *why);
+bool api_events(api_call *call, problem *why);
 
-void api_list_streams(app *served, const request *asked, reply *answer);
-void api_get_stream(app *served, const request *asked, reply *answer);
-void api_put_stream(app *served, const request *asked, reply *answer);
-void api_patch_stream(app *served, const request *asked, reply *answer);
-void api_delete_stream(app *served, const request *asked, reply *answer);
+bool api_list_streams(api_call *call, problem *why);
+bool api_get_stream(api_call *call, problem *why);
+bool api_put_stream(api_call *call, problem *why);
+bool api_patch_stream(api_call *call, problem *why);
+bool api_delete_stream(api_call *call, problem *why);
 
-void api_post_rows(app *served, const request *asked, reply *answer);
-void api_post_explain(app *served, const request *asked, reply *answer);
+bool api_post_rows(api_call *call, problem *why);
+bool api_post_explain(api_call *call, problem *why);
 
-void api_get_keys(app *served, const request *asked, reply *answer);
-void api_delete_key(app *served, const request *asked, reply *answer);
-void api_get_points(app *served, const request *asked, reply *answer);
-void api_get_episodes(app *served, const request *asked, reply *answer);
-void api_get_alerts(app *served, const request *asked, reply *answer);
-void api_get_row(app *served, const request *asked, reply *answer);
+bool api_get_keys(api_call *call, problem *why);
+bool api_delete_key(api_call *call, problem *why);
+bool api_get_points(api_call *call, problem *why);
+bool api_get_episodes(api_call *call, problem *why);
+bool api_get_alerts(api_call *call, problem *why);
+bool api_get_row(api_call *call, problem *why);
 
 #endif

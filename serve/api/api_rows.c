@@ -1,6 +1,5 @@
 #include "api.h"
 
-#include "found_stream.h"
 #include "front/text/output.h"
 
 #include <inttypes.h>
@@ -82,23 +81,17 @@ static void print_count(const rows_answer *done)
                  done->rows, done->saved, done->accepted, done->skipped, done->alerts, done->bad);
 }
 
-static void score(stream *one, const rows_request *rows, reply *answer)
+static bool score(api_call *call, const rows_request *rows, problem *why)
 {
     rows_answer done = {0};
-    problem why;
-    reply_begin();
-    bool is_good = stream_rows(one, rows, &done, &why);
+    bool is_good = stream_rows(call->one, rows, &done, why);
     if (is_good && rows->answer == ANSWER_COUNT)
         print_count(&done);
-    const char *type = rows->answer == ANSWER_COUNT ? REPLY_JSON
-                       : done.is_csv                ? "text/csv; charset=utf-8"
-                                                    : "application/x-ndjson";
-    reply_end(answer, 200, type);
-    if (!is_good) {
-        reply_free(answer);
-        reply_problem(answer, &why);
-    }
-    add_figures(answer, &done);
+    call->type = rows->answer == ANSWER_COUNT ? REPLY_JSON
+                 : done.is_csv                ? "text/csv; charset=utf-8"
+                                              : "application/x-ndjson";
+    add_figures(call->answer, &done);
+    return is_good;
 }
 
 /* The host by which the client reached this server, if it can be pasted into a shell. */
@@ -111,71 +104,53 @@ static const char *host_of(const request *asked)
     return is_plain ? host : "127.0.0.1:8571";
 }
 
-static bool refuse_missing(const request *asked, problem *why)
+static bool refuse_missing(const api_call *call, problem *why)
 {
-    if (!check_stream_name(stream_name_of(asked), why))
+    if (!api_check_name(call, why))
         return false;
-    refuse_missing_stream(why, NULL);
+    problem_set(why, 404, NULL, "there is no stream of this name");
     snprintf(why->remedy, sizeof why->remedy,
              "Add ?create=true for usual settings, or: curl -X PUT -d '{\"key\": \"host\"}' "
              "http%s://%s/api/v1/streams/%s",
-             asked->is_encrypted ? "s" : "", host_of(asked), stream_name_of(asked));
+             call->asked->is_encrypted ? "s" : "", host_of(call->asked), api_stream_name(call));
     return false;
 }
 
 /* Another client may create it at the same time, with other settings. */
-static stream *create_stream(streams *all, const char *name, problem *why)
+static bool create_stream(api_call *call, problem *why)
 {
-    stream *made = NULL;
+    const char *name = api_stream_name(call);
     bool is_new;
-    if (check_stream_name(name, why) && !streams_create(all, name, NULL, &made, &is_new, why))
-        made = streams_find(all, name);
-    return made;
+    if (!api_check_name(call, why))
+        return false;
+    if (!streams_create(call->all, name, NULL, &call->one, &is_new, why))
+        call->one = streams_find(call->all, name);
+    return call->one != NULL;
 }
 
-void api_post_rows(app *served, const request *asked, reply *answer)
+bool api_post_rows(api_call *call, problem *why)
 {
-    streams *all = found_streams(served, answer);
-    stream *one = NULL;
     rows_request rows;
     bool may_create;
-    problem why;
-    if (!all)
-        return;
-    if (read_request(asked, &rows, &may_create, &why)) {
-        one = streams_find(all, stream_name_of(asked));
-        if (!one && may_create)
-            one = create_stream(all, stream_name_of(asked), &why);
-        else if (!one)
-            refuse_missing(asked, &why);
-    }
-    if (!one) {
-        reply_problem(answer, &why);
-        return;
-    }
-    score(one, &rows, answer);
-    stream_release(one);
+    if (!api_find_streams(call, why) || !read_request(call->asked, &rows, &may_create, why))
+        return false;
+    call->one = streams_find(call->all, api_stream_name(call));
+    if (!call->one && !(may_create ? create_stream(call, why) : refuse_missing(call, why)))
+        return false;
+    return score(call, &rows, why);
 }
 
-void api_post_explain(app *served, const request *asked, reply *answer)
+bool api_post_explain(api_call *call, problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
+    const request *asked = call->asked;
     const request_parameter *key = request_find(asked, "key");
-    explain_request row = {.body = asked->body, .bytes = asked->body_bytes};
-    problem why;
-    if (!one)
-        return;
-    if (key) {
-        row.key = key->value;
-        row.key_bytes = key->value_bytes;
-    }
-    if (find_format(asked, &row.format, &why)) {
-        reply_begin();
-        bool is_good = stream_write_explanation(one, &row, &why);
-        output_write("\n", 1);
-        reply_end_or_problem(answer, is_good, &why);
-    } else {
-        reply_problem(answer, &why);
-    }
-    stream_release(one);
+    explain_request row = {.body = asked->body,
+                           .bytes = asked->body_bytes,
+                           .key = key ? key->value : NULL,
+                           .key_bytes = key ? key->value_bytes : 0};
+    if (!api_find_stream(call, why) || !find_format(asked, &row.format, why) ||
+        !stream_write_explanation(call->one, &row, why))
+        return false;
+    output_write("\n", 1);
+    return true;
 }

@@ -1,6 +1,5 @@
 #include "api.h"
 
-#include "found_stream.h"
 #include "front/text/output.h"
 
 #include "oif.h"
@@ -9,79 +8,54 @@
 
 /* ---- The server ---- */
 
-void api_readyz(app *served, const request *asked, reply *answer)
+bool api_readyz(api_call *call, problem *why)
 {
-    streams *all = found_streams(served, answer);
-    problem why;
-    (void)asked;
-    if (!all)
-        return;
-    if (!streams_are_ready(all, &why)) {
-        reply_problem(answer, &why);
-        return;
-    }
-    reply_begin();
+    if (!api_find_streams(call, why) || !streams_are_ready(call->all, why))
+        return false;
     output_print("{\"status\": \"ready\"}\n");
-    reply_end(answer, 200, REPLY_JSON);
+    return true;
 }
 
-void api_root(app *served, const request *asked, reply *answer)
+bool api_root(api_call *call, problem *why)
 {
-    streams *all = found_streams(served, answer);
-    if (!all)
-        return;
-    bool may_write = access_of(&served->access, asked) == ACCESS_WRITE;
-    reply_begin();
+    if (!api_find_streams(call, why))
+        return false;
+    bool may_write = access_of(&call->served->access, call->asked) == ACCESS_WRITE;
     output_print("{\"name\": \"oif\", \"version\": \"%s\", \"streams\": %zu, \"read_only\": %s}\n",
-                 oif_version(), streams_count(all), may_write ? "false" : "true");
-    reply_end(answer, 200, REPLY_JSON);
+                 oif_version(), streams_count(call->all), may_write ? "false" : "true");
+    return true;
 }
 
-void api_now(app *served, const request *asked, reply *answer)
+bool api_now(api_call *call, problem *why)
 {
     const uint64_t usual = 1000, most = 10000;
-    streams *all = found_streams(served, answer);
     uint64_t limit = 0;
-    problem why;
-    if (!all)
-        return;
-    if (!request_count(asked, "limit", most, &limit, &why)) {
-        reply_problem(answer, &why);
-        return;
-    }
-    reply_begin();
-    streams_write_now(all, (size_t)(limit > 0 ? limit : usual));
-    reply_end(answer, 200, REPLY_JSON);
+    if (!api_find_streams(call, why) || !request_count(call->asked, "limit", most, &limit, why))
+        return false;
+    streams_write_now(call->all, (size_t)(limit > 0 ? limit : usual));
+    return true;
 }
 
-void api_list_streams(app *served, const request *asked, reply *answer)
+bool api_list_streams(api_call *call, problem *why)
 {
-    streams *all = found_streams(served, answer);
-    (void)asked;
-    if (!all)
-        return;
-    reply_begin();
-    streams_write(all);
-    reply_end(answer, 200, REPLY_JSON);
+    if (!api_find_streams(call, why))
+        return false;
+    streams_write(call->all);
+    return true;
 }
 
 /* ---- One stream ---- */
 
-static void answer_stream(stream *one, int status, reply *answer)
+static bool write_stream(const api_call *call)
 {
-    reply_begin();
-    stream_write(one);
+    stream_write(call->one);
     output_write("\n", 1);
-    reply_end(answer, status, REPLY_JSON);
+    return true;
 }
 
-void api_get_stream(app *served, const request *asked, reply *answer)
+bool api_get_stream(api_call *call, problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
-    if (!one)
-        return;
-    answer_stream(one, 200, answer);
-    stream_release(one);
+    return api_find_stream(call, why) && write_stream(call);
 }
 
 /* The settings in the body: an object, which the caller frees. NULL if the body is empty. */
@@ -111,58 +85,39 @@ static bool read_settings(const request *asked, json_t **settings, problem *why)
                        "the settings are not a JSON object");
 }
 
-void api_put_stream(app *served, const request *asked, reply *answer)
+bool api_put_stream(api_call *call, problem *why)
 {
-    streams *all = found_streams(served, answer);
-    const char *name = stream_name_of(asked);
     json_t *settings = NULL;
-    stream *made = NULL;
-    bool is_new = false;
-    problem why;
-    if (!all)
-        return;
-    bool is_good = check_stream_name(name, &why) && read_settings(asked, &settings, &why) &&
-                   streams_create(all, name, settings, &made, &is_new, &why);
-    if (is_good)
-        answer_stream(made, is_new ? 201 : 200, answer);
-    else
-        reply_problem(answer, &why);
-    if (is_good && is_new)
-        reply_add_header(answer, "Location", "/api/v1/streams/%s", name);
-    if (made)
-        stream_release(made);
+    bool is_new = false, is_good = api_find_streams(call, why) && api_check_name(call, why) &&
+                                   read_settings(call->asked, &settings, why) &&
+                                   streams_create(call->all, api_stream_name(call), settings,
+                                                  &call->one, &is_new, why) &&
+                                   write_stream(call);
+    if (is_good && is_new) {
+        call->status = 201;
+        reply_add_header(call->answer, "Location", "/api/v1/streams/%s", api_stream_name(call));
+    }
     json_decref(settings);
+    return is_good;
 }
 
-void api_patch_stream(app *served, const request *asked, reply *answer)
+bool api_patch_stream(api_call *call, problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
     json_t *settings = NULL;
-    problem why;
-    if (!one)
-        return;
-    bool is_good = read_settings(asked, &settings, &why);
+    bool is_good = api_find_stream(call, why) && read_settings(call->asked, &settings, why);
     if (is_good && !settings)
-        is_good =
-            problem_set(&why, 400, "Send those to be changed, such as {\"alert-rate\": 0.01}.",
-                        "the body has no settings");
-    is_good = is_good && stream_change(one, settings, &why);
-    if (is_good)
-        answer_stream(one, 200, answer);
-    else
-        reply_problem(answer, &why);
+        is_good = problem_set(why, 400, "Send those to be changed, such as {\"alert-rate\": 0.01}.",
+                              "the body has no settings");
+    is_good = is_good && stream_change(call->one, settings, why) && write_stream(call);
     json_decref(settings);
-    stream_release(one);
+    return is_good;
 }
 
-void api_delete_stream(app *served, const request *asked, reply *answer)
+bool api_delete_stream(api_call *call, problem *why)
 {
-    streams *all = found_streams(served, answer);
-    problem why;
-    if (!all)
-        return;
-    if (streams_remove(all, stream_name_of(asked), &why))
-        reply_empty(answer, 204);
-    else
-        reply_problem(answer, &why);
+    bool is_good =
+        api_find_streams(call, why) && streams_remove(call->all, api_stream_name(call), why);
+    if (is_good)
+        reply_empty(call->answer, 204);
+    return is_good;
 }

@@ -1,8 +1,6 @@
 #include "api.h"
 
 #include "events.h"
-#include "found_stream.h"
-#include "front/text/output.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,108 +45,71 @@ static bool read_keys_query(const request *asked, keys_query *query, problem *wh
     return is_good;
 }
 
-void api_get_keys(app *served, const request *asked, reply *answer)
+bool api_get_keys(api_call *call, problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
     keys_query query;
-    problem why;
-    if (!one)
-        return;
-    if (read_keys_query(asked, &query, &why)) {
-        reply_begin();
-        stream_write_keys(one, &query);
-        reply_end(answer, 200, REPLY_JSON);
-    } else {
-        reply_problem(answer, &why);
-    }
-    stream_release(one);
+    if (!api_find_stream(call, why) || !read_keys_query(call->asked, &query, why))
+        return false;
+    stream_write_keys(call->one, &query);
+    return true;
 }
 
-void api_delete_key(app *served, const request *asked, reply *answer)
+bool api_delete_key(api_call *call, problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
-    const request_parameter *key = request_find(asked, "key");
-    problem why;
-    if (!one)
-        return;
-    bool is_good =
-        key || problem_set(&why, 400, "Add ?key=KEY.", "the query does not name the key");
-    if (is_good && stream_forget_key(one, key->value, key->value_bytes, &why))
-        reply_empty(answer, 204);
-    else
-        reply_problem(answer, &why);
-    stream_release(one);
+    const request_parameter *key = request_find(call->asked, "key");
+    if (!api_find_stream(call, why))
+        return false;
+    if (!key)
+        return problem_set(why, 400, "Add ?key=KEY.", "the query does not name the key");
+    if (!stream_forget_key(call->one, key->value, key->value_bytes, why))
+        return false;
+    reply_empty(call->answer, 204);
+    return true;
 }
 
 /* ---- Points, rows, episodes, alerts ---- */
 
-void api_get_points(app *served, const request *asked, reply *answer)
+bool api_get_points(api_call *call, problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
     points_query query = {.since = NAN};
-    problem why;
-    if (!one)
-        return;
-    take_key(asked, &query.key, &query.key_bytes);
-    if (take_limit(asked, POINTS_MAX, &query.limit, &why) &&
-        request_time(asked, "since", &query.since, &why)) {
-        reply_begin();
-        bool is_good = stream_write_points(one, &query, &why);
-        reply_end_or_problem(answer, is_good, &why);
-    } else {
-        reply_problem(answer, &why);
-    }
-    stream_release(one);
+    take_key(call->asked, &query.key, &query.key_bytes);
+    return api_find_stream(call, why) && take_limit(call->asked, POINTS_MAX, &query.limit, why) &&
+           request_time(call->asked, "since", &query.since, why) &&
+           stream_write_points(call->one, &query, why);
 }
 
-void api_get_row(app *served, const request *asked, reply *answer)
+bool api_get_row(api_call *call, problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
     uint64_t number = 0;
-    problem why;
-    if (!one)
-        return;
-    bool is_good = request_find(asked, "number") ||
-                   problem_set(&why, 400, "Add ?number=N.", "the query does not name the row");
-    if (is_good && request_count(asked, "number", UINT64_C(1) << 62, &number, &why)) {
-        reply_begin();
-        is_good = stream_write_row(one, number, &why);
-        reply_end_or_problem(answer, is_good, &why);
-    } else {
-        reply_problem(answer, &why);
-    }
-    stream_release(one);
+    if (!api_find_stream(call, why))
+        return false;
+    if (!request_find(call->asked, "number"))
+        return problem_set(why, 400, "Add ?number=N.", "the query does not name the row");
+    return request_count(call->asked, "number", UINT64_C(1) << 62, &number, why) &&
+           stream_write_row(call->one, number, why);
 }
 
-static void list_events(app *served, const request *asked, reply *answer,
-                        void (*write)(stream *one, const events_query *query))
+static bool list_events(api_call *call, void (*write)(stream *one, const events_query *query),
+                        problem *why)
 {
-    stream *one = found_stream(served, asked, answer);
     events_query query = {.limit = 100, .since = NAN};
-    problem why;
-    if (!one)
-        return;
-    take_key(asked, &query.key, &query.key_bytes);
-    if (take_limit(asked, LIST_MAX, &query.limit, &why) &&
-        request_time(asked, "since", &query.since, &why) &&
-        request_flag(asked, "open", &query.only_open, &why)) {
-        reply_begin();
-        write(one, &query);
-        reply_end(answer, 200, REPLY_JSON);
-    } else {
-        reply_problem(answer, &why);
-    }
-    stream_release(one);
+    take_key(call->asked, &query.key, &query.key_bytes);
+    if (!api_find_stream(call, why) || !take_limit(call->asked, LIST_MAX, &query.limit, why) ||
+        !request_time(call->asked, "since", &query.since, why) ||
+        !request_flag(call->asked, "open", &query.only_open, why))
+        return false;
+    write(call->one, &query);
+    return true;
 }
 
-void api_get_episodes(app *served, const request *asked, reply *answer)
+bool api_get_episodes(api_call *call, problem *why)
 {
-    list_events(served, asked, answer, stream_write_episodes);
+    return list_events(call, stream_write_episodes, why);
 }
 
-void api_get_alerts(app *served, const request *asked, reply *answer)
+bool api_get_alerts(api_call *call, problem *why)
 {
-    list_events(served, asked, answer, stream_write_alerts);
+    return list_events(call, stream_write_alerts, why);
 }
 
 /* ---- Live ---- */
@@ -176,31 +137,20 @@ static bool read_filter(const request *asked, feed_filter *filter, problem *why)
     return is_good;
 }
 
-void api_events(app *served, const request *asked, reply *answer)
+bool api_events(api_call *call, problem *why)
 {
     feed_filter filter = {0};
     uint64_t after;
-    problem why;
-    streams *all = found_streams(served, answer);
-    if (!all)
-        return;
-    if (!read_filter(asked, &filter, &why) || !last_event(asked, &after, &why)) {
-        reply_problem(answer, &why);
-        return;
-    }
-    stream *one = filter.stream ? streams_find(all, filter.stream) : NULL;
-    if (filter.stream && !one) {
-        refuse_missing_stream(&why, NULL);
-        reply_problem(answer, &why);
-        return;
-    }
-    if (one)
-        stream_release(one);
-    answer->events = served->watchers ? events_client_new(served->watchers, &filter, after) : NULL;
-    if (answer->events) {
-        answer->status = 200;
-        answer->type = "text/event-stream";
-    } else {
-        reply_refuse(answer, 503, NULL, "out of memory");
-    }
+    events *watchers = call->served->watchers;
+    if (!api_find_streams(call, why) || !read_filter(call->asked, &filter, why) ||
+        !last_event(call->asked, &after, why))
+        return false;
+    if (filter.stream && !(call->one = streams_find(call->all, filter.stream)))
+        return problem_set(why, 404, NULL, "there is no stream of this name");
+    call->answer->events = watchers ? events_client_new(watchers, &filter, after) : NULL;
+    if (!call->answer->events)
+        return problem_set(why, 503, NULL, "out of memory");
+    call->answer->status = 200;
+    call->answer->type = "text/event-stream";
+    return true;
 }

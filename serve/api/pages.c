@@ -16,39 +16,36 @@ static bool has_tag(const char *header, const char *etag)
     return header && (strcmp(header, "*") == 0 || strstr(header, etag));
 }
 
-void page_file(app *served, const request *asked, reply *answer)
+bool page_file(api_call *call, problem *why)
 {
-    (void)served;
-    const embedded_file *file = embedded_find(asked->path);
-    if (!file) {
-        reply_refuse(answer, 404, "The API is described at /api/v1/openapi.json.",
-                     "there is nothing here");
-        return;
-    }
-    reply_add_header(answer, "ETag", "%s", file->etag);
-    reply_add_header(answer, "Cache-Control", "no-cache"); /* revalidate each time, by 304 */
-    if (has_tag(asked->headers[HEADER_IF_NONE_MATCH], file->etag)) {
-        reply_empty(answer, 304);
-        return;
-    }
-    reply_static(answer, 200, file->type, file->bytes, file->byte_count);
+    const embedded_file *file = embedded_find(call->asked->path);
+    if (!file)
+        return problem_set(why, 404, "The API is described at /api/v1/openapi.json.",
+                           "there is nothing here");
+    reply_add_header(call->answer, "ETag", "%s", file->etag);
+    reply_add_header(call->answer, "Cache-Control", "no-cache"); /* revalidate each time, by 304 */
+    if (has_tag(call->asked->headers[HEADER_IF_NONE_MATCH], file->etag))
+        reply_empty(call->answer, 304);
+    else
+        reply_static(call->answer, 200, file->type, file->bytes, file->byte_count);
+    return true;
 }
 
-void page_healthz(app *served, const request *asked, reply *answer)
+bool page_healthz(api_call *call, problem *why)
 {
     static const char text[] = "{\"status\": \"ok\"}\n";
-    (void)served;
-    (void)asked;
-    reply_static(answer, 200, REPLY_JSON, text, sizeof text - 1);
+    (void)why;
+    reply_static(call->answer, 200, REPLY_JSON, text, sizeof text - 1);
+    return true;
 }
 
 /* ---- Login ---- */
 
-static void set_cookie(reply *answer, const request *asked, const char *value, long seconds)
+static void set_cookie(const api_call *call, const char *value, long seconds)
 {
-    reply_add_header(answer, "Set-Cookie",
+    reply_add_header(call->answer, "Set-Cookie",
                      ACCESS_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%ld%s", value,
-                     seconds, asked->is_encrypted ? "; Secure" : "");
+                     seconds, call->asked->is_encrypted ? "; Secure" : "");
 }
 
 /* token=... as sent by browsers and curl -d, encoded like a query. */
@@ -80,31 +77,35 @@ static json_t *read_login(const request *asked)
     return json_loadb(asked->body, asked->body_bytes, JSON_REJECT_DUPLICATES, NULL);
 }
 
-void page_login(app *served, const request *asked, reply *answer)
+static bool log_in(const api_call *call, const char *text, problem *why)
 {
     const long month_seconds = 30L * 24 * 3600;
-    json_t *given = read_login(asked);
-    const char *text = json_string_value(json_object_get(given, "token"));
-    access_level level = text ? access_of_token(&served->access, text, strlen(text)) : ACCESS_NONE;
-    if (!text) {
-        reply_refuse(answer, 400, "Send {\"token\": \"...\"}, or token=... of a form.",
-                     "the body has no token");
-    } else if (served->access.token_count == 0) {
-        reply_refuse(answer, 409, "Continue without one.", "this server has no tokens");
-    } else if (level == ACCESS_NONE) {
-        reply_refuse(answer, 401, NULL, "this is not a token of this server");
-    } else {
-        set_cookie(answer, asked, text, month_seconds);
-        reply_begin();
-        output_print("{\"read_only\": %s}\n", level == ACCESS_READ ? "true" : "false");
-        reply_end(answer, 200, "application/json");
-    }
-    json_decref(given);
+    const access_rules *rules = &call->served->access;
+    if (!text)
+        return problem_set(why, 400, "Send {\"token\": \"...\"}, or token=... of a form.",
+                           "the body has no token");
+    if (rules->token_count == 0)
+        return problem_set(why, 409, "Continue without one.", "this server has no tokens");
+    access_level level = access_of_token(rules, text, strlen(text));
+    if (level == ACCESS_NONE)
+        return problem_set(why, 401, NULL, "this is not a token of this server");
+    set_cookie(call, text, month_seconds);
+    output_print("{\"read_only\": %s}\n", level == ACCESS_READ ? "true" : "false");
+    return true;
 }
 
-void page_logout(app *served, const request *asked, reply *answer)
+bool page_login(api_call *call, problem *why)
 {
-    (void)served;
-    set_cookie(answer, asked, "", 0);
-    reply_empty(answer, 204);
+    json_t *given = read_login(call->asked);
+    bool is_good = log_in(call, json_string_value(json_object_get(given, "token")), why);
+    json_decref(given);
+    return is_good;
+}
+
+bool page_logout(api_call *call, problem *why)
+{
+    (void)why;
+    set_cookie(call, "", 0);
+    reply_empty(call->answer, 204);
+    return true;
 }

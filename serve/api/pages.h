@@ -2,13 +2,11 @@
 #ifndef OIF_SERVE_PAGES_H
 #define OIF_SERVE_PAGES_H
 
-#include "app.h"
-#include "serve/http/reply.h"
-#include "serve/http/request.h"
+#include "api_call.h"
 
-void page_file(app *served, const request *asked, reply *answer);
-void page_healthz(app *served, const request *asked, reply *answer);
-void page_login(app *served, const request *asked, reply *answer);
-void page_logout(app *served, const request *asked, reply *answer);
+bool page_file(api_call *call, problem *why);
+bool page_healthz(api_call *call, problem *why);
+bool page_login(api_call *call, problem *why);
+bool page_logout(api_call *call, problem *why);
 
 #endif

@@ -152,5 +152,5 @@ void route_handle(app *served, const route *found, request *asked, reply *answer
     if (found->body == BODY_FORM && !request_take_form(asked, &why))
         reply_problem(answer, &why);
     else if (found->body != BODY_FORM || check_parameters(found, asked, answer))
-        found->handle(served, asked, answer);
+        api_answer(served, found->handle, asked, answer);
 }

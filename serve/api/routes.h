@@ -2,10 +2,7 @@
 #ifndef OIF_SERVE_ROUTES_H
 #define OIF_SERVE_ROUTES_H
 
-#include "app.h"
-#include "serve/http/access.h"
-#include "serve/http/reply.h"
-#include "serve/http/request.h"
+#include "api_call.h"
 
 typedef enum route_body {
     BODY_NONE,
@@ -18,7 +15,7 @@ typedef struct route {
     const char *method;
     const char *path; /* "/api/v1/streams/NAME": parts in capitals match any text */
     access_level access;
-    void (*handle)(app *served, const request *asked, reply *answer);
+    api_handler handle;
     const char *parameters; /* of the query, and of a form: "key limit" */
     route_body body;
 } route;
@@ -30,7 +27,7 @@ const route *route_find(app *served, const request *asked, reply *answer);
 /* The maximum size of its body in bytes. */
 size_t route_body_limit(const app *served, const route *found);
 
-/* Begins and ends an answer on one thread; handlers need not check for lack of memory. */
+/* Begins and ends an answer on one thread. */
 void route_handle(app *served, const route *found, request *asked, reply *answer);
 
 #endif

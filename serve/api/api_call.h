@@ -1,0 +1,36 @@
+/* A request while it is handled. What a handler writes with output_print and output_write becomes
+ * the body of the answer, so handlers need not check for lack of memory. */
+#ifndef OIF_SERVE_API_CALL_H
+#define OIF_SERVE_API_CALL_H
+
+#include "app.h"
+#include "serve/http/reply.h"
+#include "serve/http/request.h"
+#include "serve/stream/streams.h"
+
+typedef struct api_call {
+    app *served;
+    const request *asked;
+    reply *answer; /* for headers; and for a whole answer that is not written, such as events */
+    int status;    /* 200, unless the handler changes it */
+    const char *type;
+    streams *all; /* once api_find_streams was called */
+    stream *one;  /* once api_find_stream was called; it is released after the handler */
+} api_call;
+
+/* False: `why` becomes the answer. */
+typedef bool (*api_handler)(api_call *call, problem *why);
+
+/* Finds the streams, and the one that the path names. False while they are being loaded, and if
+ * there is no such stream. */
+bool api_find_streams(api_call *call, problem *why);
+bool api_find_stream(api_call *call, problem *why);
+
+/* /api/v1/streams/NAME */
+const char *api_stream_name(const api_call *call);
+bool api_check_name(const api_call *call, problem *why);
+
+/* Calls a handler, and completes the answer. */
+void api_answer(app *served, api_handler handle, const request *asked, reply *answer);
+
+#endif
