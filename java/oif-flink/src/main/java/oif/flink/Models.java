@@ -4,28 +4,27 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import oif.Attribution;
+import oif.BaseAndRows;
 import oif.Oif;
 import oif.Pipeline;
 import oif.Result;
+import oif.RowLayout;
+import oif.StoredRowsException;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.MetricGroup;
 
 /**
- * The models of a subtask that are in memory. They are a cache of Flink's state: a model can be
- * dropped once its rows are written. Loading its base and replaying the rows since restores the model,
- * bit for bit.
+ * The models of a subtask that are in memory. They are a cache of Flink's state, which has their {@link
+ * BaseAndRows}: a model can be dropped once its rows are written.
  */
 final class Models<K, T> implements AutoCloseable {
     /** A key whose model is in memory. */
     static final class Entry<K> {
         final K key;
         final byte[] name;
-        final RowLog waiting; // rows not written to the state yet
-        boolean hasBase;
-        long logBytes; // of the rows since the base, written or waiting
+        final BaseAndRows stored; // rows that are not written to the state wait there
         int pieces; // of the log in the state
-        long replayedRows; // when the model was loaded; 0 after a new base
         long seen; // milliseconds; the time of the last row
         boolean hasTimer;
 
@@ -36,11 +35,11 @@ final class Models<K, T> implements AutoCloseable {
         long queued; // its place in the queue: when it was used, as far as the queue knows
         boolean isRemoved;
 
-        Entry(K key, KeyName name, int columns) {
+        Entry(K key, KeyName name, RowLayout layout) {
             this.key = key;
             this.name = name.bytes();
             this.hash = name.hashCode();
-            this.waiting = new RowLog(columns);
+            this.stored = new BaseAndRows(layout);
         }
 
         /**
@@ -49,8 +48,7 @@ final class Models<K, T> implements AutoCloseable {
          * the same checkpoint.
          */
         boolean needsBase(long modelBytes) {
-            double due = hasBase ? 1 : 0.5 + (spread(hash) >>> 1) / (double) Integer.MAX_VALUE;
-            return logBytes >= due * modelBytes;
+            return stored.isBaseDueBySize(modelBytes, 0.5 + (spread(hash) >>> 1) / (double) Integer.MAX_VALUE);
         }
 
         /**
@@ -59,8 +57,8 @@ final class Models<K, T> implements AutoCloseable {
          * row per checkpoint, the log grows by a seventh between joins, and each row is written about 9
          * times. The hash spreads the joins of different keys over several checkpoints.
          */
-        boolean hasManyPieces(long rowBytes) {
-            return pieces >= FEW_PIECES + (spread(hash) & (FEW_PIECES - 1)) && logBytes < pieces * LONG_PIECE_ROWS * rowBytes;
+        boolean hasManyPieces() {
+            return pieces >= FEW_PIECES + (spread(hash) & (FEW_PIECES - 1)) && stored.rowsSince() < pieces * LONG_PIECE_ROWS;
         }
 
         private static int spread(int hash) {
@@ -74,7 +72,7 @@ final class Models<K, T> implements AutoCloseable {
 
     private final ScoreSettings<T> settings;
     private final Pipeline pipeline;
-    private final int behavior;
+    private final RowLayout layout;
     private final long emptyBytes; // of a pipeline without models
     private final EntryTable<K> entries = new EntryTable<>();
 
@@ -94,7 +92,7 @@ final class Models<K, T> implements AutoCloseable {
             NativeMemory.release(settings.cacheBytes);
             throw e;
         }
-        this.behavior = Oif.behavior();
+        this.layout = RowLayout.pieces(settings.columns.size(), Oif.behavior());
         this.emptyBytes = pipeline.memoryBytes();
     }
 
@@ -146,20 +144,15 @@ final class Models<K, T> implements AutoCloseable {
 
     /** Loads the model of a key: its base, then the rows since. Without a base and rows, the model is new. */
     Entry<K> load(K key, KeyName name, KeyState state) throws Exception {
-        Entry<K> entry = new Entry<>(key, name, settings.columns.size());
+        Entry<K> entry = new Entry<>(key, name, layout);
         byte[] base = state.base().value();
         if (base != null) {
-            pipeline.loadKey(name.bytes(), base);
-            entry.hasBase = true;
+            entry.stored.loadBase(pipeline, entry.name, base);
         }
         for (byte[] piece : state.log().get()) {
-            RowLog.Rows rows = RowLog.read(piece, settings.columns.size(), behavior);
-            pipeline.replayRows(name.bytes(), rows.seconds(), rows.numbers());
-            entry.replayedRows += rows.seconds().length;
-            entry.pieces++;
-            entry.logBytes += rows.seconds().length * RowLog.rowBytes(settings.columns.size());
+            replay(entry, piece);
         }
-        replayedRows += entry.replayedRows;
+        replayedRows += entry.stored.replayedRows();
         Long seen = settings.keySeconds > 0 ? state.seen().value() : null;
         entry.hasTimer = seen != null; // the timer is part of Flink's state
         entry.seen = seen == null ? 0 : seen;
@@ -167,9 +160,27 @@ final class Models<K, T> implements AutoCloseable {
         return entry;
     }
 
+    private void replay(Entry<K> entry, byte[] piece) {
+        try {
+            entry.stored.replay(pipeline, entry.name, piece);
+        } catch (StoredRowsException refused) {
+            throw new IllegalStateException(refused.getMessage() + remedy(refused.reason()), refused);
+        }
+        entry.pieces++;
+    }
+
+    static String remedy(StoredRowsException.Reason reason) {
+        return switch (reason) {
+            case BEHAVIOR -> ". Restore the job with the old version and basesOnly(true), stop it with a savepoint, "
+                    + "and start this version from that savepoint";
+            case COLUMNS -> "; the columns of a model cannot change: start over with another uid()";
+            case FORMAT, DAMAGED -> "";
+        };
+    }
+
     /** Frees a model. Rows that are not written yet are lost. */
     void drop(Entry<K> entry) {
-        waitingBytes -= entry.waiting.heapBytes();
+        waitingBytes -= entry.stored.waitingBytes();
         entries.remove(entry);
         if (pipeline.hasKey(entry.name)) {
             pipeline.removeKey(entry.name);
@@ -222,10 +233,9 @@ final class Models<K, T> implements AutoCloseable {
 
     /** Adds a row that was learned to the rows to write. */
     void remember(Entry<K> entry, double seconds, double[] row) {
-        long before = entry.waiting.heapBytes();
-        entry.waiting.add(seconds, row);
-        entry.logBytes += RowLog.rowBytes(row.length);
-        waitingBytes += entry.waiting.heapBytes() - before;
+        long before = entry.stored.waitingBytes();
+        entry.stored.add(seconds, row);
+        waitingBytes += entry.stored.waitingBytes() - before;
     }
 
     /** Writes the waiting rows, or a base if one is due. The entry must be that of the current key. */
@@ -235,7 +245,7 @@ final class Models<K, T> implements AutoCloseable {
 
     /** Writes a base if there are rows since the last one. The log is empty afterwards. */
     void writeBase(Entry<K> entry, KeyState state) throws Exception {
-        write(entry, state, entry.logBytes > 0);
+        write(entry, state, entry.stored.rowsSince() > 0);
     }
 
     /**
@@ -243,23 +253,19 @@ final class Models<K, T> implements AutoCloseable {
      * replay even more, so a base replaces the rows.
      */
     void writeEvicted(Entry<K> entry, KeyState state) throws Exception {
-        write(entry, state, entry.replayedRows >= MANY_REPLAYED_ROWS || needsBase(entry));
+        write(entry, state, entry.stored.replayedRows() >= MANY_REPLAYED_ROWS || needsBase(entry));
     }
 
     private void write(Entry<K> entry, KeyState state, boolean isBaseDue) throws Exception {
-        waitingBytes -= entry.waiting.heapBytes();
+        waitingBytes -= entry.stored.waitingBytes();
         if (isBaseDue) {
-            byte[] base = pipeline.saveKey(entry.name);
+            byte[] base = entry.stored.takeBase(pipeline, entry.name);
             state.base().update(base);
             state.log().clear();
-            entry.waiting.clear();
-            entry.hasBase = true;
-            entry.logBytes = 0;
             entry.pieces = 0;
-            entry.replayedRows = 0;
             writtenBytes += base.length;
             writtenBases++;
-        } else if (!entry.waiting.isEmpty()) {
+        } else if (entry.stored.hasWaiting()) {
             addPiece(entry, state.log());
         }
         if (entry.hasTimer) { // load() takes a value as the sign of a timer
@@ -268,12 +274,12 @@ final class Models<K, T> implements AutoCloseable {
     }
 
     private void addPiece(Entry<K> entry, ListState<byte[]> log) throws Exception {
-        byte[] piece = entry.waiting.take(behavior);
-        if (!settings.writesThrough && entry.hasManyPieces(RowLog.rowBytes(settings.columns.size()))) {
+        byte[] piece = entry.stored.takeRows();
+        if (!settings.writesThrough && entry.hasManyPieces()) {
             List<byte[]> pieces = new ArrayList<>();
             log.get().forEach(pieces::add);
             pieces.add(piece);
-            piece = RowLog.join(pieces);
+            piece = RowLayout.join(pieces);
             log.update(List.of(piece));
             entry.pieces = 1;
         } else {

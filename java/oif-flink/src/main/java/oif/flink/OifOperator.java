@@ -106,7 +106,7 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
 
     private void writeAll() throws Exception {
         for (Models.Entry<K> entry : models.entries()) {
-            if (!entry.waiting.isEmpty()) {
+            if (entry.stored.hasWaiting()) {
                 write(entry);
             }
         }

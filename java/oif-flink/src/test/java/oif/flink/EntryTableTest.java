@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import oif.RowLayout;
 import org.junit.jupiter.api.Test;
 
 /** Compares the table of live models with a LinkedHashMap in access order. */
@@ -16,7 +17,7 @@ class EntryTableTest {
     }
 
     private static Models.Entry<Integer> entry(int key) {
-        return new Models.Entry<>(key, name(key), 3);
+        return new Models.Entry<>(key, name(key), RowLayout.pieces(3, 1));
     }
 
     @Test

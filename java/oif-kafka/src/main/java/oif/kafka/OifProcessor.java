@@ -6,9 +6,11 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import oif.BaseAndRows;
 import oif.Params;
 import oif.Pipeline;
 import oif.Result;
+import oif.RowLayout;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -21,18 +23,16 @@ import org.apache.kafka.streams.state.Stores;
 /**
  * Scores a topic with Kafka Streams: one model per record key.
  *
- * <p>For each key the stores have a base (a snapshot of its model) and the rows since. The models in
- * memory are a cache of the stores. Loading the base and replaying the rows since restores a model,
- * bit for bit. Each write to a store is also a record of its changelog topic, so one write per row must
- * be small: a row, not a snapshot.
+ * <p>For each key the stores have a base (a snapshot of its model) and the rows since: its {@link
+ * BaseAndRows}. The models in memory are a cache of the stores. Each write to a store is also a record
+ * of its changelog topic, so one write per row must be small: a row, not a snapshot.
  *
  * <pre>
  * oif-base   key          -> number of rows in the base, snapshot
  * oif-rows   key, place   -> number of the row, time, columns      place = number % BASE_EVERY
  * </pre>
  *
- * <p>The places of a key are reused after each base, so no row is ever deleted. A row is valid if its
- * number is the next one after the base.
+ * <p>The places of a key are reused after each base, so no row is ever deleted.
  */
 public final class OifProcessor<V, R> implements Processor<String, V, String, R> {
     /** Rows between two bases of a key. The state depends on it: to change it, start with empty stores. */
@@ -51,18 +51,13 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         R scored(V value, Result result);
     }
 
-    /** The number of rows that a model has learned, and how many of them its base contains. */
-    private static final class Model {
-        long rows;
-        long baseRows;
-    }
-
     private final Values<V, R> values;
     private final Params detector;
     private final int columns;
     private final Params options;
     private final int maxModels;
-    private final LinkedHashMap<String, Model> models = new LinkedHashMap<>(16, 0.75f, true);
+    private final RowLayout layout;
+    private final LinkedHashMap<String, BaseAndRows> models = new LinkedHashMap<>(16, 0.75f, true);
     private Pipeline pipeline;
     private ProcessorContext<String, R> context;
     private KeyValueStore<String, byte[]> bases;
@@ -74,6 +69,7 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         this.columns = columns;
         this.options = options;
         this.maxModels = maxModels;
+        this.layout = RowLayout.numbered(columns);
     }
 
     /** For {@code KStream.process}. A task holds at most {@code maxModels} models in memory, and at least 1. */
@@ -109,7 +105,7 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
     @Override
     public void process(Record<String, V> record) {
         String key = record.key();
-        Model model = models.get(key);
+        BaseAndRows model = models.get(key);
         if (model == null) {
             model = load(key);
             evict();
@@ -130,17 +126,16 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         }
     }
 
-    private void write(String key, Model model, double seconds, double[] row) {
-        ByteBuffer bytes = ByteBuffer.allocate(Double.BYTES * (2 + columns)).putLong(model.rows).putDouble(seconds);
-        for (double number : row) {
-            bytes.putDouble(number);
-        }
-        rows.put(place(key, model.rows), bytes.array());
-        model.rows++;
-        if (model.rows - model.baseRows == BASE_EVERY) {
-            byte[] snapshot = pipeline.saveKey(Pipeline.utf8(key));
-            bases.put(key, ByteBuffer.allocate(Long.BYTES + snapshot.length).putLong(model.rows).put(snapshot).array());
-            model.baseRows = model.rows;
+    private void write(String key, BaseAndRows model, double seconds, double[] row) {
+        byte[] place = place(key, model.rows());
+        model.add(seconds, row);
+        rows.put(place, model.takeRows());
+        writeDueBase(key, model);
+    }
+
+    private void writeDueBase(String key, BaseAndRows model) {
+        if (model.isBaseDueByRows(BASE_EVERY)) {
+            bases.put(key, model.takeBase(pipeline, Pipeline.utf8(key)));
         }
     }
 
@@ -149,42 +144,25 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         return ByteBuffer.allocate(name.length + Integer.BYTES).put(name).putInt((int) (number % BASE_EVERY)).array();
     }
 
-    private Model load(String key) {
-        Model model = new Model();
+    private BaseAndRows load(String key) {
+        byte[] name = Pipeline.utf8(key);
+        BaseAndRows model = new BaseAndRows(layout);
         byte[] base = bases.get(key);
         if (base != null) {
-            ByteBuffer bytes = ByteBuffer.wrap(base);
-            model.baseRows = bytes.getLong();
-            byte[] snapshot = new byte[bytes.remaining()];
-            bytes.get(snapshot);
-            pipeline.loadKey(Pipeline.utf8(key), snapshot);
+            model.loadBase(pipeline, name, base);
         }
-        model.rows = model.baseRows;
-        byte[] row = rows.get(place(key, model.rows));
-        while (row != null && replay(key, row, model.rows)) {
-            model.rows++;
-            row = rows.get(place(key, model.rows));
+        byte[] row = rows.get(place(key, model.rows()));
+        while (row != null && model.replay(pipeline, name, row)) {
+            row = rows.get(place(key, model.rows()));
         }
+        writeDueBase(key, model); // without it, the next row would overwrite the first one since the base
         models.put(key, model);
         return model;
     }
 
-    /** Returns false for a row of an earlier base. */
-    private boolean replay(String key, byte[] bytes, long number) {
-        ByteBuffer buffer = ByteBuffer.wrap(bytes);
-        if (buffer.getLong() != number) {
-            return false;
-        }
-        double[] seconds = {buffer.getDouble()};
-        double[] row = new double[columns];
-        buffer.asDoubleBuffer().get(row);
-        pipeline.replayRows(Pipeline.utf8(key), seconds, row);
-        return true;
-    }
-
     /** Nothing is lost: the stores contain every row. */
     private void evict() {
-        Iterator<Map.Entry<String, Model>> oldest = models.entrySet().iterator();
+        Iterator<Map.Entry<String, BaseAndRows>> oldest = models.entrySet().iterator();
         while (models.size() > maxModels) {
             byte[] key = Pipeline.utf8(oldest.next().getKey());
             oldest.remove();
