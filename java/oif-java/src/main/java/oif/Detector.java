@@ -1,15 +1,16 @@
 package oif;
 
-import java.lang.ref.Reference;
-
 /**
- * Learns rows and scores them. Not thread-safe.
+ * Learns rows and scores them.
  *
  * <pre>{@code
  * try (Detector detector = new Detector(Params.of("online-iforest"), 2)) {
  *     double score = detector.learnScore(new double[] {0.5, 7});
  * }
  * }</pre>
+ *
+ * <p>Threads that share a detector take turns: a call waits until the call of another thread has
+ * returned. The order of their rows, and so the scores, then depends on which thread comes first.
  */
 public final class Detector implements AutoCloseable {
     private final Handle handle;
@@ -21,8 +22,8 @@ public final class Detector implements AutoCloseable {
     }
 
     private Detector(long address) {
-        handle = new Handle(this, address, Native::detectorFree);
-        columns = Native.detectorColumns(address);
+        columns = Native.detectorColumns(address); // before the handle, which may free the address
+        handle = new Handle(address, Native::detectorFree);
     }
 
     /** Loads a snapshot. The detector continues as the saved one would, bit for bit. */
@@ -32,46 +33,51 @@ public final class Detector implements AutoCloseable {
 
     /** Returns a snapshot of the detector. */
     public byte[] save() {
+        long address = handle.take();
         try {
-            return Native.detectorSave(handle.address());
+            return Native.detectorSave(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Learns one row. NaN is a missing number. */
     public void learn(double... row) {
+        long address = handle.take();
         try {
-            Native.detectorLearn(handle.address(), checked(row));
+            Native.detectorLearn(address, checked(row));
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Scores a row without learning it. */
     public double score(double... row) {
+        long address = handle.take();
         try {
-            return Native.detectorScore(handle.address(), checked(row));
+            return Native.detectorScore(address, checked(row));
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Learns a row, then scores it. This is the order of the paper. */
     public double learnScore(double... row) {
+        long address = handle.take();
         try {
-            return Native.detectorLearnScore(handle.address(), checked(row));
+            return Native.detectorLearnScore(address, checked(row));
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Scores a row, then learns it. The row does not affect its own score. */
     public double scoreLearn(double... row) {
+        long address = handle.take();
         try {
-            return Native.detectorScoreLearn(handle.address(), checked(row));
+            return Native.detectorScoreLearn(address, checked(row));
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
@@ -81,10 +87,11 @@ public final class Detector implements AutoCloseable {
             throw new IllegalArgumentException(rows.length + " numbers are not a multiple of " + columns + " columns");
         }
         double[] scores = new double[rows.length / columns];
+        long address = handle.take();
         try {
-            Native.detectorLearnScoreRows(handle.address(), rows, scores);
+            Native.detectorLearnScoreRows(address, rows, scores);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
         return scores;
     }
@@ -96,32 +103,40 @@ public final class Detector implements AutoCloseable {
 
     /** The number of rows learned. */
     public long rowsLearned() {
+        long address = handle.take();
         try {
-            return Native.detectorRows(handle.address());
+            return Native.detectorRows(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** The native memory in use, in bytes. */
     public long memoryBytes() {
+        long address = handle.take();
         try {
-            return Native.detectorMemory(handle.address());
+            return Native.detectorMemory(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Whether the detector has learned enough rows for meaningful scores. */
     public boolean isReady() {
+        long address = handle.take();
         try {
-            return Native.detectorReady(handle.address());
+            return Native.detectorReady(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
-    /** Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed. */
+    /**
+     * Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed.
+     *
+     * @throws IllegalStateException if another thread is in a call at this moment. Nothing is freed; end
+     *     that thread first, then close again
+     */
     @Override
     public void close() {
         handle.close();

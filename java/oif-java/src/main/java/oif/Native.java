@@ -1,6 +1,6 @@
 package oif;
 
-/** The native methods of oif_jni.c. Handles are addresses; the caller keeps the owner reachable. */
+/** The native methods of oif_jni.c. Handles are addresses; {@link Handle} makes sure that they are valid. */
 final class Native {
     /** How many numbers a result has, in the order of {@link Result#from}. */
     static final int RESULT_NUMBERS = 12;

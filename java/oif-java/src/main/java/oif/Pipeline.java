@@ -1,13 +1,12 @@
 package oif;
 
-import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Turns rows into alerts: one model per key, a threshold, episodes, and the reasons for an anomaly.
- * The results are those of {@code oif score}, bit for bit. Not thread-safe.
+ * The results are those of {@code oif score}, bit for bit.
  *
  * <pre>{@code
  * Params options = Params.options().set("alert_rate", 0.001);
@@ -20,6 +19,11 @@ import java.util.List;
  * }</pre>
  *
  * <p>A key is an array of bytes; the key of a string is its UTF-8. A stream without keys uses the key "".
+ *
+ * <p>Threads that share a pipeline take turns: a call waits until the call of another thread has
+ * returned. If they send rows of the same key, the results depend on which thread comes first. {@link
+ * #explain} explains the last row of any thread, so a program that shares a pipeline needs a lock of
+ * its own around both calls.
  */
 public final class Pipeline implements AutoCloseable {
     private static final byte[] NO_KEY = {};
@@ -35,8 +39,8 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private Pipeline(long address) {
-        handle = new Handle(this, address, Native::pipelineFree);
-        columns = Native.pipelineColumns(address);
+        columns = Native.pipelineColumns(address); // before the handle, which may free the address
+        handle = new Handle(address, Native::pipelineFree);
     }
 
     /** Loads a snapshot. The pipeline continues as the saved one would, bit for bit. */
@@ -46,10 +50,11 @@ public final class Pipeline implements AutoCloseable {
 
     /** Returns a snapshot of the pipeline with all its models. */
     public byte[] save() {
+        long address = handle.take();
         try {
-            return Native.pipelineSave(handle.address());
+            return Native.pipelineSave(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
@@ -67,12 +72,13 @@ public final class Pipeline implements AutoCloseable {
 
     /** Processes a row of a key. {@code seconds} is its time since 1970; NaN if unknown. */
     public Result process(byte[] key, double seconds, double[] row) {
+        long address = handle.take();
         try {
-            Native.pipelineProcess(handle.address(), key, seconds, checked(row), numbers);
+            Native.pipelineProcess(address, key, seconds, checked(row), numbers);
+            return Result.from(numbers, 0); // before the next thread writes its numbers
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
-        return Result.from(numbers, 0);
     }
 
     /**
@@ -96,20 +102,22 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void processRows(byte[] key, double[] seconds, double[] rows, double[] results) {
+        long address = handle.take();
         try {
-            Native.pipelineProcessRows(handle.address(), key, seconds, rows, results);
+            Native.pipelineProcessRows(address, key, seconds, rows, results);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Explains the score of the last row processed. Returns one entry per learned column. */
     public List<Attribution> explain() {
         double[] shares;
+        long address = handle.take();
         try {
-            shares = Native.pipelineExplain(handle.address());
+            shares = Native.pipelineExplain(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
         List<Attribution> list = new ArrayList<>();
         for (int column = 0; column < shares.length / Native.ATTRIBUTION_NUMBERS; column++) {
@@ -127,46 +135,51 @@ public final class Pipeline implements AutoCloseable {
 
     /** The native memory of a key's model in bytes; -1 if there is no model. */
     public long keyMemoryBytes(byte[] key) {
+        long address = handle.take();
         try {
-            return Native.pipelineKeyMemory(handle.address(), key);
+            return Native.pipelineKeyMemory(address, key);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Removes a key and frees its model. The next row of the key starts a new model. */
     public void removeKey(byte[] key) {
+        long address = handle.take();
         try {
-            Native.pipelineRemoveKey(handle.address(), key);
+            Native.pipelineRemoveKey(address, key);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Returns a snapshot of one key: its model, score history and episodes. */
     public byte[] saveKey(byte[] key) {
+        long address = handle.take();
         try {
-            return Native.pipelineSaveKey(handle.address(), key);
+            return Native.pipelineSaveKey(address, key);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** Loads a key that a pipeline with the same settings saved. Replaces the model that the key has. */
     public void loadKey(byte[] key, byte[] snapshot) {
+        long address = handle.take();
         try {
-            Native.pipelineLoadKey(handle.address(), key, snapshot);
+            Native.pipelineLoadKey(address, key, snapshot);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** The number of keys with a model. */
     public long keys() {
+        long address = handle.take();
         try {
-            return Native.pipelineKeys(handle.address());
+            return Native.pipelineKeys(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
@@ -174,13 +187,15 @@ public final class Pipeline implements AutoCloseable {
 
     /** Names the columns. Snapshots keep the names. */
     public void nameColumns(List<String> names) {
-        if (names.size() != columns) {
-            throw new IllegalArgumentException(names.size() + " names for " + columns + " columns");
+        byte[][] texts = Params.utf8(names); // native code reads as many as there are columns
+        if (texts.length != columns) {
+            throw new IllegalArgumentException(texts.length + " names for " + columns + " columns");
         }
+        long address = handle.take();
         try {
-            Native.pipelineNameColumns(handle.address(), Params.utf8(names));
+            Native.pipelineNameColumns(address, texts);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
@@ -190,10 +205,11 @@ public final class Pipeline implements AutoCloseable {
             throw new IndexOutOfBoundsException("column " + column + " of " + columns);
         }
         byte[] name;
+        long address = handle.take();
         try {
-            name = Native.pipelineColumnName(handle.address(), column);
+            name = Native.pipelineColumnName(address, column);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
         return name == null ? null : new String(name, StandardCharsets.UTF_8);
     }
@@ -205,23 +221,30 @@ public final class Pipeline implements AutoCloseable {
 
     /** The number of rows processed. */
     public long rows() {
+        long address = handle.take();
         try {
-            return Native.pipelineRows(handle.address());
+            return Native.pipelineRows(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
     /** The native memory in use, in bytes. */
     public long memoryBytes() {
+        long address = handle.take();
         try {
-            return Native.pipelineMemory(handle.address());
+            return Native.pipelineMemory(address);
         } finally {
-            Reference.reachabilityFence(this);
+            handle.release();
         }
     }
 
-    /** Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed. */
+    /**
+     * Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed.
+     *
+     * @throws IllegalStateException if another thread is in a call at this moment. Nothing is freed; end
+     *     that thread first, then close again
+     */
     @Override
     public void close() {
         handle.close();
