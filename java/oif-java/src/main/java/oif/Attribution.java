@@ -7,16 +7,13 @@ package oif;
  * @param share 0 to 1; the shares of a row sum to 1, or are all 0
  * @param direction 1: higher than usual, -1: lower, 0: neither
  * @param reason what is unusual about the column
- * @param partner for {@link Result.Reason#PARTNER}: the column that this one no longer follows
+ * @param partner for {@link Result.Reason#PARTNER}: the column that this one no longer follows; otherwise -1
  */
 public record Attribution(int column, double share, int direction, Result.Reason reason, int partner) {
     static Attribution from(double[] numbers, int column) {
         int at = column * Native.ATTRIBUTION_NUMBERS;
-        return new Attribution(
-                column,
-                numbers[at],
-                (int) numbers[at + 1],
-                Result.Reason.values()[(int) numbers[at + 2]],
-                (int) numbers[at + 3]);
+        Result.Reason reason = Result.Reason.values()[(int) numbers[at + 2]];
+        int partner = reason == Result.Reason.PARTNER ? (int) numbers[at + 3] : -1;
+        return new Attribution(column, numbers[at], (int) numbers[at + 1], reason, partner);
     }
 }

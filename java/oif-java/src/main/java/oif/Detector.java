@@ -18,7 +18,7 @@ public final class Detector implements AutoCloseable {
 
     /** Creates a detector for rows of {@code columns} numbers. */
     public Detector(Params params, int columns) {
-        this(Native.detectorNew(params.detectorBytes(), params.names(), params.texts(), columns));
+        this(Native.detectorNew(params.ofDetector().detectorBytes(), params.names(), params.texts(), columns));
     }
 
     private Detector(long address) {

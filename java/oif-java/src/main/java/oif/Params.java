@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The parameters of a detector, or the options of a pipeline. Whatever is not set has its default.
@@ -28,7 +29,7 @@ public final class Params {
 
     /** The default parameters of a detector, such as "rolling-iforest". */
     public static Params of(String detector) {
-        return new Params(detector, Map.of()).checked();
+        return new Params(Objects.requireNonNull(detector, "the name of a detector is null"), Map.of()).checked();
     }
 
     /** The default options of a pipeline. */
@@ -65,6 +66,23 @@ public final class Params {
     /** The values that were set. */
     public Map<String, String> values() {
         return values;
+    }
+
+    /** Returns this. Throws if these are the options of a pipeline. */
+    Params ofDetector() {
+        if (detector == null) {
+            throw new IllegalArgumentException("options of a pipeline are not the parameters of a detector: use Params.of(NAME)");
+        }
+        return this;
+    }
+
+    /** Returns this. Throws if these are the parameters of a detector. */
+    Params ofPipeline() {
+        if (detector != null) {
+            throw new IllegalArgumentException(
+                    "the parameters of " + detector + " are not the options of a pipeline: use Params.options()");
+        }
+        return this;
     }
 
     private Params checked() {

@@ -1,6 +1,7 @@
 package oif;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -35,7 +36,12 @@ public final class Pipeline implements AutoCloseable {
     /** Creates a pipeline for rows of {@code columns} numbers. */
     public Pipeline(Params params, int columns, Params options) {
         this(Native.pipelineNew(
-                params.detectorBytes(), params.names(), params.texts(), columns, options.names(), options.texts()));
+                params.ofDetector().detectorBytes(),
+                params.names(),
+                params.texts(),
+                columns,
+                options.ofPipeline().names(),
+                options.texts()));
     }
 
     private Pipeline(long address) {
@@ -65,9 +71,19 @@ public final class Pipeline implements AutoCloseable {
         return process(NO_KEY, Double.NaN, row);
     }
 
-    /** Processes a row of a key. */
+    /** Processes a row of a key, without a time. A number before the row would be its first column. */
     public Result process(String key, double... row) {
         return process(utf8(key), Double.NaN, row);
+    }
+
+    /** Processes a row of a key at a time. */
+    public Result process(String key, Instant time, double... row) {
+        return process(utf8(key), time.getEpochSecond() + time.getNano() / 1e9, row);
+    }
+
+    /** Processes a row of a key. {@code seconds} is its time since 1970; NaN if unknown. */
+    public Result process(String key, double seconds, double[] row) {
+        return process(utf8(key), seconds, row);
     }
 
     /** Processes a row of a key. {@code seconds} is its time since 1970; NaN if unknown. */

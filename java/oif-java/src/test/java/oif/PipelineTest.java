@@ -2,6 +2,7 @@ package oif;
 
 import static org.junit.jupiter.api.Assertions.*;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -33,6 +34,7 @@ class PipelineTest {
             assertEquals(2, reasons.size());
             assertTrue(reasons.get(1).share() > 0.9);
             assertEquals(1, reasons.get(1).direction());
+            assertEquals(-1, reasons.get(1).partner(), "no column is a partner");
         }
     }
 
@@ -137,12 +139,42 @@ class PipelineTest {
         }
     }
 
+    @Test
+    void timesOfAKeyAreNotColumns() {
+        Instant time = Instant.ofEpochSecond(1_700_000_000, 500_000_000);
+        try (Pipeline bytes = pipeline();
+                Pipeline instants = pipeline();
+                Pipeline seconds = pipeline()) {
+            for (int i = 0; i < 3; i++) {
+                Result expected = bytes.process(KEY, 1_700_000_000.5 + 60 * i, new double[] {1, i});
+                assertEquals(i == 0 ? Double.NaN : 60, expected.pause());
+                assertEquals(expected, instants.process("pump-\u00e4\ud83d\ude00", time.plusSeconds(60 * i), 1, i));
+                assertEquals(
+                        expected,
+                        seconds.process("pump-\u00e4\ud83d\ude00", 1_700_000_000.5 + 60 * i, new double[] {1, i}));
+            }
+            assertThrows(IllegalArgumentException.class, () -> seconds.process("key", 1.7e9, 1, 2), "3 columns");
+            assertThrows(NullPointerException.class, () -> instants.process("key", (Instant) null, 1, 2));
+        }
+    }
+
+    @Test
+    void parametersOfTheWrongKindAreRefused() {
+        Params detector = Params.of("rolling-iforest");
+        Params options = Params.options();
+        assertThrows(NullPointerException.class, () -> Params.of(null));
+        assertThrows(IllegalArgumentException.class, () -> new Detector(options, 2));
+        assertThrows(IllegalArgumentException.class, () -> new Pipeline(options, 2, options));
+        IllegalArgumentException wrong = assertThrows(IllegalArgumentException.class, () -> new Pipeline(detector, 2, detector));
+        assertTrue(wrong.getMessage().contains("Params.options()"), wrong.getMessage());
+    }
+
     /** Native code that reads a null array would crash the JVM. */
     @Test
     void noArrayIsAnError() {
         double[] row = new double[2];
         try (Pipeline pipeline = pipeline()) {
-            assertThrows(NullPointerException.class, () -> pipeline.process(null, 0, row));
+            assertThrows(NullPointerException.class, () -> pipeline.process((byte[]) null, 0, row));
             assertThrows(NullPointerException.class, () -> pipeline.process(KEY, 0, null));
             assertThrows(NullPointerException.class, () -> pipeline.hasKey(null));
             assertThrows(NullPointerException.class, () -> pipeline.saveKey(null));
