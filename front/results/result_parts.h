@@ -18,9 +18,7 @@ bool result_reasons_write_json(const row_verdict *verdict);
 double result_expected_end(const row_verdict *verdict, int field);
 void result_expected_sentence(const row_verdict *verdict, char text[FIELD_TEXT_BYTES]);
 
-/* Why the row's episode is anomalous: "bytes high", or an object; "" or null if that is
- * unknown. */
-bool result_episode_write_csv(const row_verdict *verdict, char delimiter);
+/* Why the row's episode is anomalous: an object, or null if that is unknown. */
 bool result_episode_write_json(const row_verdict *verdict);
 
 #endif

@@ -288,13 +288,6 @@ void result_fields_episode_text(const result_fields *fields, const oif_episode_i
     snprintf(text, FIELD_TEXT_BYTES, "%s %s", fields->names[episode->column], unusual);
 }
 
-bool result_episode_write_csv(const row_verdict *verdict, char delimiter)
-{
-    char text[FIELD_TEXT_BYTES];
-    result_fields_episode_text(verdict->fields, &verdict->episode, text);
-    return quoting_write_csv(text, strlen(text), delimiter);
-}
-
 bool result_episode_write_json(const row_verdict *verdict)
 {
     const result_fields *fields = verdict->fields;

@@ -3,6 +3,7 @@
 #include "front/text/quoting.h"
 #include "result_parts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -89,142 +90,7 @@ static const char *word_of(const oif_result *result, int field)
                                     : NULL;
 }
 
-/* ---- Episodes ---- */
-
-/* The time of its first row; where that is unknown, the row's number among those of its key. */
-static bool write_episode_start(const oif_episode_info *episode, const char *quote)
-{
-    char text[MOMENT_TEXT_BYTES];
-    if (isnan(episode->first_seconds))
-        return output_print("%llu", (unsigned long long)episode->first_row);
-    return output_print("%s%s%s", quote, moment_text(episode->first_seconds, text), quote);
-}
-
-static bool write_episode_value(const row_verdict *verdict, int field, char delimiter)
-{
-    const oif_episode_info *episode = &verdict->episode;
-    bool is_json = delimiter == '\0';
-    if (episode->number == 0)
-        return output_text(is_json ? "null" : "");
-    if (field == FIELD_EPISODE_ID)
-        return output_print("%llu", (unsigned long long)episode->number);
-    if (field == FIELD_EPISODE_START)
-        return write_episode_start(episode, is_json ? "\"" : "");
-    if (field == FIELD_EPISODE_ROWS)
-        return output_print("%llu", (unsigned long long)episode->rows);
-    if (field == FIELD_EPISODE_PEAK)
-        return result_number_write(verdict->fields, rounded_severity(episode->peak_severity), "");
-    return is_json ? result_episode_write_json(verdict)
-                   : result_episode_write_csv(verdict, delimiter);
-}
-
-/* ---- CSV ---- */
-
-bool result_fields_write_name(const result_fields *fields, int field)
-{
-    return output_text(fields->prefix) && output_text(*fields->prefix ? "_" : "") &&
-           output_text(added_field_names[field]);
-}
-
-bool result_fields_write_names(const result_fields *fields, char delimiter)
-{
-    bool written = true;
-    for (size_t i = 0; i < fields->count && written; i++)
-        written =
-            output_write(&delimiter, 1) && result_fields_write_name(fields, fields->chosen[i]);
-    return written;
-}
-
-/* Numbers and truths are put together and written at once: a row has three of them, and each write
- * costs as much as a short number. */
-typedef struct short_fields {
-    char text[FIELDS_MAX * (1 + OIF_NUMBER_TEXT_BYTES)];
-    size_t bytes;
-} short_fields;
-
-/* Adds a delimiter and the field's value; false: it is another kind of value, or there is none. */
-static bool add_short(short_fields *to, const row_verdict *verdict, int field, char delimiter,
-                      char decimal)
-{
-    const int truth = truth_of(&verdict->result, field);
-    const double number = truth < 0 ? number_of(verdict, field) : 0;
-    char *at = to->text + to->bytes;
-    if (!isfinite(number))
-        return false;
-    at[0] = delimiter;
-    at[1] = (char)('0' + truth);
-    size_t bytes = truth < 0 ? oif_number_format(number, at + 1) : 1;
-    char *point = decimal == '.' ? NULL : memchr(at + 1, '.', bytes);
-    if (point)
-        *point = decimal;
-    to->bytes += 1 + bytes;
-    return true;
-}
-
-/* A field that is not short. Between blanks an empty one could not be seen. */
-static bool write_csv_value(const row_verdict *verdict, int field, char delimiter)
-{
-    const char *word = is_number(field) ? "" : word_of(&verdict->result, field);
-    if (word)
-        return quoting_write_csv(word, strlen(word), delimiter);
-    if (field == FIELD_WHY)
-        return result_reasons_write_csv(verdict, delimiter);
-    if (field != FIELD_EXPECTED)
-        return write_episode_value(verdict, field, delimiter);
-    char text[FIELD_TEXT_BYTES];
-    result_expected_sentence(verdict, text);
-    return quoting_write_csv(text, strlen(text), delimiter);
-}
-
-bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal)
-{
-    const result_fields *fields = verdict->fields;
-    short_fields together;
-    bool written = true;
-    together.bytes = 0;
-    for (size_t i = 0; i < fields->count && written; i++) {
-        if (add_short(&together, verdict, fields->chosen[i], delimiter, decimal))
-            continue;
-        written = output_write(together.text, together.bytes) && output_write(&delimiter, 1) &&
-                  write_csv_value(verdict, fields->chosen[i], delimiter);
-        together.bytes = 0;
-    }
-    return written && output_write(together.text, together.bytes);
-}
-
-/* ---- JSON ---- */
-
-static bool write_json_value(const row_verdict *verdict, int field)
-{
-    const int truth = truth_of(&verdict->result, field);
-    const char *word = word_of(&verdict->result, field);
-    if (is_number(field))
-        return result_number_write(verdict->fields, number_of(verdict, field), "null");
-    if (truth >= 0)
-        return output_text(truth ? "true" : "false");
-    if (word)
-        return *word ? output_print("\"%s\"", word) : output_text("null");
-    if (field == FIELD_WHY)
-        return result_reasons_write_json(verdict);
-    if (field != FIELD_EXPECTED)
-        return write_episode_value(verdict, field, '\0');
-    char text[FIELD_TEXT_BYTES];
-    result_expected_sentence(verdict, text);
-    return *text ? quoting_write_json(text, strlen(text)) : output_text("null");
-}
-
-bool result_fields_write_json(const row_verdict *verdict)
-{
-    const result_fields *fields = verdict->fields;
-    bool written = output_write(fields->json_start, fields->json_start_bytes);
-    for (size_t i = 0; i < fields->count && written; i++)
-        written = output_text(i > 0 ? ",\"" : "\"") &&
-                  output_text(added_field_names[fields->chosen[i]]) && output_text("\":") &&
-                  write_json_value(verdict, fields->chosen[i]);
-    return written && output_text("}");
-}
-
-/* ---- As values, for formats of their own ---- */
+/* ---- Values ---- */
 
 static void episode_value(const row_verdict *verdict, int field, field_value *value)
 {
@@ -277,4 +143,106 @@ void result_fields_value(const row_verdict *verdict, int field, field_value *val
     if ((value->kind == VALUE_NUMBER && !isfinite(value->number)) ||
         (value->kind == VALUE_TEXT && value->text[0] == '\0'))
         value->kind = VALUE_ABSENT;
+}
+
+/* ---- CSV ---- */
+
+bool result_fields_write_name(const result_fields *fields, int field)
+{
+    return output_text(fields->prefix) && output_text(*fields->prefix ? "_" : "") &&
+           output_text(added_field_names[field]);
+}
+
+bool result_fields_write_names(const result_fields *fields, char delimiter)
+{
+    bool written = true;
+    for (size_t i = 0; i < fields->count && written; i++)
+        written =
+            output_write(&delimiter, 1) && result_fields_write_name(fields, fields->chosen[i]);
+    return written;
+}
+
+/* Numbers and truths are put together and written at once: a row has three of them, and each write
+ * costs as much as a short number. */
+typedef struct short_fields {
+    char text[FIELDS_MAX * (1 + OIF_NUMBER_TEXT_BYTES)];
+    size_t bytes;
+} short_fields;
+
+/* Adds a delimiter and the field's value; false: it is another kind of value, or there is none. */
+static bool add_short(short_fields *to, const row_verdict *verdict, int field, char delimiter,
+                      char decimal)
+{
+    const int truth = truth_of(&verdict->result, field);
+    const double number = truth < 0 ? number_of(verdict, field) : 0;
+    char *at = to->text + to->bytes;
+    if (!isfinite(number))
+        return false;
+    at[0] = delimiter;
+    at[1] = (char)('0' + truth);
+    size_t bytes = truth < 0 ? oif_number_format(number, at + 1) : 1;
+    char *point = decimal == '.' ? NULL : memchr(at + 1, '.', bytes);
+    if (point)
+        *point = decimal;
+    to->bytes += 1 + bytes;
+    return true;
+}
+
+/* A field that is not short. Between blanks an empty one could not be seen. */
+static bool write_csv_value(const row_verdict *verdict, int field, char delimiter)
+{
+    field_value value;
+    if (field == FIELD_WHY)
+        return result_reasons_write_csv(verdict, delimiter);
+    result_fields_value(verdict, field, &value);
+    if (value.kind == VALUE_COUNT)
+        return output_print("%" PRIu64, value.count);
+    return quoting_write_csv(value.text, value.kind == VALUE_TEXT ? strlen(value.text) : 0,
+                             delimiter);
+}
+
+bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal)
+{
+    const result_fields *fields = verdict->fields;
+    short_fields together;
+    bool written = true;
+    together.bytes = 0;
+    for (size_t i = 0; i < fields->count && written; i++) {
+        if (add_short(&together, verdict, fields->chosen[i], delimiter, decimal))
+            continue;
+        written = output_write(together.text, together.bytes) && output_write(&delimiter, 1) &&
+                  write_csv_value(verdict, fields->chosen[i], delimiter);
+        together.bytes = 0;
+    }
+    return written && output_write(together.text, together.bytes);
+}
+
+/* ---- JSON ---- */
+
+static bool write_json_value(const row_verdict *verdict, int field)
+{
+    field_value value;
+    if (field == FIELD_WHY)
+        return result_reasons_write_json(verdict);
+    if (field == FIELD_EPISODE_WHY)
+        return result_episode_write_json(verdict);
+    result_fields_value(verdict, field, &value);
+    switch (value.kind) {
+    case VALUE_NUMBER: return output_number(value.number);
+    case VALUE_COUNT: return output_print("%" PRIu64, value.count);
+    case VALUE_TRUTH: return output_text(value.truth ? "true" : "false");
+    case VALUE_TEXT: return quoting_write_json(value.text, strlen(value.text));
+    default: return output_text("null");
+    }
+}
+
+bool result_fields_write_json(const row_verdict *verdict)
+{
+    const result_fields *fields = verdict->fields;
+    bool written = output_write(fields->json_start, fields->json_start_bytes);
+    for (size_t i = 0; i < fields->count && written; i++)
+        written = output_text(i > 0 ? ",\"" : "\"") &&
+                  output_text(added_field_names[fields->chosen[i]]) && output_text("\":") &&
+                  write_json_value(verdict, fields->chosen[i]);
+    return written && output_text("}");
 }

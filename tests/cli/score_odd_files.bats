@@ -34,6 +34,14 @@ END
     equal "${#lines[@]}" 3
 }
 
+@test "an added field without a value can be seen between blanks" {
+    printf 'a b\n1 2\n' > in.txt
+    oif score --delimiter ' ' --fields score,episode_id,episode,episode_why,why in.txt
+    exits 0
+    equal "$output" 'a b score episode_id episode episode_why why
+1 2 0.5 "" "" "" ""'
+}
+
 @test "a row between blanks that is bad is refused at its field" {
     printf ' a  b\n 1  2\n 3   x\n' > in.txt
     oif score --delimiter ' ' --fields score in.txt
