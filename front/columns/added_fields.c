@@ -39,23 +39,13 @@ static bool is_convincing(const field_run *run)
            (run->holds[added_field_find("score", 5)] || run->holds[added_field_find("anomaly", 7)]);
 }
 
-static bool is_known(const column_source *from, const char *name)
-{
-    size_t count = from->known ? oif_pipeline_columns(from->known) : 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *known = oif_pipeline_column_name(from->known, i);
-        if (known && strcmp(known, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Returns whether any of them was used. */
 static bool leave_out(const column_source *from, const field_run *run, column_use uses[])
 {
     bool was_used = false;
     for (size_t i = run->first; i < run->end; i++) {
-        if (uses[i] != COLUMN_LEARNED || is_known(from, oif_reader_column_name(from->reader, i)))
+        if (uses[i] != COLUMN_LEARNED ||
+            known_columns_have(from->known, oif_reader_column_name(from->reader, i)))
             continue;
         uses[i] = COLUMN_ADDED;
         was_used = true;

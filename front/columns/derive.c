@@ -33,8 +33,7 @@ bool derive_is_asked(const cli_settings *settings)
 /* ---- Every column that is asked for ---- */
 
 /* What is done with each; returns EXIT_OK to continue. */
-typedef exit_code (*derive_function)(void *context, size_t column, oif_derive kind,
-                                     const char *name, size_t name_bytes);
+typedef exit_code (*derive_function)(void *context, size_t column, oif_derive kind);
 
 static exit_code find_learned(const cli_columns *columns, oif_derive kind, const char *name,
                               size_t name_bytes, size_t *found)
@@ -63,7 +62,7 @@ static exit_code for_each(const cli_settings *settings, const cli_columns *colum
             size_t column = 0, bytes = strcspn(names, ",");
             exit_code code = find_learned(columns, flags[i].kind, names, bytes, &column);
             if (code == EXIT_OK)
-                code = act(context, column, flags[i].kind, names, bytes);
+                code = act(context, column, flags[i].kind);
             if (code != EXIT_OK)
                 return code;
             names = names[bytes] ? names + bytes + 1 : NULL;
@@ -80,11 +79,9 @@ typedef struct new_columns {
     bool keeps;
 } new_columns;
 
-static exit_code add_one(void *context, size_t column, oif_derive kind, const char *name,
-                         size_t name_bytes)
+static exit_code add_one(void *context, size_t column, oif_derive kind)
 {
     new_columns *new = context;
-    (void)name, (void)name_bytes;
     if (new->count == new->capacity) {
         size_t capacity = 2 * new->capacity + 8;
         oif_derive_column *list = realloc(new->list, capacity * sizeof *list);
@@ -146,12 +143,10 @@ typedef struct held_pipeline {
     bool differs;
 } held_pipeline;
 
-static exit_code compare_one(void *context, size_t column, oif_derive kind, const char *name,
-                             size_t name_bytes)
+static exit_code compare_one(void *context, size_t column, oif_derive kind)
 {
     held_pipeline *held = context;
     unsigned ways = ways_of(held->pipeline, column);
-    (void)name, (void)name_bytes;
     held->asked++;
     held->differs |= !(ways & 1u << kind) || (ways & 1u << OIF_DERIVE_NONE) !=
                                                  (kind == OIF_DERIVE_CATEGORY ? 0 : held->itself);

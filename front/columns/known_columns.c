@@ -124,11 +124,14 @@ static bool is_in_input(const column_source *from, const char *name)
     return false;
 }
 
-bool known_columns_have(const column_source *from, const char *name)
+bool known_columns_have(const oif_pipeline *known, const char *name)
 {
-    for (size_t i = 0; i < oif_pipeline_columns(from->known); i++)
-        if (strcmp(oif_pipeline_column_name(from->known, i), name) == 0)
+    const size_t count = known ? oif_pipeline_columns(known) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *column = oif_pipeline_column_name(known, i);
+        if (column && strcmp(column, name) == 0)
             return true;
+    }
     return false;
 }
 

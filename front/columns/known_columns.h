@@ -52,8 +52,8 @@ exit_code known_columns_find(const column_source *from);
 /* NDJSON: chooses the known columns. */
 void known_columns_mark(const column_source *from, column_use uses[]);
 
-/* Whether the known pipeline has a column of this name. */
-bool known_columns_have(const column_source *from, const char *name);
+/* Whether the known pipeline, if there is one, has a column of this name. */
+bool known_columns_have(const oif_pipeline *known, const char *name);
 
 /* Whether the input has all known columns; it may have more. */
 bool known_columns_are_all_here(const column_source *from);

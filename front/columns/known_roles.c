@@ -78,23 +78,13 @@ static exit_code find_key(const cli_input *input, const char *known, const char 
     return code;
 }
 
-/* Then known_columns_sort says more. */
-static bool has_learned_from(const oif_pipeline *pipeline, const char *name)
-{
-    for (size_t i = 0; i < oif_pipeline_columns(pipeline); i++) {
-        const char *column = oif_pipeline_column_name(pipeline, i);
-        if (column && strcmp(column, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static exit_code take_key(cli_settings *settings, const oif_pipeline *pipeline,
                           const cli_input *input, const char *known)
 {
     const char *path = settings->state;
-    if (settings->score.key && has_names(input) && has_learned_from(pipeline, settings->score.key))
-        return EXIT_OK;
+    if (settings->score.key && has_names(input) &&
+        known_columns_have(pipeline, settings->score.key))
+        return EXIT_OK; /* known_columns_sort says more */
     /* rows without names have x0 where the state has the name */
     if (settings->score.key)
         return has_names(input) || !known ? compare_keys(settings->score.key, known, path)

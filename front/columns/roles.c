@@ -111,7 +111,7 @@ static bool may_be_time(const cli_columns *columns, const cli_settings *settings
     if (!is_open(columns, settings, column) && columns->uses[column] != COLUMN_NOT_IN_STATE)
         return false;
     return column_look_time(&from->look->columns[column], name) == TIME_FORWARD &&
-           !(known_columns_have_names(from) && known_columns_have(from, name));
+           !known_columns_have(from->known, name);
 }
 
 /* The first column that may be the time, preferably one whose name says so; use_count if there
@@ -349,7 +349,8 @@ static void leave_unknown_out(cli_columns *columns)
         !known_columns_are_all_here(from))
         return;
     for (size_t i = 0; i < columns->use_count; i++) {
-        if (columns->uses[i] != COLUMN_LEARNED || known_columns_have(from, name_at(columns, i)))
+        if (columns->uses[i] != COLUMN_LEARNED ||
+            known_columns_have(from->known, name_at(columns, i)))
             continue;
         columns->uses[i] = COLUMN_NOT_IN_STATE;
         names_text_add(&unknown, name_at(columns, i));
