@@ -13,17 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096 };
-
 /* An alert ends on its own after this many missed resends. */
 static const double resends_until_end = 4;
 
 /* Follows the address of the page. */
 static const char page_place[] = "/#";
 
-typedef struct alert {
+typedef struct alert alert;
+
+struct alert {
+    byte_item item;                      /* by number, stream and key */
+    alert *after;                        /* began later */
     json_t *episode;                     /* the latest state */
-    size_t next;                         /* in its bucket, from 1; 0: the last */
     json_t *column;                      /* of the first POST; NULL: none yet */
     uint64_t changes;                    /* that Alertmanager must know */
     uint64_t sent;                       /* of them, those that it knows */
@@ -32,14 +33,13 @@ typedef struct alert {
     double due;                          /* when it is sent again unchanged */
     bool is_in_post, is_seen;
     bool is_over; /* ended, or its key no longer exists */
-} alert;
+};
 
 struct alert_queue {
     alert_queue_options options;
     oif_grade min_grade;
-    alert *alerts; /* in order of their start */
-    size_t count, capacity;
-    size_t buckets[BUCKETS]; /* the first alert of each, from 1; 0: none */
+    byte_table alerts;
+    alert *first, **end; /* in order of their start */
 };
 
 /* ---- Lifecycle ---- */
@@ -59,10 +59,11 @@ alert_queue *alert_queue_new(const alert_queue_options *options)
         return NULL;
     queue->options = *options;
     queue->min_grade = options->min_grade ? grade_of_name(options->min_grade) : OIF_GRADE_NOTE;
+    queue->end = &queue->first;
     return queue;
 }
 
-static void close_alert(alert *a)
+static void close_texts(alert *a)
 {
     json_decref(a->episode);
     json_decref(a->column);
@@ -72,9 +73,9 @@ void alert_queue_free(alert_queue *queue)
 {
     if (!queue)
         return;
-    for (size_t i = 0; i < queue->count; i++)
-        close_alert(&queue->alerts[i]);
-    free(queue->alerts);
+    for (alert *a = queue->first; a; a = a->after)
+        close_texts(a);
+    byte_table_free(&queue->alerts);
     free(queue);
 }
 
@@ -104,55 +105,42 @@ static bool is_ended(const json_t *episode)
     return is_open ? json_is_false(is_open) : ended && !json_is_null(ended);
 }
 
-static bool is_same_episode(const json_t *a, const json_t *b)
+__attribute__((format(printf, 1, 2))) static char *made_text(const char *format, ...)
 {
-    return json_equal(json_object_get(a, "number"), json_object_get(b, "number")) &&
-           strcmp(text_of(a, "key"), text_of(b, "key")) == 0 && /* null counts as "" */
-           json_equal(json_object_get(a, "stream"), json_object_get(b, "stream"));
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int bytes = vsnprintf(NULL, 0, format, arguments);
+    char *text = bytes >= 0 ? malloc((size_t)bytes + 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)bytes + 1, format, again);
+    va_end(again);
+    va_end(arguments);
+    return text;
 }
 
-/* ---- Finding an episode ---- */
-
-static size_t *bucket_of(alert_queue *queue, const json_t *episode)
+/* "3 pumps pump-7": its number, stream and key; a key of null counts as "". NULL: out of memory. */
+static char *identity_of(const json_t *episode)
 {
-    uint64_t hash = (uint64_t)json_integer_value(json_object_get(episode, "number"));
-    const char *key = text_of(episode, "key");
-    hash = byte_hash(hash, key, strlen(key));
-    return &queue->buckets[(hash ^ hash >> 32) % BUCKETS];
-}
-
-static alert *find(alert_queue *queue, const json_t *episode)
-{
-    for (size_t i = *bucket_of(queue, episode); i > 0; i = queue->alerts[i - 1].next)
-        if (is_same_episode(queue->alerts[i - 1].episode, episode))
-            return &queue->alerts[i - 1];
-    return NULL;
-}
-
-static void put_into_bucket(alert_queue *queue, size_t position)
-{
-    alert *a = &queue->alerts[position];
-    size_t *bucket = bucket_of(queue, a->episode);
-    a->next = *bucket;
-    *bucket = position + 1;
+    return made_text("%" JSON_INTEGER_FORMAT " %s %s",
+                     json_integer_value(json_object_get(episode, "number")),
+                     text_of(episode, "stream"), text_of(episode, "key"));
 }
 
 /* NULL: the queue is full. */
-static alert *add(alert_queue *queue, json_t *episode)
+static alert *add(alert_queue *queue, json_t *episode, const char *identity)
 {
-    if (queue->count == queue->options.episodes_max)
+    alert *a = queue->alerts.count < queue->options.episodes_max
+                   ? byte_table_add(&queue->alerts, identity, strlen(identity), sizeof *a)
+                   : NULL;
+    if (!a)
         return NULL;
-    if (queue->count == queue->capacity) {
-        size_t capacity = 2 * queue->capacity + 16;
-        alert *larger = realloc(queue->alerts, capacity * sizeof *larger);
-        if (!larger)
-            return NULL;
-        queue->alerts = larger;
-        queue->capacity = capacity;
-    }
-    alert *a = &queue->alerts[queue->count];
-    *a = (alert){.episode = episode, .changes = 1};
-    put_into_bucket(queue, queue->count++);
+    a->episode = json_incref(episode);
+    a->changes = 1;
+    a->is_seen = true;
+    a->is_over = is_ended(episode);
+    *queue->end = a;
+    queue->end = &a->after;
     return a;
 }
 
@@ -163,23 +151,18 @@ static bool is_done(const alert *a)
 
 static void remove_what_is_done(alert_queue *queue)
 {
-    size_t left = 0;
-    while (left < queue->count && !is_done(&queue->alerts[left]))
-        left++;
-    if (left == queue->count)
-        return;
-    left = 0;
-    memset(queue->buckets, 0, sizeof queue->buckets);
-    for (size_t i = 0; i < queue->count; i++) {
-        alert *a = &queue->alerts[i];
+    queue->end = &queue->first;
+    for (alert *a = queue->first, *after; a; a = after) {
+        after = a->after;
         if (is_done(a)) {
-            close_alert(a);
+            close_texts(a);
+            byte_table_remove(&queue->alerts, a);
             continue;
         }
-        queue->alerts[left] = *a;
-        put_into_bucket(queue, left++);
+        *queue->end = a;
+        queue->end = &a->after;
     }
-    queue->count = left;
+    *queue->end = NULL;
 }
 
 /* ---- Adding ---- */
@@ -203,37 +186,32 @@ bool alert_queue_put(alert_queue *queue, json_t *episode)
 {
     if (!*text_of(episode, "stream") || !json_is_integer(json_object_get(episode, "number")))
         return false;
-    alert *a = find(queue, episode);
+    char *identity = identity_of(episode);
+    if (!identity)
+        return false;
+    alert *a = byte_table_find(&queue->alerts, identity, strlen(identity));
+    bool is_taken = true;
     if (a)
         a->is_seen = true;
-    if (!a && grade_of(episode) < queue->min_grade)
-        return true; /* it may become worse */
-    /* A state may arrive after a newer one, because it was listed before that. */
-    if (a && (a->is_over || number_of(episode, "last_row") < number_of(a->episode, "last_row")))
-        return true;
-    if (a) {
+    /* A state may arrive after a newer one, because it was listed before that; a silence has no
+     * rows. */
+    if (a && !a->is_over && !(number_of(episode, "last_row") < number_of(a->episode, "last_row")))
         replace(a, json_incref(episode));
-        return true;
-    }
-    a = add(queue, episode);
-    if (a) {
-        json_incref(episode);
-        a->is_seen = true;
-        a->is_over = is_ended(episode);
-    }
-    return a != NULL;
+    else if (!a && grade_of(episode) >= queue->min_grade) /* others may become worse */
+        is_taken = add(queue, episode, identity) != NULL;
+    free(identity);
+    return is_taken;
 }
 
 void alert_queue_begin_all(alert_queue *queue)
 {
-    for (size_t i = 0; i < queue->count; i++)
-        queue->alerts[i].is_seen = false;
+    for (alert *a = queue->first; a; a = a->after)
+        a->is_seen = false;
 }
 
 void alert_queue_end_all(alert_queue *queue)
 {
-    for (size_t i = 0; i < queue->count; i++) {
-        alert *a = &queue->alerts[i];
+    for (alert *a = queue->first; a; a = a->after) {
         if (!a->is_seen && !a->is_over) {
             a->is_over = true;
             a->changes++;
@@ -267,20 +245,6 @@ static void write_number(const alert *a, const char *name)
     const double number = number_of(a->episode, name);
     if (isfinite(number))
         output_print(",\"%s\":\"%.4g\"", name, number);
-}
-
-__attribute__((format(printf, 1, 2))) static char *made_text(const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int bytes = vsnprintf(NULL, 0, format, arguments);
-    char *text = bytes >= 0 ? malloc((size_t)bytes + 1) : NULL;
-    if (text)
-        vsnprintf(text, (size_t)bytes + 1, format, again);
-    va_end(again);
-    va_end(arguments);
-    return text;
 }
 
 /* "pumps, pump-7: pressure high since 2026-11-15T12:15:00Z, 14 rows, severity 3 (note)" */
@@ -379,8 +343,7 @@ static void keep_column(alert *a)
 size_t alert_queue_write(alert_queue *queue, double clock, double now, size_t limit)
 {
     size_t written = 0;
-    for (size_t i = 0; i < queue->count; i++) {
-        alert *a = &queue->alerts[i];
+    for (alert *a = queue->first; a; a = a->after) {
         a->is_in_post = false;
         if (written == limit || !is_due(a, clock))
             continue;
@@ -395,8 +358,7 @@ size_t alert_queue_write(alert_queue *queue, double clock, double now, size_t li
 
 void alert_queue_sent(alert_queue *queue, double clock)
 {
-    for (size_t i = 0; i < queue->count; i++) {
-        alert *a = &queue->alerts[i];
+    for (alert *a = queue->first; a; a = a->after) {
         if (!a->is_in_post)
             continue;
         a->sent = a->written;
@@ -409,8 +371,7 @@ void alert_queue_sent(alert_queue *queue, double clock)
 double alert_queue_next(const alert_queue *queue)
 {
     double next = INFINITY;
-    for (size_t i = 0; i < queue->count; i++) {
-        const alert *a = &queue->alerts[i];
+    for (const alert *a = queue->first; a; a = a->after) {
         double due = a->sent < a->changes ? -INFINITY : a->due;
         next = due < next ? due : next;
     }
@@ -419,13 +380,13 @@ double alert_queue_next(const alert_queue *queue)
 
 size_t alert_queue_count(const alert_queue *queue)
 {
-    return queue->count;
+    return queue->alerts.count;
 }
 
 size_t alert_queue_waiting(const alert_queue *queue)
 {
     size_t waiting = 0;
-    for (size_t i = 0; i < queue->count; i++)
-        waiting += queue->alerts[i].sent < queue->alerts[i].changes;
+    for (const alert *a = queue->first; a; a = a->after)
+        waiting += a->sent < a->changes;
     return waiting;
 }

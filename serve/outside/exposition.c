@@ -22,9 +22,10 @@ typedef struct key_series {
 typedef struct stream_series {
     char *name;
     stream_figures figures;
-    key_series *keys; /* a heap, the least severe first */
+    key_series *keys; /* room for twice keys_max */
     size_t key_count, keys_max;
     size_t left_out;
+    bool is_cut;   /* there were more; the first keys_max are the worst so far, in order */
     bool is_short; /* out of memory */
 } stream_series;
 
@@ -53,36 +54,19 @@ static bool is_worse(const key_series *a, const key_series *b)
     return false;
 }
 
-static void swap(key_series *a, key_series *b)
-{
-    key_series kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-static void sift_up(key_series *keys, size_t i)
-{
-    for (; i > 0 && is_worse(&keys[(i - 1) / 2], &keys[i]); i = (i - 1) / 2)
-        swap(&keys[i], &keys[(i - 1) / 2]);
-}
-
-static void sift_down(key_series *keys, size_t count)
-{
-    for (size_t i = 0, child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && is_worse(&keys[child], &keys[child + 1]))
-            child++;
-        if (!is_worse(&keys[i], &keys[child]))
-            break;
-        swap(&keys[i], &keys[child]);
-    }
-}
-
 static int compare_worst_first(const void *a, const void *b)
 {
     return is_worse(a, b) ? -1 : is_worse(b, a);
 }
 
-/* Copies the text of a key only if the key is among the worst. */
+static void keep_worst(stream_series *one)
+{
+    qsort(one->keys, one->key_count, sizeof *one->keys, compare_worst_first);
+    for (; one->key_count > one->keys_max; one->key_count--, one->left_out++)
+        free(one->keys[one->key_count - 1].key);
+}
+
+/* Copies the text of a key only if the key may be among the worst. */
 static void take_key(void *context, const stream_key *visited)
 {
     stream_series *one = context;
@@ -91,25 +75,20 @@ static void take_key(void *context, const stream_key *visited)
                                  [GAUGE_SEVERITY] = visited->severity,
                                  [GAUGE_THRESHOLD] = visited->threshold,
                                  [GAUGE_IN_EPISODE] = visited->episode > 0}};
-    bool is_full = one->key_count == one->keys_max;
-    one->left_out += is_full;
-    if (one->keys_max == 0 || (is_full && !is_worse(&key, &one->keys[0])))
+    if (one->keys_max == 0 || (one->is_cut && !is_worse(&key, &one->keys[one->keys_max - 1]))) {
+        one->left_out++;
         return;
-    char *text = malloc(visited->key_bytes + 1);
-    if (!text) {
+    }
+    key.key = malloc(visited->key_bytes + 1);
+    if (!key.key) {
         one->is_short = true;
         return;
     }
-    memcpy(text, visited->key, visited->key_bytes);
-    key_series *place = &one->keys[is_full ? 0 : one->key_count];
-    if (is_full)
-        free(place->key);
-    *place = key;
-    place->key = text;
-    if (is_full)
-        sift_down(one->keys, one->key_count);
-    else
-        sift_up(one->keys, one->key_count++);
+    memcpy(key.key, visited->key, visited->key_bytes);
+    one->keys[one->key_count++] = key;
+    one->is_cut |= one->key_count == 2 * one->keys_max;
+    if (one->key_count == 2 * one->keys_max)
+        keep_worst(one);
 }
 
 /* ---- Collecting ---- */
@@ -138,10 +117,10 @@ static void take_stream(void *context, stream *visited)
     stream_get_figures(visited, &one.figures);
     size_t keys = one.figures.keys + 1; /* more keys may come meanwhile, but no more are shown */
     one.keys_max = keys < all->keys_max ? keys : all->keys_max;
-    one.keys = calloc(one.keys_max + 1, sizeof *one.keys);
+    one.keys = calloc(2 * one.keys_max + 1, sizeof *one.keys);
     if (one.keys) {
         stream_each_key(visited, SIZE_MAX, take_key, &one);
-        qsort(one.keys, one.key_count, sizeof *one.keys, compare_worst_first);
+        keep_worst(&one);
     }
     one.name = strdup(stream_name(visited));
     all->is_short = all->is_short || !one.name || !one.keys || one.is_short;
