@@ -424,12 +424,8 @@ static bool find_other_header(const body_request *request, char **header)
         body_shape_judge(request->shape, request->settings->comment, request->body, &line) !=
             START_IS_OTHER_TEXT)
         return true;
-    *header = malloc(line.bytes + 1);
-    if (!*header)
-        return false;
-    memcpy(*header, line.text, line.bytes);
-    (*header)[line.bytes] = '\0';
-    return true;
+    *header = strndup(line.text, line.bytes);
+    return *header != NULL;
 }
 
 body_reader *body_readers_begin(body_reader *readers, size_t count, const body_request *request)

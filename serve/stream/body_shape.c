@@ -8,16 +8,6 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-static char *copy(const char *text, size_t bytes)
-{
-    char *copied = malloc(bytes + 1);
-    if (!copied)
-        return NULL;
-    memcpy(copied, text, bytes);
-    copied[bytes] = '\0';
-    return copied;
-}
-
 /* ---- Names ---- */
 
 /* Takes over the name, which is NULL if there was no memory for it. */
@@ -67,16 +57,16 @@ static bool take_names(body_shape *shape, const cli_columns *columns)
         if (!name)
             continue;
         if (columns->undecided && columns->undecided[i].is_undecided)
-            has_memory = add_name(&shape->undecided, copy(name, strlen(name)));
+            has_memory = add_name(&shape->undecided, strdup(name));
         else if (!columns_is_learned(columns, i))
-            has_memory = add_name(&shape->left_out, copy(name, strlen(name)));
+            has_memory = add_name(&shape->left_out, strdup(name));
     }
     return has_memory;
 }
 
 bool body_shape_leave_out(body_shape *shape, const char *name)
 {
-    return add_name(&shape->left_out, copy(name, strlen(name)));
+    return add_name(&shape->left_out, strdup(name));
 }
 
 bool body_shape_take(body_shape *shape, const cli_input *input)
@@ -84,14 +74,14 @@ bool body_shape_take(body_shape *shape, const cli_input *input)
     size_t bytes;
     const char *header = oif_reader_header_text(input->reader, &bytes),
                *time = input->columns.time_name;
-    if (time && !shape->time && !(shape->time = copy(time, strlen(time))))
+    if (time && !shape->time && !(shape->time = strdup(time)))
         return false;
     if (input->format == OIF_FORMAT_CSV && !shape->header && shape->fields == 0) {
         shape->delimiter = oif_reader_delimiter(input->reader);
         shape->has_crlf = strlen(input->source.line_end) == 2;
         if (!oif_reader_has_header(input->reader))
             shape->fields = oif_reader_column_count(input->reader);
-        else if (!(shape->header = copy(header, bytes)))
+        else if (!(shape->header = strndup(header, bytes)))
             return false;
     }
     return take_names(shape, &input->columns);
@@ -188,7 +178,7 @@ static char *text_from_json(const json_t *saved)
 {
     const bool is_bytes = json_is_array(saved);
     const char *from = json_string_value(is_bytes ? json_array_get(saved, 0) : saved);
-    char *text = from ? copy(from, strlen(from)) : NULL, *to = text;
+    char *text = from ? strdup(from) : NULL, *to = text;
     for (; to && is_bytes && *from; from++) {
         unsigned lead = (unsigned char)*from;
         *to++ = (char)(lead >= 0x80 ? (lead & 3) << 6 | ((unsigned char)*++from & 0x3f) : lead);

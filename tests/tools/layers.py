@@ -6,9 +6,10 @@
 
 import os
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
+
+from folder import Folder
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CC = os.environ.get("CC", "cc")
@@ -24,19 +25,6 @@ GOOD = {
     "serve/base/problem.h": '#include "front/text/cut.h"\n',
     "serve/api/routes.c": '#include "serve/base/problem.h"\n',
 }
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        kept = tempfile.TemporaryDirectory()
-        self.addCleanup(kept.cleanup)
-        self.folder = Path(kept.name)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
 
 
 class Includes(Folder):
