@@ -39,8 +39,8 @@ static void ask(const oif_rules *rules, const oif_rules *again, double seconds)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const double times[] = {NAN,  0,     1794769501, -62135596800.0, 253402300799.0, 1e300,
-                                   -1e9, -1e300};
+    static const double times[] = {NAN,   0,    1794769501, -62135596800.0, 253402300799.0,
+                                   1e300, -1e9, -1e300};
     oif_rules *rules = NULL, *again = NULL;
     oif_error error = {.message = ""};
     size_t bytes;
