@@ -893,6 +893,11 @@ OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const ch
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_set_rules(oif_pipeline *pipeline, const char *text,
                                                          size_t bytes, oif_error *error);
 
+/* Whether a text has only rules; columns are not looked for.
+ *
+ * OIF_EPARAM, OIF_EMEMORY   as oif_pipeline_set_rules */
+OIF_API OIF_MUST_CHECK oif_status oif_rules_check(const char *text, size_t bytes, oif_error *error);
+
 typedef struct oif_rule_info {
     const char *text;                   /* NUL-terminated; valid until the rules change */
     uint64_t held;                      /* rows that it held back */

@@ -5,6 +5,7 @@
 #include "front/columns/known_roles.h"
 #include "front/columns/row_source.h"
 #include "front/options/alert_options.h"
+#include "front/options/rule_options.h"
 #include "front/options/season_option.h"
 #include "front/text/clock.h"
 #include "front/text/signals.h"
@@ -224,6 +225,8 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
         key_room_limit(scoring->state->pipeline);
     if (code == EXIT_OK)
         code = columns_name_pipeline(&scoring->input->columns, scoring->state->pipeline);
+    if (code == EXIT_OK)
+        code = settings_apply_rules(settings, scoring->state->pipeline);
     if (code == EXIT_OK)
         code = result_fields_start(&scoring->fields, scoring->state->pipeline,
                                    &scoring->input->columns);

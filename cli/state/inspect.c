@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 
 #include "front/columns/derive.h"
+#include "front/results/rules_json.h"
 #include "front/text/quoting.h"
 #include "state.h"
 #include "state_commands.h"
@@ -141,6 +142,18 @@ static void print_kept(const oif_pipeline *pipeline, uint64_t kept_bytes)
     print_count("bytes of kept models", kept_bytes);
 }
 
+/* What each rule held back, and the rule. */
+static void print_rules(const oif_pipeline *pipeline)
+{
+    oif_rule_info rule;
+    for (size_t i = 0; oif_pipeline_rule(pipeline, i, &rule); i++) {
+        output_print("%s  %14" PRIu64 "  ", i == 0 ? "rows held back, and the rule\n" : "",
+                     rule.held);
+        quoting_write_json(rule.text, strlen(rule.text));
+        output_print("\n");
+    }
+}
+
 static void print_pipeline(const loaded_state *held)
 {
     const oif_pipeline *pipeline = held->pipeline;
@@ -156,6 +169,7 @@ static void print_pipeline(const loaded_state *held)
     print_kept(pipeline, held->kept_bytes);
     print_names(held);
     for_each_derived(pipeline, print_derived);
+    print_rules(pipeline);
     print_params("options", oif_pipeline_options(pipeline));
     print_params("parameters", params);
     print_recent(pipeline);
@@ -254,6 +268,8 @@ static void print_json_pipeline(const loaded_state *held)
                  oif_pipeline_kept(pipeline), oif_pipeline_lost(pipeline, NULL),
                  oif_pipeline_memory_bytes(pipeline), held->file_bytes, held->kept_bytes);
     print_json_recent(pipeline);
+    output_print(",\n \"rules\": ");
+    rules_write_json(pipeline);
     output_print("}\n");
 }
 

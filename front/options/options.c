@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "pipeline_flags.h"
+#include "rule_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,7 @@ void settings_close(cli_settings *settings)
 {
     free(settings->files);
     settings->files = NULL;
+    given_rules_close(&settings->score.rules);
 }
 
 /* ---- Detectors and pipelines ---- */

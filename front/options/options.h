@@ -38,6 +38,14 @@ typedef enum on_bad_row { BAD_ROW_FAILS, BAD_ROW_IS_SKIPPED, BAD_ROW_IS_MENDED }
 
 enum { DEFAULT_EXPLAIN_TOP = 3, PREFIX_MAX_BYTES = 64 };
 
+/* The rules that options give, as text (rule_options.h). */
+typedef struct given_rules {
+    char *text;
+    size_t bytes;
+    bool is_given;
+    char wrong[OIF_ERROR_MESSAGE_BYTES]; /* with the last one */
+} given_rules;
+
 /* What `oif score` is asked for besides its input. */
 typedef struct score_settings {
     const char *key, *time;        /* columns; NULL: none */
@@ -63,6 +71,7 @@ typedef struct score_settings {
     bool is_on_alert_wait_given, fail_on_alert;
     uint64_t output_keys; /* which have series of their own; 0: not given */
     uint64_t threads;     /* that share the keys; 0: not given */
+    given_rules rules;
 } score_settings;
 
 /* What `oif state` is asked for; NULL: not given. */

@@ -1,6 +1,7 @@
 /* The options of oif score, and its help. */
 #include "front/text/durations.h"
 #include "row_options.h"
+#include "rule_options.h"
 #include "season_option.h"
 
 #include <float.h>
@@ -98,7 +99,8 @@ static const cli_option options[] = {
          "threshold; anomaly; grade: note, warning (severity 4 or more) or critical (5 or more); "
          "ready; learned; episode: begins, lasts or ends; and about the row's episode: episode_id, "
          "counted per key; episode_start, a time or a row number; episode_rows; episode_peak, its "
-         "highest severity; episode_why, the main reason at its peak; why",
+         "highest severity; episode_why, the main reason at its peak; why; expected: the value of "
+         "the main column and what was expected; expected_low; expected_high",
      .argument = "A,B,...", .stream = STREAM_CHANGES},
     {"prefix", OPTION_APPLY, SETTING(score.prefix), GROUP_OUTPUT,
      .help = "name the added fields NAME_score, NAME_p, ..., in JSON a member NAME instead of oif: "
@@ -120,6 +122,34 @@ static const cli_option options[] = {
      .brief = "print two rows per episode: its first and its end",
      .help = "print two rows per episode of anomalies: the first, and the one that ends it",
      .stream_remedy = "ask for episodes instead"},
+    {"only-high", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
+     .brief = "alert when these columns are high, not when low",
+     .help = "alert only when these columns are higher than expected: names or patterns",
+     .argument = "COLS", .apply = rule_only_high, .is_repeated = true, .stream = STREAM_CHANGES},
+    {"only-low", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
+     .help = "alert only when these columns are lower than expected: names or patterns",
+     .argument = "COLS", .apply = rule_only_low, .is_repeated = true, .stream = STREAM_CHANGES},
+    {"min-change", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
+     .brief = "no alert for less, such as latency=20%,errors=5",
+     .help = "no alert when a column is outside what was expected by less than this: in percent, "
+             "or in the unit of the column, such as latency=20%,errors=5",
+     .argument = "COL=N[%]", .apply = rule_min_change, .is_repeated = true,
+     .stream = STREAM_CHANGES},
+    {"mute", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
+     .brief = "hold back alerts: 'column=C direction=low key=K*'",
+     .help = "hold back alerts by a rule of column=, direction=, change<, reason=, key=, time=, "
+             "days=, zone=, from=, until=, such as 'key=db-* time=02:00-04:00'; may be given "
+             "several times; see the page on quiet alerts in the manual",
+     .argument = "RULE", .apply = rule_mute, .is_repeated = true, .stream = STREAM_CHANGES},
+    {"rules", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
+     .help = "rules from a file, one per line; a state keeps its rules until others are given",
+     .argument = "FILE", .apply = rule_file, .is_repeated = true,
+     .stream_remedy = "a stream reads no files: send the rules as \"mute\""},
+    {"ignore-time", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
+     .help = "planned work: rows between two times, such as 2026-11-17T22:00..2026-11-18T02:00, "
+             "are scored but neither alert nor teach",
+     .argument = "FROM..TO", .apply = rule_ignore_time, .is_repeated = true,
+     .stream = STREAM_CHANGES},
     {"verbose", OPTION_SWITCH, SETTING(verbose), GROUP_OUTPUT,
      .help = "-v: print what is learned, from which columns, what is left out and why, and when "
              "the first alert may come",
@@ -184,7 +214,7 @@ static const cli_option options[] = {
          "the end",
      .argument = "FILE", .stream_remedy = "the server keeps the state itself"},
     {"save-every", OPTION_APPLY, SETTING(rows_between_saves), GROUP_STATE,
-     .brief = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
+     .help = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
      .apply = set_save_every,
      .stream_remedy = "the server saves by itself: oif serve --save-every"},
     {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen), GROUP_STATE,

@@ -1,6 +1,7 @@
 /* Changes to an existing stream: some settings, and its keys. */
 #include "stream_parts.h"
 
+#include "front/options/rule_options.h"
 #include "serve/base/background.h"
 
 #include <stdlib.h>
@@ -28,7 +29,9 @@ static bool change_options(oif_pipeline *pipeline, const cli_settings *settings,
             OIF_OK)
             return problem_set_error(why, 409, NULL, &error);
     }
-    return true;
+    oif_error error;
+    return given_rules_apply(&settings->score.rules, pipeline, true, &error) ||
+           problem_set_error(why, 400, NULL, &error);
 }
 
 bool stream_apply_settings(stream *one, json_t *object, problem *why)

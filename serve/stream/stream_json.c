@@ -1,6 +1,7 @@
 /* Answers about a stream as JSON, and its figures. */
 #include "stream_parts.h"
 
+#include "front/results/rules_json.h"
 #include "front/text/quoting.h"
 #include "serve/base/background.h"
 
@@ -169,7 +170,11 @@ void stream_write(stream *one)
     write_json_member("rows_per_second", round(now.rows_per_second * 10) / 10);
     write_json_member("last_row_at", now.last_row_at);
     write_json_member("alert_rate", now.alert_rate);
-    output_print(",\"kept\":%s", one->folder ? "true" : "false");
+    output_print(",\"kept\":%s,\"rules\":", one->folder ? "true" : "false");
+    if (one->pipeline)
+        rules_write_json(one->pipeline);
+    else
+        output_print("[]");
     write_notes(one);
     write_json_text("error", one->error);
     output_print("}");

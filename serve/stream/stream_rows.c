@@ -6,6 +6,7 @@
 #include "front/columns/known_roles.h"
 #include "front/options/alert_options.h"
 #include "front/options/key_room.h"
+#include "front/options/rule_options.h"
 #include "front/options/season_option.h"
 #include "front/session/row_session.h"
 #include "front/text/clock.h"
@@ -45,6 +46,8 @@ static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipe
     exit_code code = settings_make_pipeline(settings, columns->count, pipeline);
     if (code == EXIT_OK)
         code = stream_name_columns(one, columns, *pipeline);
+    if (code == EXIT_OK)
+        code = settings_apply_rules(settings, *pipeline);
     oif_error error;
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)

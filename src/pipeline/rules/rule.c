@@ -217,7 +217,7 @@ static oif_status fail(const rule_reader *r, const char *at, const char *wrong, 
 {
     return oif_fail_because_at(r->error, OIF_EPARAM, OIF_CAUSE_BAD_RULE, r->line,
                                (uint64_t)(at - r->rule->text) + 1, "%s%s%s%s", wrong, name,
-                               *example ? ": such as " : "", example);
+                               *example ? ", such as " : "", example);
 }
 
 static void skip_spaces(rule_reader *r)

@@ -150,6 +150,15 @@ oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names 
     return status;
 }
 
+oif_status oif_rules_check(const char *text, size_t bytes, oif_error *error)
+{
+    oif_rules *rules;
+    oif_status status = oif_rules_new(text, bytes, NULL, NULL, &rules, error);
+    if (status == OIF_OK)
+        oif_rules_free(rules);
+    return status;
+}
+
 /* ---- Asking ---- */
 
 uint32_t oif_rules_ignore(const oif_rules *rules, oif_text key, double seconds)

@@ -1,0 +1,170 @@
+#include "rule_options.h"
+
+#include "front/text/cut.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char no_memory[] = "less: there is no memory for it";
+
+/* ---- Adding lines ---- */
+
+void given_rules_close(given_rules *rules)
+{
+    free(rules->text);
+    *rules = (given_rules){.text = NULL};
+}
+
+/* Checks the lines and adds them. Returns NULL, or what is wrong. */
+static const char *add_lines(cli_settings *settings, const char *lines, size_t bytes)
+{
+    given_rules *rules = &settings->score.rules;
+    oif_error error;
+    rules->is_given = true;
+    if (oif_rules_check(lines, bytes, &error) != OIF_OK) {
+        char place[32] = "";
+        if (error.line > 1)
+            snprintf(place, sizeof place, "line %llu: ", (unsigned long long)error.line);
+        snprintf(rules->wrong, sizeof rules->wrong, "a rule (%s%.180s)", place, error.message);
+        return rules->wrong;
+    }
+    char *larger = realloc(rules->text, rules->bytes + bytes + 1);
+    if (!larger)
+        return no_memory;
+    memcpy(larger + rules->bytes, lines, bytes);
+    rules->text = larger;
+    rules->bytes += bytes;
+    rules->text[rules->bytes++] = '\n';
+    return NULL;
+}
+
+/* before + "value" + after, as one line. */
+static const char *add_line(cli_settings *settings, const char *before, const char *value,
+                            size_t value_bytes, const char *after)
+{
+    const size_t bytes = strlen(before) + value_bytes + strlen(after);
+    char *line = malloc(bytes + 1);
+    if (!line)
+        return no_memory;
+    snprintf(line, bytes + 1, "%s%.*s%s", before, (int)value_bytes, value, after);
+    const char *wrong = strchr(line, '\n') ? "one line" : add_lines(settings, line, bytes);
+    free(line);
+    return wrong;
+}
+
+/* ---- Options ---- */
+
+static const char *add_columns(cli_settings *settings, const char *names, const char *after)
+{
+    if (!*names || strchr(names, '"'))
+        return "names or patterns of columns, such as latency,disk_*; ? stands for any character";
+    return add_line(settings, "mute column=\"", names, strlen(names), after);
+}
+
+const char *rule_only_high(cli_settings *settings, const char *value)
+{
+    return add_columns(settings, value, "\" direction=low");
+}
+
+const char *rule_only_low(cli_settings *settings, const char *value)
+{
+    return add_columns(settings, value, "\" direction=high");
+}
+
+/* latency=20%,errors=5 */
+const char *rule_min_change(cli_settings *settings, const char *value)
+{
+    static const char expected[] =
+        "changes such as latency=20% or errors=5, in the unit of the column, without its name";
+    const char *wrong = NULL;
+    for (const char *at = value; at && !wrong;) {
+        const char *comma = strchr(at, ','), *end = comma ? comma : at + strlen(at), *sign = end;
+        char change[64];
+        while (sign > at && *sign != '=')
+            sign--;
+        if (sign == at || memchr(at, '"', (size_t)(end - at)))
+            return expected;
+        snprintf(change, sizeof change, "\" change<%.*s", (int)(end - sign - 1), sign + 1);
+        if (add_line(settings, "mute column=\"", at, (size_t)(sign - at), change))
+            wrong = expected;
+        at = comma ? comma + 1 : NULL;
+    }
+    return wrong;
+}
+
+const char *rule_mute(cli_settings *settings, const char *value)
+{
+    const bool has_verb = strncmp(value, "mute ", 5) == 0 || strncmp(value, "ignore ", 7) == 0;
+    if (!*value)
+        return "a rule such as 'column=latency direction=low'";
+    return add_line(settings, has_verb ? "" : "mute ", value, strlen(value), "");
+}
+
+/* FROM..TO */
+const char *rule_ignore_time(cli_settings *settings, const char *value)
+{
+    static const char expected[] = "two times such as 2026-11-17T22:00..2026-11-18T02:00";
+    const char *dots = strstr(value, "..");
+    char before[128];
+    if (!dots || dots == value || !dots[2] || dots - value > 80 || strpbrk(value, "\"\n"))
+        return expected;
+    snprintf(before, sizeof before, "ignore from=\"%.*s\" until=\"", (int)(dots - value), value);
+    return add_line(settings, before, dots + 2, strlen(dots + 2), "\"") ? expected : NULL;
+}
+
+/* Reads a file of at most 1 MB; NULL with errno if that fails. */
+static char *read_file(const char *path, size_t *bytes)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    FILE *file = fopen(path, "rb");
+    char *text = file ? malloc(MOST_BYTES + 1) : NULL;
+    *bytes = text ? fread(text, 1, MOST_BYTES + 1, file) : 0;
+    int reason = text ? 0 : errno;
+    if (text && ferror(file))
+        reason = errno;
+    else if (*bytes > MOST_BYTES)
+        reason = EFBIG;
+    if (file)
+        fclose(file);
+    if (reason == 0)
+        return text;
+    free(text);
+    errno = reason;
+    return NULL;
+}
+
+const char *rule_file(cli_settings *settings, const char *value)
+{
+    given_rules *rules = &settings->score.rules;
+    size_t bytes;
+    char *text = read_file(value, &bytes);
+    if (!text) {
+        snprintf(rules->wrong, sizeof rules->wrong, "a file that can be read (%s)",
+                 strerror(errno));
+        return rules->wrong;
+    }
+    const char *wrong = add_lines(settings, text, bytes);
+    free(text);
+    return wrong;
+}
+
+/* ---- Pipelines ---- */
+
+bool given_rules_apply(const given_rules *rules, oif_pipeline *pipeline, bool replaces,
+                       oif_error *error)
+{
+    return (!rules->is_given && !replaces) ||
+           oif_pipeline_set_rules(pipeline, rules->text ? rules->text : "", rules->bytes, error) ==
+               OIF_OK;
+}
+
+exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline)
+{
+    oif_error error;
+    if (given_rules_apply(&settings->score.rules, pipeline, false, &error))
+        return EXIT_OK;
+    return complain(error.status == OIF_EMEMORY ? EXIT_FAILED : EXIT_USAGE,
+                    "%s; --verbose lists the columns", error.message);
+}

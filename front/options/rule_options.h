@@ -1,0 +1,34 @@
+/* The options that hold back alerts. Each becomes lines of the rules that oif_pipeline_set_rules
+ * reads:
+ *
+ *     --only-high latency                 mute column="latency" direction=low
+ *     --min-change latency=20%            mute column="latency" change<20%
+ *     --mute 'key=db-* time=02:00-04:00'  mute key=db-* time=02:00-04:00
+ *     --ignore-time FROM..TO              ignore from=FROM until=TO
+ *     --rules FILE                        the lines of the file
+ */
+#ifndef OIF_FRONT_RULE_OPTIONS_H
+#define OIF_FRONT_RULE_OPTIONS_H
+
+#include "options.h"
+
+/* As `apply` of an option: each adds to the rules that are given. */
+const char *rule_only_high(cli_settings *settings, const char *value);
+const char *rule_only_low(cli_settings *settings, const char *value);
+const char *rule_min_change(cli_settings *settings, const char *value);
+const char *rule_mute(cli_settings *settings, const char *value);
+const char *rule_ignore_time(cli_settings *settings, const char *value);
+const char *rule_file(cli_settings *settings, const char *value);
+
+/* Frees the rules of the settings. */
+void given_rules_close(given_rules *rules);
+
+/* Gives the pipeline, whose columns have their names, the rules of the settings; none if none are
+ * given and it `replaces`. Returns false with what is wrong. */
+bool given_rules_apply(const given_rules *rules, oif_pipeline *pipeline, bool replaces,
+                       oif_error *error);
+
+/* The same for a program that prints what is wrong. Rules of a state stay if none are given. */
+exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline);
+
+#endif

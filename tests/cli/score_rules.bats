@@ -1,0 +1,126 @@
+# oif score: alerts that are held back, and what was expected.
+
+load helper
+
+# 6000 rows of latency and errors, one second apart. From row 3000 on every 250th row has a high latency, and the row
+# after each second of them a low one; the last row has many errors.
+make_rows() {
+    awk 'BEGIN {
+        OFS = ","
+        state = 1
+        print "at,latency,errors"
+        for (i = 1; i <= 6000; i++) {
+            state = state * 16807 % 2147483647
+            latency = 100 + state % 1000 / 100
+            state = state * 16807 % 2147483647
+            errors = state % 1000 / 1000
+            high = i >= 3000 && i % 250 == 0
+            low = i >= 3000 && i % 500 == 1
+            print 1794744000 + i, latency + high * 60 - low * 90, i == 6000 ? 40 : errors
+        }
+    }' > rows.csv
+}
+
+alerts() {
+    "$OIF" score --time at --alert-rate 0.01 --motion off --find-season off --only-alerts --explain 1 --fields why,expected "$@" rows.csv
+}
+
+@test "one direction only" {
+    make_rows
+    contains "$(alerts)" "latency low"
+    contains "$(alerts)" "latency high"
+    alerts --only-high latency > high.csv
+    equal "$(grep -c 'latency low' high.csv)" 0
+    [ "$(grep -c 'latency high' high.csv)" -ge 5 ]
+    alerts --only-low 'lat*' > low.csv
+    equal "$(grep -c 'latency high' low.csv)" 0
+    [ "$(grep -c 'latency low' low.csv)" -ge 3 ]
+    alerts --only-low '*' --only-high '*' > none.csv
+    equal "$(wc -l < none.csv)" 1
+}
+
+@test "no alert for a small change, in percent or in the unit of the column" {
+    make_rows
+    equal "$(alerts --min-change latency=95%,errors=1 | grep -c latency)" 1 # the header
+    [ "$(alerts --min-change latency=30% | grep -c 'latency high')" -ge 5 ]
+    equal "$(alerts --min-change latency=70 | grep -c 'latency high')" 0
+    [ "$(alerts --min-change latency=70 | grep -c 'latency low')" -ge 3 ]
+    contains "$(alerts --min-change latency=1000 | tail -1)" "errors high"
+    equal "$(alerts --min-change latency=1000 --min-change errors=100 | wc -l)" 1
+}
+
+@test "the value and what was expected" {
+    make_rows
+    alerts | grep 'latency high' | head -1 > first
+    contains "$(cat first)" ", expected 100."
+    "$OIF" score --time at --alert-rate 0.01 --motion off --only-alerts --output ndjson --fields expected_low,expected_high,why rows.csv > rows.ndjson
+    jq -se 'map(.oif | select(.expected_low)) | length > 5 and
+        all(.expected_low < .expected_high and .why[0].expected == [.expected_low, .expected_high]) and
+        (map(select(.why[0].value < .expected_low or .why[0].value > .expected_high)) | length > 5)' rows.ndjson
+}
+
+@test "rules from a file, kept with counts in a state until others are given" {
+    make_rows
+    printf '# why\n\nmute column=latency direction=high  # known\nmute column=errors\n' > some.rules
+    alerts --rules some.rules --state s.oif > a.csv
+    equal "$(grep -c 'latency high' a.csv)" 0
+    [ "$(grep -c 'latency low' a.csv)" -ge 3 ]
+    equal "$("$OIF" inspect --json s.oif | jq -c '[.rules[] | .rule, .held > 0, .first < .last]')" \
+        '["mute column=latency direction=high  # known",true,true,"mute column=errors",true,true]'
+    contains "$("$OIF" inspect s.oif)" '"mute column=errors"'
+    alerts --state s.oif > b.csv
+    equal "$(grep -c 'latency high' b.csv)" 0
+    alerts --rules /dev/null --state s.oif > c.csv
+    equal "$("$OIF" inspect --json s.oif | jq -c .rules)" '[]'
+}
+
+@test "keys and times are conditions, with days and zones" {
+    make_rows
+    # 1794744000 is 2026-11-15T12:00:00Z, a Sunday
+    equal "$(alerts --mute 'time=12:00-14:00' | wc -l)" 1
+    equal "$(alerts --mute 'mute time=13:00-15:00 zone=CET-1CEST,M3.5.0,M10.5.0/3 days=sun' | wc -l)" 1
+    [ "$(alerts --mute 'time=14:00-12:00' | wc -l)" -gt 5 ]
+    [ "$(alerts --mute 'days=mon-sat' | wc -l)" -gt 5 ]
+    equal "$(alerts --mute 'until=2027-01-01' | wc -l)" 1
+    [ "$(alerts --mute 'key=db-*' | wc -l)" -gt 5 ]
+}
+
+@test "planned work is scored, but neither alerts nor teaches" {
+    make_rows
+    alerts --ignore-time 2026-11-15T13:00..2026-11-15T13:30 --fields learned,anomaly > planned.csv
+    "$OIF" score --time at --ignore-time 2026-11-15T13:00..2026-11-15T13:30 --fields score,learned,anomaly rows.csv > all.csv
+    # rows 3600 to 5399
+    awk -F, 'NR > 3600 && NR <= 5400 && ($5 != 0 || $6 != 0 || $4 == "") {exit 1}' all.csv
+    awk -F, 'NR == 3600 || NR == 5402 {if ($5 != 1) exit 1}' all.csv
+}
+
+@test "mistakes are refused with a remedy" {
+    make_rows
+    while IFS='|' read -r option value expected; do
+        oif score "$option" "$value" --time at rows.csv
+        equal "$status" 2
+        contains "$stderr" "$expected"
+        equal "$output" ""
+    done << 'END'
+--mute|colum=a|--mute: expected a rule (not a condition of a rule, such as column=latency), not 'colum=a'
+--mute||a rule such as
+--mute|change<5ms|in the unit of the column
+--mute|column=latenzy|no column is called latenzy
+--only-high|latenzy|no column is called latenzy
+--only-low|"a"|names or patterns
+--min-change|latency|changes such as latency=20%
+--min-change|latency=5ms|changes such as latency=20%
+--ignore-time|yesterday|two times such as
+--ignore-time|2026-11-18..2026-11-17|two times such as
+--rules|/nonexistent|a file that can be read (No such file or directory)
+--rules|.|a file that can be read
+END
+    printf 'mute column=latency\nmute days=foo\n' > bad.rules
+    oif score --rules bad.rules rows.csv
+    equal "$status" 2
+    contains "$stderr" "line 2: not a value of days="
+    head -c 2000000 /dev/zero > large.rules
+    oif score --rules large.rules rows.csv
+    equal "$status" 2
+    contains "$stderr" "File too large"
+}
