@@ -27,6 +27,7 @@
  *     Snapshots               save and load, in memory or through any stream
  *     State files             save to a file that survives a crash
  *     More keys than memory   keep evicted models on disk
+ *     Incidents               episodes that begin together
  *
  * oif_rows.h, beside this header, reads rows from CSV, NDJSON and raw float64.
  *
@@ -1346,6 +1347,186 @@ OIF_API size_t oif_pipeline_kept(const oif_pipeline *pipeline);
  * "" if that was before the pipeline was loaded.
  * `why` may be NULL. */
 OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
+
+/* ---- Incidents ---- */
+
+/* Episodes of many keys, columns and streams that begin together are one
+ * incident: one message instead of forty.
+ * A program reports each begin and each end of an episode,
+ * of one pipeline or of many, and gets the incident that it belongs to:
+ *
+ *     oif_incident_event event = {.key = host, .key_bytes = strlen(host),
+ *                                 .seconds = now, .severity = result.severity,
+ *                                 .episode = number};
+ *     if (oif_incidents_begin(incidents, &event, &place, NULL) == OIF_OK && place.is_new)
+ *         notify_begin(place.incident);
+ *     while (oif_incidents_next_over(incidents, &number))
+ *         notify_end(number);
+ *
+ * An episode joins an incident only if that is likelier than a coincidence,
+ * given how often episodes begin, how long ago the last one
+ * of the incident did, and what they share:
+ * a part of the key, the column, the stream.
+ * Keys are split at / . - and : ; a number belongs to the part before it,
+ * so web-eu/rack-2 has web, eu, rack and rack-2.
+ * docs/manual/incidents.md describes the rule.
+ *
+ * Decisions depend only on the calls: the same bits on every machine. */
+typedef struct oif_incidents oif_incidents;
+
+/* Sets every option to its initial value.
+ * Change options with oif_params_set. options->table lists them. */
+OIF_API void oif_incidents_options_init(oif_params *options);
+
+/* Creates an object without incidents. Free it with oif_incidents_free.
+ * It never takes more memory than now.
+ * If `options` is NULL, every option has its initial value.
+ *
+ * OIF_EPARAM   options is not from oif_incidents_options_init,
+ *              or a value is out of range */
+OIF_API OIF_MUST_CHECK oif_status oif_incidents_new(const oif_params *options,
+                                                    oif_incidents **incidents, oif_error *error);
+
+/* Frees it. NULL is accepted. */
+OIF_API void oif_incidents_free(oif_incidents *incidents);
+
+/* The begin or the end of an episode. Texts are copied. */
+typedef struct oif_incident_event {
+    const char *stream; /* where it is from; NULL: there is only one */
+    const char *key;    /* any bytes; NULL: none */
+    size_t key_bytes;
+    const char *column; /* the main reason; NULL or "": unknown */
+    double seconds;     /* the time of the data; NaN: unknown */
+    uint64_t sequence;  /* for events without times: a number that grows, such as that of the row */
+    double severity;    /* at the end: the highest of the episode */
+    uint64_t episode;   /* its number among those of the key */
+    uint64_t reserved[4];
+} oif_incident_event;
+
+/* The incident that an episode belongs to. */
+typedef struct oif_incident_place {
+    uint64_t incident; /* its number, from 1; 0: none */
+    bool is_new;       /* the episode begins the incident */
+    bool joins;        /* the episode joins it; neither: it was known already */
+    uint8_t reserved_8[6];
+    double odds; /* that the episode belongs to an incident that was there before */
+    uint64_t reserved[2];
+} oif_incident_place;
+
+/* Reports that an episode begins. Never allocates.
+ * While no event had a time, the sequence is the time: one per second.
+ * Later an event without a time counts as simultaneous with the last one.
+ * Events may come late: members are in the order of their times.
+ *
+ * OIF_EVALUE   the time is infinite, or the key is longer
+ *              than OIF_KEY_MAX_BYTES; nothing has changed */
+OIF_API OIF_MUST_CHECK oif_status oif_incidents_begin(oif_incidents *incidents,
+                                                      const oif_incident_event *event,
+                                                      oif_incident_place *place, oif_error *error);
+
+/* Reports that an episode ends. Stream, key and number say which one.
+ * An unknown episode changes nothing but the time; place->incident is then 0.
+ * Never allocates.
+ *
+ * OIF_EVALUE   as oif_incidents_begin */
+OIF_API OIF_MUST_CHECK oif_status oif_incidents_end(oif_incidents *incidents,
+                                                    const oif_incident_event *event,
+                                                    oif_incident_place *place, oif_error *error);
+
+/* Reports the time of the data, such as that of the last row.
+ * A time that is not finite or not later changes nothing. */
+OIF_API void oif_incidents_advance(oif_incidents *incidents, double seconds);
+
+/* Reports that no events follow: what only waits for them is over. */
+OIF_API void oif_incidents_finish(oif_incidents *incidents);
+
+/* The next incident that is over and was not returned before;
+ * returns false if there is none.
+ * An incident is over once all its episodes have ended and nothing happened for
+ * quiet_seconds; or nothing happened at all for stale_seconds;
+ * or if there are more than max_incidents and it was the quietest.
+ * The incident can be asked about until the next begin, end or advance. */
+OIF_API bool oif_incidents_next_over(oif_incidents *incidents, uint64_t *number);
+
+/* ---- Incidents: questions ---- */
+
+/* The number of open incidents, and their numbers, from index 0 on,
+ * the oldest first; 0 past the last. */
+OIF_API size_t oif_incidents_count(const oif_incidents *incidents);
+OIF_API uint64_t oif_incidents_number(const oif_incidents *incidents, size_t index);
+
+typedef struct oif_incident_info {
+    uint64_t number;
+    uint64_t members; /* episodes that belong to it */
+    uint64_t kept;    /* those that can be asked about; the others were only counted */
+    uint64_t open;    /* those kept that have not ended */
+    uint64_t worst;   /* the index of the one with the highest severity */
+    uint64_t shared;  /* traits that the members share, more than chance explains */
+    double first_seconds, last_seconds; /* the earliest begin; the latest begin or end */
+    double peak_severity;               /* of all members */
+    bool is_over;
+    uint8_t reserved_8[7];
+    uint64_t reserved[3];
+} oif_incident_info;
+
+/* One episode. A key, column or stream is cut after OIF_INCIDENT_TEXT_BYTES. */
+enum { OIF_INCIDENT_TEXT_BYTES = 96 };
+
+typedef struct oif_incident_member {
+    const char *stream, *key, *column; /* not NUL-terminated; valid until the next change */
+    size_t stream_bytes, key_bytes, column_bytes;
+    double seconds, end_seconds; /* NaN: it has not ended */
+    double severity;             /* the highest that was reported */
+    uint64_t episode;
+    uint64_t reserved[2];
+} oif_incident_member;
+
+typedef enum oif_trait_kind {
+    OIF_TRAIT_KEY_PART,
+    OIF_TRAIT_COLUMN,
+    OIF_TRAIT_STREAM
+} oif_trait_kind;
+
+/* What members share. */
+typedef struct oif_incident_shared {
+    const char *text; /* not NUL-terminated; valid until the next change */
+    size_t bytes;
+    oif_trait_kind kind;
+    uint32_t reserved_32;
+    uint64_t members; /* that have it; a lower bound if there were many traits */
+    double share;     /* of all episodes that have it, as far as is known */
+    uint64_t reserved[2];
+} oif_incident_shared;
+
+/* Returns false if there is no such incident, member or trait.
+ * Members are in the order in which they began; of simultaneous ones
+ * the severest comes first. Traits: the one that explains most first. */
+OIF_API bool oif_incidents_info(const oif_incidents *incidents, uint64_t number,
+                                oif_incident_info *info);
+OIF_API bool oif_incidents_member(const oif_incidents *incidents, uint64_t number, size_t index,
+                                  oif_incident_member *member);
+OIF_API bool oif_incidents_shared(const oif_incidents *incidents, uint64_t number, size_t index,
+                                  oif_incident_shared *shared);
+
+/* Verifies every invariant. Never allocates.
+ *
+ * OIF_EINVARIANT   the message names the broken one */
+OIF_API OIF_MUST_CHECK oif_status oif_incidents_check(const oif_incidents *incidents,
+                                                      oif_error *error);
+
+/* ---- Incidents: snapshots ---- */
+
+/* The same as for detectors and pipelines, see "Snapshots".
+ * Saving never allocates.
+ *
+ * OIF_EPARAM   the capacity is too small */
+OIF_API size_t oif_incidents_snapshot_bytes(const oif_incidents *incidents);
+OIF_API OIF_MUST_CHECK oif_status oif_incidents_save_memory(const oif_incidents *incidents,
+                                                            void *bytes, size_t capacity,
+                                                            oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_incidents_load_memory(const void *bytes, size_t count,
+                                                            oif_incidents **incidents,
+                                                            oif_error *error);
 
 #ifdef __cplusplus
 }

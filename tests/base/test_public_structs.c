@@ -26,6 +26,11 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_result), 80);
     assert_int_equal(sizeof(oif_attribution), 32);
     assert_int_equal(sizeof(oif_episode_info), 128);
+    assert_int_equal(sizeof(oif_incident_event), 96);
+    assert_int_equal(sizeof(oif_incident_place), 40);
+    assert_int_equal(sizeof(oif_incident_info), 104);
+    assert_int_equal(sizeof(oif_incident_member), 96);
+    assert_int_equal(sizeof(oif_incident_shared), 56);
     assert_int_equal(sizeof(oif_reader_options), 64);
     assert_int_equal(sizeof(oif_record), 64);
     assert_int_equal(sizeof(oif_time_format), 64);

@@ -211,6 +211,7 @@ typedef struct outputs {
     oif_detector *detector;
     oif_reader *reader;
     oif_pipeline *pipeline;
+    oif_incidents *incidents;
     oif_state_file *file;
     oif_record record;
     oif_result result;
@@ -225,6 +226,7 @@ typedef struct world {
     oif_detector *detector;    /* that the call works on, NULL if none; */
     oif_reader *reader;        /* likewise, and so are ... */
     oif_pipeline *pipeline;
+    oif_incidents *incidents;
     oif_state_file *file;
     source source;
     tape tape; /* what is saved or loaded */
@@ -444,6 +446,22 @@ static void a_pipeline_before_its_evicted_models(world *w)
     a_pipeline_with_evicted_models(w);
     oif_pipeline_free(w->pipeline);
     require_ok(oif_pipeline_load_file(state_path, &w->pipeline, NULL));
+}
+
+static void an_incident(world *w)
+{
+    oif_incident_event event = {.key = "rack-1/a", .key_bytes = 8, .column = "load", .seconds = 60};
+    oif_incident_place place;
+    require_ok(oif_incidents_new(NULL, &w->incidents, NULL));
+    for (event.episode = 1; event.episode <= 4; event.episode++)
+        require_ok(oif_incidents_begin(w->incidents, &event, &place, NULL));
+}
+
+static void a_saved_incident(world *w)
+{
+    an_incident(w);
+    w->tape.count = oif_incidents_snapshot_bytes(w->incidents);
+    require_ok(oif_incidents_save_memory(w->incidents, tape_bytes, w->tape.count, NULL));
 }
 
 static void a_text(world *w)
@@ -812,6 +830,42 @@ RUN(save_pipeline_to_file)
     return oif_pipeline_save_file(w->pipeline, state_path, error);
 }
 
+RUN(create_incidents)
+{
+    return oif_incidents_new(NULL, &w->out.incidents, error);
+}
+
+RUN(begin_episode)
+{
+    const oif_incident_event event = {.key = "b", .key_bytes = 1, .seconds = 70};
+    oif_incident_place place;
+    return oif_incidents_begin(w->incidents, &event, &place, error);
+}
+
+RUN(end_episode)
+{
+    const oif_incident_event event = {
+        .key = "rack-1/a", .key_bytes = 8, .seconds = 70, .episode = 1};
+    oif_incident_place place;
+    return oif_incidents_end(w->incidents, &event, &place, error);
+}
+
+RUN(check_incidents)
+{
+    return oif_incidents_check(w->incidents, error);
+}
+
+RUN(save_incidents)
+{
+    w->tape.count = oif_incidents_snapshot_bytes(w->incidents);
+    return oif_incidents_save_memory(w->incidents, tape_bytes, sizeof tape_bytes, error);
+}
+
+RUN(load_incidents)
+{
+    return oif_incidents_load_memory(tape_bytes, w->tape.count, &w->out.incidents, error);
+}
+
 RUN(create_in_memory)
 {
     static _Alignas(OIF_MEMORY_ALIGNMENT) unsigned char memory[16 << 20];
@@ -1046,6 +1100,12 @@ static const struct call {
     {"oif_pipeline_derive_all", a_deriving_pipeline, derive_columns, true},
     {"oif_pipeline_clone", a_deriving_pipeline, clone_pipeline, true},
     {"oif_pipeline_load_memory", a_saved_deriving_pipeline, load_pipeline_from_memory, true},
+    {"oif_incidents_new", nothing, create_incidents, true},
+    {"oif_incidents_begin", an_incident, begin_episode, false},
+    {"oif_incidents_end", an_incident, end_episode, false},
+    {"oif_incidents_check", an_incident, check_incidents, false},
+    {"oif_incidents_save_memory", an_incident, save_incidents, false},
+    {"oif_incidents_load_memory", a_saved_incident, load_incidents, true},
     {"oif_time_parse", nothing, parse_time, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_known_detector, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_new_detector, true},
@@ -1094,6 +1154,7 @@ static void make_world(world *w, const struct call *c, const oif_detector *model
     w->out.detector = (oif_detector *)&nowhere;
     w->out.reader = (oif_reader *)&nowhere;
     w->out.pipeline = (oif_pipeline *)&nowhere;
+    w->out.incidents = (oif_incidents *)&nowhere;
     w->out.file = (oif_state_file *)&nowhere;
     w->out.record = (oif_record){.values = (double *)&nowhere, .text_bytes = 7, .line = 7};
     c->prepare(w);
@@ -1110,6 +1171,9 @@ static void free_world(world *w)
     oif_pipeline_free(w->pipeline);
     if (w->out.pipeline != (oif_pipeline *)&nowhere)
         oif_pipeline_free(w->out.pipeline);
+    oif_incidents_free(w->incidents);
+    if (w->out.incidents != (oif_incidents *)&nowhere)
+        oif_incidents_free(w->out.incidents);
     oif_state_file_close(w->file);
     if (w->out.file != (oif_state_file *)&nowhere)
         oif_state_file_close(w->out.file);
@@ -1195,6 +1259,14 @@ static uint64_t mix_file(uint64_t hash)
     return hash;
 }
 
+static uint64_t mix_incidents(uint64_t hash, const oif_incidents *incidents)
+{
+    static char bytes[1 << 18];
+    size_t count = oif_incidents_snapshot_bytes(incidents);
+    require_ok(oif_incidents_save_memory(incidents, bytes, sizeof bytes, NULL));
+    return mix(hash, bytes, count);
+}
+
 /* A hash of the results of the call and of everything that its objects do afterwards. */
 static uint64_t consequences(world *w)
 {
@@ -1216,6 +1288,10 @@ static uint64_t consequences(world *w)
         hash = mix_pipeline(hash, w->out.pipeline);
     if (w->pipeline)
         hash = mix_pipeline(hash, w->pipeline);
+    if (w->out.incidents != (oif_incidents *)&nowhere)
+        hash = mix_incidents(hash, w->out.incidents);
+    if (w->incidents)
+        hash = mix_incidents(hash, w->incidents);
     if (w->out.reader != (oif_reader *)&nowhere)
         hash = mix_reader(hash, w->out.reader);
     if (w->reader)

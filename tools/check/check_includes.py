@@ -34,6 +34,7 @@ ALLOWED = {
     "src/rows": {"api", "src/base"},
     "src/snapshot": {"api", "src/base", "src/detect", "src/rows"},
     "src/pipeline": {"api", "src/base", "src/detect", "src/rows", "src/snapshot"},
+    "src/incidents": {"api", "src/base", "src/detect", "src/snapshot"},
     **FRONT,
     **in_order("cli", FRONT),
     **in_order("serve", FRONT),
