@@ -190,7 +190,7 @@ static bool start_watch(scoring_run *scoring)
 /* The header starts the output; where rows are skipped it is there already. */
 static bool write_header(const scoring_run *scoring)
 {
-    if (scoring->is_watched || scoring->state->rows_seen > 0 || scoring->metrics.is_wanted)
+    if (scoring->is_watched || scoring->state->rows_seen > 0 || !scoring->has_rows)
         return true;
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
                              output_format_facts(scoring->writer.format)->has_objects);
@@ -205,7 +205,8 @@ static void write_header_early(void *context)
 {
     scoring_run *scoring = context;
     row_writer writer;
-    bool is_shown = oif_reader_has_header(scoring->input->reader) && !scoring->settings->watch &&
+    bool is_shown = oif_reader_has_header(scoring->input->reader) && scoring->has_rows &&
+                    !scoring->settings->watch &&
                     !(scoring->settings->skip_seen && scoring->state->pipeline);
     if (!is_shown)
         return;
@@ -234,6 +235,8 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
         code = row_writer_start(&scoring->writer, scoring->input, &settings->score);
     if (code == EXIT_OK && !output_format_facts(settings->score.output)->has_rows)
         code = metrics_open(&scoring->metrics, settings);
+    if (code == EXIT_OK)
+        code = incident_lines_open(&scoring->incidents, &settings->score, scoring->actions);
     if (code != EXIT_OK) {
         state_give_up(scoring->state);
         return code;
@@ -241,6 +244,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
                                         (int32_t)settings->score.time_year);
     alert_options_set_clock(settings, &scoring->times);
+    scoring->counts_rows = scoring->metrics.is_wanted || scoring->incidents.incidents;
     scoring->is_watched = start_watch(scoring);
     scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
     if (settings->verbose)
@@ -264,6 +268,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     code = scoring_threads_start(scoring);
     if (code == EXIT_OK && write_header(scoring))
         code = score_rows(scoring);
+    incident_lines_finish(&scoring->incidents);
     finish_run(scoring);
     row_block_free(scoring->block);
     return metrics_finish(&scoring->metrics, code);
@@ -286,7 +291,10 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
                            .all_settings = settings,
                            .input = &input,
                            .state = state,
-                           .actions = actions};
+                           .actions = actions,
+                           .has_rows = output_format_facts(settings->score.output)->has_rows &&
+                                       !settings->score.incidents,
+                           .acts_on_episodes = actions->command || settings->score.incidents};
     bad_rows *bad = settings->score.on_bad_row == BAD_ROW_FAILS ? NULL : &scoring.bad;
     exit_code code = result_fields_open(&scoring.fields, settings);
     if (code != EXIT_OK)
@@ -310,6 +318,7 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
     metrics_close(&scoring.metrics);
+    incident_lines_close(&scoring.incidents);
     row_writer_close(&scoring.writer);
     result_fields_close(&scoring.fields);
     input_close(&input);
@@ -346,7 +355,9 @@ exit_code score_run(const cli_settings *asked)
     if (settings.score.threads > 1 && !settings.score.key)
         return complain(EXIT_USAGE,
                         "--threads needs --key COL: the keys are divided among the threads");
-    exit_code code = alert_options_check(&settings);
+    exit_code code = incident_lines_check(&settings.score);
+    if (code == EXIT_OK)
+        code = alert_options_check(&settings);
     if (code == EXIT_OK)
         code = state_open(&state, &settings);
     if (code != EXIT_OK)

@@ -9,9 +9,10 @@
 
 enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
 
-static bool is_shown(const score_settings *settings, const oif_result *result)
+static bool is_shown(const scoring_run *scoring, const oif_result *result)
 {
-    if (!output_format_facts(settings->output)->has_rows)
+    const score_settings *settings = scoring->settings;
+    if (!scoring->has_rows)
         return false;
     if (settings->alert_once)
         return result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS;
@@ -20,9 +21,13 @@ static bool is_shown(const score_settings *settings, const oif_result *result)
     return result->anomaly || !settings->only_alerts;
 }
 
-static void count_in_metrics(scoring_run *scoring, oif_text key, const oif_result *result)
+static void count_row(scoring_run *scoring, const scored_row *row)
 {
-    metrics_row(&scoring->metrics, key.text, key.bytes, result);
+    if (scoring->incidents.incidents)
+        incident_lines_time(&scoring->incidents, row->seconds);
+    if (!scoring->metrics.is_wanted || row->result->has_no_model)
+        return;
+    metrics_row(&scoring->metrics, row->key.text, row->key.bytes, row->result);
     if (scoring->metrics.rows % ROWS_PER_LOOK_AT_THE_CLOCK == 0)
         metrics_attend(&scoring->metrics);
 }
@@ -31,6 +36,10 @@ static void act(scoring_run *scoring, const oif_record *record, oif_text key,
                 const row_verdict *verdict)
 {
     size_t record_bytes;
+    if (scoring->incidents.incidents) {
+        incident_lines_row(&scoring->incidents, key, verdict);
+        return;
+    }
     char *text = alert_record_make(&scoring->writer, record, verdict, key, &record_bytes);
     on_alert_run(scoring->actions, text, record_bytes, alert_record_series(verdict, key),
                  verdict->result.episode == OIF_EPISODE_BEGINS,
@@ -39,12 +48,12 @@ static void act(scoring_run *scoring, const oif_record *record, oif_text key,
 
 bool scored_row_is_wanted(const scoring_run *scoring, const oif_result *result)
 {
-    return scoring->is_watched || is_shown(scoring->settings, result);
+    return scoring->is_watched || is_shown(scoring, result);
 }
 
 bool scored_row_is_acted_on(const scoring_run *scoring, const oif_result *result)
 {
-    return scoring->actions->command &&
+    return scoring->acts_on_episodes &&
            (result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS);
 }
 
@@ -67,8 +76,8 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
     if (!row->is_in_block)
         result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
-    if (scoring->metrics.is_wanted && !result->has_no_model)
-        count_in_metrics(scoring, row->key, result);
+    if (scoring->counts_rows)
+        count_row(scoring, row);
     const bool is_printed = scored_row_is_wanted(scoring, result),
                is_alert = scored_row_is_acted_on(scoring, result);
     if (!is_printed && !is_alert)

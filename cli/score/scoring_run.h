@@ -11,6 +11,7 @@
 #include "front/results/row_writer.h"
 #include "front/session/row_session.h"
 #include "front/text/progress.h"
+#include "incident_lines.h"
 #include "on_alert.h"
 #include "row_block.h"
 #include "silence_monitor.h"
@@ -34,6 +35,10 @@ typedef struct scoring_run {
     progress_line progress;
     cli_metrics metrics;
     on_alert *actions;
+    incident_lines incidents;
+    bool has_rows;                 /* the output consists of rows */
+    bool counts_rows;              /* metrics or incidents follow each row */
+    bool acts_on_episodes;         /* a command or incidents follow their begins and ends */
     uint64_t rows_until_attention; /* to commands that run */
     rising_watch rising;
     late_keys late;

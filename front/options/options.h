@@ -58,6 +58,7 @@ typedef struct score_settings {
     const char *prefix; /* of the names of what is added; NULL: none */
     size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */
     bool only_alerts, alert_once, skip_seen, watch;
+    bool incidents;      /* instead of rows */
     oif_grade min_grade; /* of the rows that are printed; OIF_GRADE_NONE: not given */
     on_bad_row on_bad_row;
     output_format output;

@@ -150,6 +150,11 @@ static const cli_option options[] = {
              "are scored but neither alert nor teach",
      .argument = "FROM..TO", .apply = rule_ignore_time, .is_repeated = true,
      .stream = STREAM_CHANGES},
+    {"incidents", OPTION_SWITCH, SETTING(score.incidents), GROUP_OUTPUT,
+     .help = "instead of rows, print a JSON record when an incident begins and when it is over: "
+             "episodes of several keys and columns that begin together; --on-alert then runs once "
+             "for each of these",
+     .stream_remedy = "ask for episodes instead"},
     {"verbose", OPTION_SWITCH, SETTING(verbose), GROUP_OUTPUT,
      .help = "-v: print what is learned, from which columns, what is left out and why, and when "
              "the first alert may come",
@@ -272,6 +277,9 @@ const cli_command score_command = {
         "    oif score --key host --on-alert 'jq -r .text | mail -s oif ops'\n"
         "                                               a mail when an episode begins or\n"
         "                                               ends\n"
+        "  oif score --key host --time at --incidents fleet.csv | jq -r .text\n"
+        "                                               one line instead of forty: what\n"
+        "                                               began together, and where first\n"
         "  oif score --fail-on-alert --state s.oif new.csv > /dev/null || echo look\n"
         "                                               in a script: exit status 3 means\n"
         "                                               that there was an alert\n"

@@ -2,11 +2,10 @@
 
 #include "episode_text.h"
 #include "front/text/byte_table.h"
-#include "front/text/durations.h"
 #include "front/text/write_json.h"
+#include "record_parts.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 static uint64_t series_of(uint64_t number, oif_text key)
@@ -22,16 +21,6 @@ uint64_t alert_record_series(const row_verdict *verdict, oif_text key)
 uint64_t alert_record_silence_series(oif_text key)
 {
     return series_of(UINT64_MAX, key);
-}
-
-/* A time or, if it is unknown, the number of the row. */
-static void write_when(const char *name, double seconds, uint64_t row)
-{
-    char text[MOMENT_TEXT_BYTES];
-    if (isnan(seconds))
-        output_print(",\"%s\":%" PRIu64, name, row);
-    else
-        write_json_string(name, moment_text(seconds, text));
 }
 
 /* "bytes high 71%": of this row when the episode begins, of its worst one when it ends. */
@@ -74,11 +63,11 @@ char *alert_record_make(const row_writer *writer, const oif_record *record,
                  episode->number);
     output_print(",\"key\":");
     write_json_key(key.text != NULL, key.text, key.bytes);
-    write_when("start", episode->first_seconds, episode->first_row);
+    record_write_when("start", episode->first_seconds, episode->first_row);
     if (begins)
         output_print(",\"end\":null");
     else
-        write_when("end", episode->last_seconds, episode->first_row + episode->rows - 1);
+        record_write_when("end", episode->last_seconds, episode->first_row + episode->rows - 1);
     output_print(",\"rows\":%" PRIu64 ",\"anomalies\":%" PRIu64 ",\"grade\":\"%s\",\"peak\":%.2f",
                  episode->rows, episode->anomalies, grade_word(episode->peak_grade),
                  episode->peak_severity);
@@ -97,11 +86,11 @@ char *alert_record_of_silence(bool begins, oif_text key, double since, double se
     output_print("{\"silence\":\"%s\"", begins ? "begins" : "ends");
     output_print(",\"key\":");
     write_json_key(key.text != NULL, key.text, key.bytes);
-    write_when("start", since, 0);
+    record_write_when("start", since, 0);
     if (begins)
         output_print(",\"end\":null");
     else
-        write_when("end", since + seconds, 0);
+        record_write_when("end", since + seconds, 0);
     write_json_member("seconds", seconds);
     write_json_string("reason", "silence");
     write_json_string("text", sentence);

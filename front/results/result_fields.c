@@ -122,9 +122,11 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
         code = choose(fields, settings->score.fields);
     else
         choose_usual(fields, &settings->score);
-    if (fields->top == 0 && (asks_why(fields) || settings->score.watch || settings->score.on_alert))
+    if (fields->top == 0 && (asks_why(fields) || settings->score.watch ||
+                             settings->score.on_alert || settings->score.incidents))
         fields->top = DEFAULT_EXPLAIN_TOP;
-    fields->follows_episodes = is_chosen(fields, FIELD_EPISODE_WHY) || settings->score.on_alert;
+    fields->follows_episodes = is_chosen(fields, FIELD_EPISODE_WHY) || settings->score.on_alert ||
+                               settings->score.incidents;
     return code;
 }
 

@@ -1,0 +1,162 @@
+#include "incident_record.h"
+
+#include "front/text/cut.h"
+#include "front/text/quoting.h"
+#include "front/text/write_json.h"
+#include "record_parts.h"
+
+#include <inttypes.h>
+
+enum { SENTENCE_BYTES = FIELD_TEXT_BYTES + 1024, NAME_BYTES = 3 * OIF_INCIDENT_TEXT_BYTES };
+
+static const char *const phase_words[] = {"begins", "lasts", "ends"};
+
+oif_grade incident_record_grade(double severity)
+{
+    return severity >= 5 ? OIF_GRADE_CRITICAL : severity >= 4 ? OIF_GRADE_WARNING : OIF_GRADE_NOTE;
+}
+
+/* The library has one clock: of times, or of rows. */
+static void write_moment(const char *name, double clock, bool has_times)
+{
+    if (isnan(clock))
+        output_print(",\"%s\":null", name);
+    else
+        record_write_when(name, has_times ? clock : NAN, has_times ? 0 : (uint64_t)clock);
+}
+
+static const char *moment_of(double clock, bool has_times, char text[WHEN_TEXT_BYTES])
+{
+    return record_when_text(has_times ? clock : NAN, has_times ? 0 : (uint64_t)clock, "row ", text);
+}
+
+/* ---- Members ---- */
+
+static void write_member(const oif_incident_member *member, bool has_times)
+{
+    output_print("{\"key\":");
+    quoting_write_json(member->key, member->key_bytes);
+    output_print(",\"column\":");
+    quoting_write_json(member->column, member->column_bytes);
+    if (member->stream_bytes > 0) {
+        output_print(",\"stream\":");
+        quoting_write_json(member->stream, member->stream_bytes);
+    }
+    write_moment("start", member->seconds, has_times);
+    write_moment("end", member->end_seconds, has_times);
+    output_print(",\"peak\":%.2f}", member->severity);
+}
+
+static void write_named(const oif_incidents *incidents, uint64_t number, const char *name,
+                        size_t index, bool has_times)
+{
+    oif_incident_member member;
+    output_print(",\"%s\":", name);
+    if (oif_incidents_member(incidents, number, index, &member))
+        write_member(&member, has_times);
+    else
+        output_print("null");
+}
+
+static void write_order(const oif_incidents *incidents, uint64_t number, bool has_times)
+{
+    oif_incident_member member;
+    output_print(",\"order\":[");
+    for (size_t i = 0; oif_incidents_member(incidents, number, i, &member); i++) {
+        output_text(i > 0 ? "," : "");
+        write_member(&member, has_times);
+    }
+    output_print("]");
+}
+
+static void write_shared(const oif_incidents *incidents, uint64_t number)
+{
+    static const char *const words[] = {"part", "column", "stream"};
+    oif_incident_shared shared;
+    output_print(",\"shared\":[");
+    for (size_t i = 0; oif_incidents_shared(incidents, number, i, &shared); i++) {
+        output_print("%s{\"%s\":", i > 0 ? "," : "", words[shared.kind]);
+        quoting_write_json(shared.text, shared.bytes);
+        output_print(",\"members\":%" PRIu64 "}", shared.members);
+    }
+    output_print("]");
+}
+
+/* ---- The sentence ---- */
+
+/* "rack-2/host-17: latency" */
+static const char *name_of(const oif_incidents *incidents, uint64_t number, size_t index,
+                           char text[NAME_BYTES])
+{
+    oif_incident_member member;
+    text[0] = '\0';
+    if (oif_incidents_member(incidents, number, index, &member))
+        snprintf(text, NAME_BYTES, "%.*s%s%.*s",
+                 (int)cut_bytes(member.key, member.key_bytes, OIF_INCIDENT_TEXT_BYTES), member.key,
+                 member.key_bytes > 0 && member.column_bytes > 0 ? ": " : "",
+                 (int)member.column_bytes, member.column);
+    if (!*text)
+        snprintf(text, NAME_BYTES, "all rows");
+    return text;
+}
+
+/* ", 12 of them with rack-2"; "" if they share nothing. */
+static const char *shared_text(const oif_incidents *incidents, uint64_t number,
+                               char text[NAME_BYTES])
+{
+    oif_incident_shared shared;
+    text[0] = '\0';
+    if (oif_incidents_shared(incidents, number, 0, &shared))
+        snprintf(text, NAME_BYTES, ", %" PRIu64 " of them with %.*s", shared.members,
+                 (int)shared.bytes, shared.text);
+    return text;
+}
+
+static void write_sentence(const oif_incidents *incidents, const oif_incident_info *info,
+                           incident_phase phase, bool has_times, const char *reason)
+{
+    char text[SENTENCE_BYTES], first[NAME_BYTES], worst[NAME_BYTES], shared[NAME_BYTES],
+        since[WHEN_TEXT_BYTES], until[WHEN_TEXT_BYTES];
+    oif_incident_member member;
+    const char *grade = grade_word(incident_record_grade(info->peak_severity));
+    const uint64_t number = info->number;
+    moment_of(info->first_seconds, has_times, since);
+    if (phase == INCIDENT_BEGINS && oif_incidents_member(incidents, number, 0, &member))
+        snprintf(text, sizeof text, "incident %" PRIu64 ": %.*s%s%s since %s (%s)", number,
+                 (int)cut_bytes(member.key, member.key_bytes, OIF_INCIDENT_TEXT_BYTES), member.key,
+                 member.key_bytes > 0 ? ": " : "", reason && *reason ? reason : "unusual", since,
+                 grade);
+    else
+        snprintf(text, sizeof text,
+                 "incident %" PRIu64 " %s: %" PRIu64 " %s from %s to %s%s; first %s; worst %s (%s)",
+                 number, phase == INCIDENT_ENDS ? "is over" : "lasts", info->members,
+                 info->members == 1 ? "episode" : "episodes", since,
+                 moment_of(info->last_seconds, has_times, until),
+                 shared_text(incidents, number, shared), name_of(incidents, number, 0, first),
+                 name_of(incidents, number, info->worst, worst), grade);
+    write_json_string("text", text);
+}
+
+/* ---- The record ---- */
+
+void incident_record_write(const oif_incidents *incidents, uint64_t number, incident_phase phase,
+                           bool has_times, const char *reason)
+{
+    oif_incident_info info;
+    if (!oif_incidents_info(incidents, number, &info))
+        return;
+    output_print("{\"incident\":\"%s\",\"id\":%" PRIu64, phase_words[phase], number);
+    write_moment("start", info.first_seconds, has_times);
+    write_moment("end", phase == INCIDENT_ENDS ? info.last_seconds : NAN, has_times);
+    output_print(",\"members\":%" PRIu64 ",\"open\":%" PRIu64 ",\"grade\":\"%s\",\"peak\":%.2f",
+                 info.members, info.open, grade_word(incident_record_grade(info.peak_severity)),
+                 info.peak_severity);
+    if (phase == INCIDENT_BEGINS)
+        write_json_string("reason", reason);
+    write_shared(incidents, number);
+    write_named(incidents, number, "first", 0, has_times);
+    write_named(incidents, number, "worst", info.worst, has_times);
+    write_order(incidents, number, has_times);
+    write_sentence(incidents, &info, phase, has_times, reason);
+    output_print("}\n");
+}
