@@ -31,6 +31,7 @@ from ._errors import (
     SnapshotKindError,
 )
 from ._evaluate import Evaluation, Measured, evaluate
+from ._incidents import Incident, IncidentMember, IncidentPlace, Incidents, IncidentShared
 from ._load import load
 from ._pipeline import Pipeline
 from ._results import Attribution, Episode, EpisodeInfo, Grade, KeyInfo, Reason, Result, Season, Silence
@@ -47,6 +48,11 @@ __all__ = [
     "Evaluation",
     "FileError",
     "Grade",
+    "Incident",
+    "IncidentMember",
+    "IncidentPlace",
+    "IncidentShared",
+    "Incidents",
     "InvariantError",
     "KeyInfo",
     "KeyWarning",

@@ -14,6 +14,7 @@
  *     pipeline_keys.c   the keys of a pipeline
  *     pipeline_rows.c   the rows of a pipeline
  *     pipeline.c    the type Pipeline
+ *     incidents.c   the type Incidents
  *     module.c      the module
  *
  * A file uses only files above it.
@@ -306,7 +307,7 @@ PyObject *pipeline_learned(PyObject *self, PyObject *unused);
 
 /* ---- Types ---- */
 
-extern PyType_Spec learner_spec, detector_spec, pipeline_spec;
+extern PyType_Spec learner_spec, detector_spec, pipeline_spec, incidents_spec;
 extern PyTypeObject *detector_type; /* created from detector_spec by module.c */
 
 #endif

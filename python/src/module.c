@@ -106,7 +106,8 @@ static bool add_types(PyObject *module)
     PyObject *base = add_type(module, &learner_spec, NULL);
     detector_type = base ? (PyTypeObject *)add_type(module, &detector_spec, base) : NULL;
     Py_XINCREF((PyObject *)detector_type);
-    return detector_type && add_type(module, &pipeline_spec, base);
+    return detector_type && add_type(module, &pipeline_spec, base) &&
+           add_type(module, &incidents_spec, NULL);
 }
 
 PyMODINIT_FUNC PyInit__core(void); /* avoids a compiler warning */
