@@ -14,7 +14,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
-	reality operations data accuracy forgetting paper paper-quick ablation \
+	reality operations incidents data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-programs flink-job
 
 ##@ Use it
@@ -207,6 +207,10 @@ reality: release-gcc ## what is found in recorded series, and how many alerts ha
 operations: release-gcc ## which operational anomalies are found, how soon, and how many false alerts (ARGS="--quick --check")
 	@tools/build/make_venv.sh paper
 	@build/paper-venv/bin/python -m experiments.operations --oif build/release-gcc/oif $(ARGS)
+
+incidents: release-gcc ## whether alerts of one cause become one incident, and others do not (ARGS="--quick --check")
+	@tools/build/make_venv.sh paper
+	@build/paper-venv/bin/python -m experiments.incidents --oif build/release-gcc/oif $(ARGS)
 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"

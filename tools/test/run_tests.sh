@@ -95,6 +95,7 @@ stage python-package tools/test/test_python.sh
 stage docs docs_examples
 if [ "${1:-}" = --all ]; then
     stage operations make --no-print-directory operations ARGS="--quick --check"
+    stage incidents make --no-print-directory incidents ARGS="--quick --check"
     stage reality make --no-print-directory reality ARGS="--quick --check"
     # Tests of a real server take minutes of waiting: gcc runs all, asan those that send it odd things. Evicted models under asan are
     # those of pipeline.evicted_models. The longest twins run with gcc and under asan.

@@ -1,0 +1,1 @@
+"""Whether alerts that have one cause become one incident: `make incidents`."""
