@@ -1,7 +1,6 @@
 #include "options.h"
 
 #include "pipeline_flags.h"
-#include "rule_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +125,8 @@ void settings_close(cli_settings *settings)
 {
     free(settings->files);
     settings->files = NULL;
-    given_rules_close(&settings->score.rules);
+    free(settings->score.rules.text);
+    settings->score.rules = (given_rules){.text = NULL};
 }
 
 /* ---- Detectors and pipelines ---- */

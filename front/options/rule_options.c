@@ -11,12 +11,6 @@ static const char no_memory[] = "less: there is no memory for it";
 
 /* ---- Adding lines ---- */
 
-void given_rules_close(given_rules *rules)
-{
-    free(rules->text);
-    *rules = (given_rules){.text = NULL};
-}
-
 /* Checks the lines and adds them. Returns NULL, or what is wrong. */
 static const char *add_lines(cli_settings *settings, const char *lines, size_t bytes)
 {

@@ -20,9 +20,6 @@ const char *rule_mute(cli_settings *settings, const char *value);
 const char *rule_ignore_time(cli_settings *settings, const char *value);
 const char *rule_file(cli_settings *settings, const char *value);
 
-/* Frees the rules of the settings. */
-void given_rules_close(given_rules *rules);
-
 /* Gives the pipeline, whose columns have their names, the rules of the settings; none if none are
  * given and it `replaces`. Returns false with what is wrong. */
 bool given_rules_apply(const given_rules *rules, oif_pipeline *pipeline, bool replaces,

@@ -201,6 +201,11 @@ static void a_named_zone_is_kept_as_its_posix_text(void **unused)
                         "mute zone=CET-1CEST,M3.5.0,M10.5.0/3 time=02:00-04:00 # zone=UTC");
     assert_int_equal(rule.text_bytes, strlen(rule.text));
     assert_true(holds_at(&rule, "2026-07-10T00:00:00Z"));
+    const oif_rule quoted = rule_of("mute column=\"a # zone=UTC\" zone=\"Europe/Berlin\" key=k");
+    assert_string_equal(quoted.text, "mute column=\"a # zone=UTC\" "
+                                     "zone=\"CET-1CEST,M3.5.0,M10.5.0/3\" key=k");
+    assert_true(oif_rule_is_in_force(&quoted, text_of("k"), 0));
+    assert_false(oif_rule_is_in_force(&quoted, text_of("j"), 0));
 }
 
 /* ---- Pipelines ---- */

@@ -245,6 +245,29 @@ static bool take_value(rule_reader *r, oif_text *value)
     return true;
 }
 
+/* Replaces the name of a zone, which was just read, by its POSIX text. Returns false if the rule
+ * gets too long. */
+static bool rewrite_zone(rule_reader *r, oif_text *value)
+{
+    char posix[OIF_ZONE_TEXT_BYTES];
+    oif_zone zone;
+    if (oif_zone_parse(&zone, value->text, value->bytes) ||
+        !oif_zone_find(value->text, value->bytes, posix))
+        return true;
+    const size_t bytes = strlen(posix), at = (size_t)(value->text - r->rule->text);
+    char *start = r->rule->text + at;
+    if (r->rule->text_bytes - value->bytes + bytes >= sizeof r->rule->text)
+        return false;
+    memmove(start + bytes, start + value->bytes, (size_t)(r->end - start) - value->bytes + 1);
+    memcpy(start, posix, bytes);
+    const ptrdiff_t more = (ptrdiff_t)bytes - (ptrdiff_t)value->bytes;
+    r->at += more;
+    r->end += more;
+    r->rule->text_bytes = (uint32_t)(r->end - r->rule->text);
+    value->bytes = bytes;
+    return true;
+}
+
 static oif_status take_condition(rule_reader *r)
 {
     const char *start = r->at;
@@ -262,32 +285,11 @@ static oif_status take_condition(rule_reader *r)
     r->at += strlen(found->name);
     if (!take_value(r, &value))
         return fail(r, start, "a quote is never closed after ", found->name, "");
+    if (found->take == take_zone && !rewrite_zone(r, &value))
+        return fail(r, start, "the rule is too long", "", "");
     return found->take(r->rule, value)
                ? OIF_OK
                : fail(r, start, "not a value of ", found->name, found->example);
-}
-
-/* Replaces the name of a zone by its POSIX text. */
-static oif_status find_zone(rule_reader *r)
-{
-    static const char name[] = "zone=";
-    char posix[OIF_ZONE_TEXT_BYTES];
-    oif_zone zone;
-    char *at = strstr(r->at, name), *comment = strchr(r->at, '#');
-    if (!at || (comment && comment < at))
-        return OIF_OK;
-    at += sizeof name - 1;
-    const size_t old = strcspn(at, " \t"), rest = strlen(at + old);
-    if (oif_zone_parse(&zone, at, old) || !oif_zone_find(at, old, posix))
-        return OIF_OK;
-    const size_t bytes = strlen(posix);
-    if ((size_t)(at - r->rule->text) + bytes + rest >= sizeof r->rule->text)
-        return fail(r, at, "the rule is too long", "", "");
-    memmove(at + bytes, at + old, rest + 1);
-    memcpy(at, posix, bytes);
-    r->end += (ptrdiff_t)bytes - (ptrdiff_t)old;
-    r->rule->text_bytes = (uint32_t)(r->end - r->rule->text);
-    return OIF_OK;
 }
 
 static oif_status take_verb(rule_reader *r)
@@ -329,10 +331,8 @@ oif_status oif_rule_parse(oif_rule *rule, const char *text, size_t bytes, uint64
                                    OIF_RULE_TEXT_BYTES - 1);
     memcpy(rule->text, text, bytes);
     r.end = rule->text + bytes;
-    oif_status status = find_zone(&r);
     skip_spaces(&r);
-    if (status == OIF_OK)
-        status = take_verb(&r);
+    oif_status status = take_verb(&r);
     for (skip_spaces(&r); status == OIF_OK && !is_at_end(&r); skip_spaces(&r))
         status = take_condition(&r);
     return status == OIF_OK ? check(&r) : status;
