@@ -34,7 +34,7 @@ from ._evaluate import Evaluation, Measured, evaluate
 from ._incidents import Incident, IncidentMember, IncidentPlace, Incidents, IncidentShared
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, EpisodeInfo, Grade, KeyInfo, Reason, Result, Season, Silence
+from ._results import Attribution, Episode, EpisodeInfo, Grade, KeyInfo, Reason, Result, Rule, Season, Silence
 
 __all__ = [
     "Attribution",
@@ -62,6 +62,7 @@ __all__ = [
     "Pipeline",
     "Reason",
     "Result",
+    "Rule",
     "Season",
     "Silence",
     "SnapshotError",

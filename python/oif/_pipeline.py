@@ -31,12 +31,14 @@ from ._results import (
     Output,
     Reason,
     Result,
+    Rule,
     Season,
     Silence,
     Switch,
     as_words,
 )
 from ._roles import Roles, columns_of, roles_of, split, split_one
+from ._rules import Rules, all_of, need_times, text_of
 from ._types import Frame, Row, Rows
 
 if TYPE_CHECKING:
@@ -98,6 +100,14 @@ class Pipeline(Alerting):
         exclude: columns that are not learned
         category: columns of names, by name: a value that is new, or rarer than the alert rate, is an anomaly
         ignore_unknown: whether columns that the first dict or DataFrame did not have are ignored
+        rules: rules that hold back alerts, as lines of one text or one text each: "mute column=latency direction=low". "mute"
+            holds back alerts, "ignore" also keeps rows from being learned. All conditions of a rule must hold: column=
+            (those without names are called 1, 2, ...), direction=, change<, reason=, key=, time=, days=, zone=, from=, until=
+        only_high: columns of which only high values are alerts: by name or pattern ("disk_*"), or by number from 0 where they
+            have no names; short for the rule "mute column=... direction=low"
+        only_low: columns of which only low values are alerts: "mute column=... direction=high"
+        min_change: how far values must be outside what was expected to be alerts, by column: {"latency": "20%", "errors": 5}
+            is short for the rules "mute column=latency change<20%" and "mute column=errors change<5"
 
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -176,6 +186,10 @@ class Pipeline(Alerting):
         exclude: Any = (),
         category: Any = (),
         ignore_unknown: bool = False,
+        rules: Rules | None = None,
+        only_high: Any = (),
+        only_low: Any = (),
+        min_change: Mapping[Any, float | str] | None = None,
     ) -> None:
         kind, params = _detectors_of(detector)
         if evicted == "keep" and not self._holds_file:
@@ -199,7 +213,8 @@ class Pipeline(Alerting):
         )
         options = as_words(options)
         _set_seasons(options, season)
-        super().__init__(kind, params, options, self._derive)
+        held_back = all_of(rules, only_high, only_low, min_change)
+        super().__init__(kind, params, options, self._derive, held_back)
         self.ignore_unknown = ignore_unknown
         if trained is not None:
             self._adopt(trained)
@@ -209,9 +224,9 @@ class Pipeline(Alerting):
         """Hold a state file for as long as rows come: continue the pipeline that it contains, or begin one.
 
         Arguments are those of the constructor; those that differ from what the file contains are changed where that is
-        possible. save() without a path saves to the file; in a `with` block that happens at the end. With evicted="keep"
-        the models of keys that lose theirs are beside the file, and come back with their keys. No other program can
-        hold the file meanwhile.
+        possible, and rules that are given replace those of the file. save() without a path saves to the file; in a `with`
+        block that happens at the end. With evicted="keep" the models of keys that lose theirs are beside the file, and come
+        back with their keys. No other program can hold the file meanwhile.
         """
         pipeline = cls.__new__(cls)
         found = pipeline._hold(path)
@@ -225,12 +240,16 @@ class Pipeline(Alerting):
     def _resume(self, detector: Any = None, **options: Any) -> None:
         if detector is not None and _detectors_of(detector)[0] != self.kind:
             raise ParameterError(f"the state file contains a pipeline of {self.kind}, not {_detectors_of(detector)[0]}")
+        rules = {name: options.pop(name) for name in ("rules", "only_high", "only_low", "min_change") if name in options}
         roles = {name: options.pop(name) for name in ("key", "time", "exclude", "category") if name in options}
         self._roles = roles_of(roles.get("key"), roles.get("time"), roles.get("exclude", ()), roles.get("category", ()))
         known = {name: value for name, value in as_words(options).items() if name in self.options}
         changed = {name: value for name, value in known.items() if self.options[name] != value}
         if changed:
             self.change(**changed)
+        given = {name: value for name, value in rules.items() if value is not None}
+        if given:
+            self._set_rules(all_of(**given))
 
     def save(self, path: str | os.PathLike[str] | SupportsWrite | None = None, /) -> None:
         """Write a snapshot to a file, atomically: after a crash the file holds the old one or the new one.
@@ -245,7 +264,10 @@ class Pipeline(Alerting):
 
     def close(self) -> None:
         """Release the state file, saving nothing; the pipeline has then no rows any more. Without a file, nothing."""
+        rules = self.rules
         self._release()
+        if self._holds_file:
+            self.rules = rules
         self._holds_file = False
 
     def __enter__(self) -> Self:
@@ -261,7 +283,7 @@ class Pipeline(Alerting):
         return {name: value for name, value in super()._own().items() if not name.startswith(("_holds_", "_told_"))}
 
     def _arguments(self) -> tuple[Any, ...]:
-        return *super()._arguments(), getattr(self, "_derive", ())
+        return *super()._arguments(), getattr(self, "_derive", ()), text_of(self.rules)
 
     def process_one(self, x: Row, key: str | bytes | int | None = None, time: Any = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
@@ -288,8 +310,11 @@ class Pipeline(Alerting):
         self._told_of_times = True
         names = ("season_seconds", "other_season_seconds", "alerts", "cooldown", "silence")
         idle = dict.fromkeys("season" if "season" in name else name for name in names if self.options.get(name, 0) > 0)
+        has = "has" if len(idle) == 1 else "have"
+        if need_times(self.rules):
+            idle["rules with times"] = None
+            has = "have"
         if idle:
-            has = "has" if len(idle) == 1 else "have"
             warn(f"{', '.join(idle)} {has} no effect without the times of rows; name their column with time=, or give them with"
                  " times=, such as times=frame.index", TimeWarning)  # fmt: skip
 
@@ -393,6 +418,18 @@ class Pipeline(Alerting):
             Attribution(name, share, direction, _REASONS[reason], None if partner is None else names[partner])
             for name, (share, direction, reason, partner) in zip(names, attributions)
         ]
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules that hold back alerts, as a list of Rule; to set them replaces all, and those that stay keep their counts."""
+        return [
+            Rule(text.decode("utf-8", "surrogateescape"), held, first, last) for text, held, first, last in self._rules()
+        ]
+
+    @rules.setter
+    def rules(self, rules: Rules) -> None:
+        self._set_rules(text_of(rules))
+        self._told_of_times = False
 
     def episode(self, key: str | bytes | int | None = None) -> EpisodeInfo | None:
         """The current episode of a key, or else its last one; None if it has had none.
@@ -514,12 +551,14 @@ class Pipeline(Alerting):
             return {}
         infos = self.list_keys()
         ready = sum(info.ready for info in infos)
+        rules = self.rules
         return {
             "rows": f"{self.rows:,} rows of {counted(self.columns, 'column')}",
             "keys": "" if len(infos) == 1 and infos[0].key is None else counted(len(infos), "key"),
             "readiness": "ready" if ready == len(infos) else f"{ready:,} of {len(infos):,} ready" if ready else "not ready yet",
             "memory": memory_text(self.memory_bytes),
             "columns": names_text(self.column_names),
+            "rules": counted(len(rules), "rule") if rules else "",
         }
 
     def _made_with(self) -> str:

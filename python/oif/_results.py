@@ -65,6 +65,7 @@ class Result(NamedTuple):
         until ready
     reason: what the severity is due to
     has_no_model: there was no room for a model of the row's key, so the score is NaN
+    rule: the rule that held back the alert, or the row: 1 is the first of Pipeline.rules; 0: none did
     """
 
     score: float
@@ -78,6 +79,7 @@ class Result(NamedTuple):
     severity: float
     reason: Reason
     has_no_model: bool = False
+    rule: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON: the episode, the grade and the reason as words, None for what is not known yet: the threshold
@@ -193,6 +195,24 @@ class KeyInfo(NamedTuple):
         return _json(self._asdict())
 
 
+class Rule(NamedTuple):
+    """A rule that holds back alerts.
+
+    text: as it was given; a named time zone is replaced by its POSIX text
+    held: rows whose alert it held back, or which it ignored
+    first, last: the times of the first and the last of these, in seconds since 1970; NaN while unknown
+    """
+
+    text: str
+    held: int = 0
+    first: float = math.nan
+    last: float = math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON: what is unknown as None."""
+        return _json(self._asdict())
+
+
 class Attribution(NamedTuple):
     """How much of a score is due to a column.
 
@@ -228,6 +248,7 @@ RESULT = np.dtype(
         ("severity", np.float64),
         ("reason", np.int8),
         ("has_no_model", np.bool_),
+        ("rule", np.uint32),
     ],
     align=True,
 )

@@ -11,6 +11,7 @@
  *     params.c      parameters in and out
  *     learner.c     the type Learner: the base of the next two
  *     detector.c    the type Detector
+ *     pipeline_rules.c  the rules of a pipeline
  *     pipeline_keys.c   the keys of a pipeline
  *     pipeline_rows.c   the rows of a pipeline
  *     pipeline.c    the type Pipeline
@@ -242,9 +243,8 @@ bool learner_prepare(learner *self, const row_input *rows);
 /* Keeps the names that came with the rows, unless there already are names. */
 void learner_adopt_names(learner *self, const row_input *rows);
 
-/* Passes the names to the library before saving; takes those of a snapshot. False with an exception
- * set. */
-bool learner_give_names(learner *self);
+/* Passes names to the library; takes those of a snapshot. False with an exception set. */
+bool learner_give_names(learner *self, PyObject *names);
 bool learner_take_names(learner *self);
 
 /* Raises the error of a call with rows, starting at `first`; returns NULL. */
@@ -263,6 +263,33 @@ PyObject *answer_none(void);
 PyObject *answer_zero(void);
 PyObject *answer_false(void);
 
+/* ---- pipeline_rules.c ---- */
+
+typedef struct pipeline_object {
+    learner base; /* made: an oif_pipeline */
+    oif_params options;
+    /* ((column, kind, keep), ...): derived columns, by name or number; NULL: none */
+    PyObject *derive;
+    PyObject *rules;      /* bytes: those that wait for the first row; NULL: none */
+    PyObject *named;      /* the names that the library was given; NULL: none */
+    oif_state_file *file; /* saved to, and keeps evicted models; or NULL */
+} pipeline_object;
+
+/* Give the names of columns, if rules find them by these, and the rules that waited, to a pipeline
+ * of the library. False with an exception set. */
+bool pipeline_name_columns(pipeline_object *self, PyObject *names);
+bool pipeline_begin_rules(pipeline_object *self);
+
+/* Replaces the rules that wait; NULL: none. */
+void pipeline_keep_rules(pipeline_object *self, PyObject *text);
+
+/* A pipeline with the options of one that does not exist yet: it knows which options conflict, and
+ * what is a rule. NULL with an exception set. */
+oif_pipeline *pipeline_make_trial(const pipeline_object *self);
+
+PyObject *pipeline_set_rules(PyObject *self, PyObject *text);
+PyObject *pipeline_rules(PyObject *self, PyObject *unused);
+
 /* ---- pipeline_keys.c ---- */
 
 typedef struct row_key {
@@ -276,14 +303,6 @@ bool key_read(PyObject *object, row_key *k, Py_ssize_t row);
 
 /* The keys of all rows, owned by the objects in the tuple. NULL with an exception set. */
 row_key *key_read_all(PyObject *tuple, Py_ssize_t count);
-
-typedef struct pipeline_object {
-    learner base; /* made: an oif_pipeline */
-    oif_params options;
-    /* ((column, kind, keep), ...): derived columns, by name or number; NULL: none */
-    PyObject *derive;
-    oif_state_file *file; /* saved to, and keeps evicted models; or NULL */
-} pipeline_object;
 
 PyObject *pipeline_episode(PyObject *self, PyObject *key);
 PyObject *pipeline_season(PyObject *self, PyObject *key);

@@ -141,21 +141,21 @@ static PyObject *names_as_bytes(PyObject *names)
     return tuple;
 }
 
-bool learner_give_names(learner *self)
+bool learner_give_names(learner *self, PyObject *names)
 {
     oif_error error;
-    PyObject *tuple = names_as_bytes(self->names);
+    PyObject *tuple = names_as_bytes(names);
     size_t count = tuple ? (size_t)PyTuple_Size(tuple) : 0;
-    const char **names = PyMem_Malloc((count + 1) * sizeof *names);
-    for (size_t i = 0; names && i < count; i++)
-        names[i] = PyBytes_AsString(PyTuple_GetItem(tuple, (Py_ssize_t)i));
+    const char **texts = PyMem_Malloc((count + 1) * sizeof *texts);
+    for (size_t i = 0; texts && i < count; i++)
+        texts[i] = PyBytes_AsString(PyTuple_GetItem(tuple, (Py_ssize_t)i));
     bool named =
-        names && self->kind->name_columns(self->made, tuple ? names : NULL, &error) == OIF_OK;
-    if (!names)
+        texts && self->kind->name_columns(self->made, tuple ? texts : NULL, &error) == OIF_OK;
+    if (!texts)
         PyErr_NoMemory();
     else if (!named)
         raise_error(&error);
-    PyMem_Free(names);
+    PyMem_Free(texts);
     Py_XDECREF(tuple);
     return named;
 }
@@ -212,7 +212,7 @@ static bool save_to(learner *self, destination *to)
     oif_status status = OIF_OK;
     if (!enter(self, false))
         return false;
-    bool empty = !self->made, named = empty || learner_give_names(self);
+    bool empty = !self->made, named = empty || learner_give_names(self, self->names);
     if (!empty && named) {
         PyThreadState *state = PyEval_SaveThread();
         status = to->path ? self->kind->save_file(self->made, to->path, &error)

@@ -41,6 +41,7 @@ static void free_pipeline(learner *base)
 {
     oif_pipeline_free(base->made);
     base->made = NULL;
+    Py_CLEAR(((pipeline_object *)base)->named);
 }
 
 static void pipeline_dealloc(PyObject *object)
@@ -48,6 +49,7 @@ static void pipeline_dealloc(PyObject *object)
     pipeline_object *self = (pipeline_object *)object;
     oif_state_file *file = self->file;
     Py_CLEAR(self->derive);
+    Py_CLEAR(self->rules);
     learner_dealloc(object);
     oif_state_file_close(file); /* after the pipeline, which may have models there */
 }
@@ -109,6 +111,7 @@ static oif_status copy_pipeline(learner *base, const learner *from, oif_error *e
         base->made = copy;
         ((pipeline_object *)base)->options = ((const pipeline_object *)from)->options;
         set_derive((pipeline_object *)base, ((const pipeline_object *)from)->derive);
+        pipeline_keep_rules((pipeline_object *)base, ((const pipeline_object *)from)->rules);
     }
     return status;
 }
@@ -137,34 +140,37 @@ static PyObject *pipeline_new(PyTypeObject *type, PyObject *arguments, PyObject 
 }
 
 /* Conflicting options show only when a pipeline is created, so create a small one. */
-static bool try_options(const oif_params *params, const oif_params *options)
+static bool try_options(const oif_params *params, const oif_params *options, PyObject *rules)
 {
     oif_error error;
-    oif_pipeline *trial;
-    if (oif_pipeline_new(params, 1, options, &trial, &error) != OIF_OK) {
-        raise_error(&error);
-        return false;
-    }
+    oif_pipeline *trial = NULL;
+    oif_status status = oif_pipeline_new(params, 1, options, &trial, &error);
+    if (status == OIF_OK && rules)
+        status = oif_pipeline_set_rules(trial, PyBytes_AsString(rules), (size_t)PyBytes_Size(rules),
+                                        &error);
     oif_pipeline_free(trial);
-    return true;
+    if (status != OIF_OK)
+        raise_error(&error);
+    return status == OIF_OK;
 }
 
 static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywords)
 {
     pipeline_object *self = (pipeline_object *)object;
-    static char *words[] = {"kind", "params", "options", "derive", NULL};
+    static char *words[] = {"kind", "params", "options", "derive", "rules", NULL};
     const char *kind;
-    PyObject *values, *option_values, *derive = NULL;
+    PyObject *values, *option_values, *derive = NULL, *rules = NULL;
     oif_params params, options;
     oif_pipeline_options_init(&options);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO|O!:Pipeline", words, &kind, &values,
-                                     &option_values, &PyTuple_Type, &derive) ||
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO|O!S:Pipeline", words, &kind, &values,
+                                     &option_values, &PyTuple_Type, &derive, &rules) ||
         !learner_read_params(&self->base, kind, values, &params) ||
-        !params_set(&options, option_values) || !try_options(&params, &options))
+        !params_set(&options, option_values) || !try_options(&params, &options, rules))
         return -1;
     self->base.params = params;
     self->options = options;
     set_derive(self, derive);
+    pipeline_keep_rules(self, rules);
     return 0;
 }
 
@@ -218,7 +224,8 @@ static PyObject *pipeline_save_held(PyObject *object, PyObject *unused)
     oif_status status = OIF_OK;
     if (!learner_enter(&self->base, false))
         return NULL;
-    bool named = self->file && (!self->base.made || learner_give_names(&self->base));
+    bool named =
+        self->file && (!self->base.made || learner_give_names(&self->base, self->base.names));
     if (named && self->base.made) {
         PyThreadState *state = PyEval_SaveThread();
         status = oif_state_file_save_pipeline(self->file, self->base.made, &error);
@@ -260,16 +267,6 @@ static bool change_option(oif_pipeline *made, const oif_params *changed, size_t 
     return false;
 }
 
-/* A pipeline with the options of one that does not exist yet: it knows which options conflict. */
-static oif_pipeline *make_trial(const pipeline_object *self)
-{
-    oif_pipeline *trial = NULL;
-    oif_error error;
-    if (oif_pipeline_new(&self->base.params, 1, &self->options, &trial, &error) != OIF_OK)
-        raise_error(&error);
-    return trial;
-}
-
 /* _change(options): changes those that differ */
 static PyObject *pipeline_change(PyObject *object, PyObject *values)
 {
@@ -278,7 +275,7 @@ static PyObject *pipeline_change(PyObject *object, PyObject *values)
         return NULL;
     oif_params before = self->options, changed = self->options;
     oif_pipeline *made = self->base.made;
-    bool good = params_set(&changed, values) && (made || (made = make_trial(self)));
+    bool good = params_set(&changed, values) && (made || (made = pipeline_make_trial(self)));
     for (size_t i = 0; good && i < changed.table->param_count; i++)
         if (changed.values[i] != before.values[i])
             good = change_option(made, &changed, i);
@@ -386,6 +383,8 @@ static PyMethodDef methods[] = {
     {"_silent", pipeline_silent, METH_O, "_silent($self, seconds, /)\n--\n\n"},
     {"_change", pipeline_change, METH_O, "_change($self, options, /)\n--\n\n"},
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},
+    {"_rules", pipeline_rules, METH_NOARGS, "_rules($self, /)\n--\n\n"},
+    {"_set_rules", pipeline_set_rules, METH_O, "_set_rules($self, text, /)\n--\n\n"},
     {"_key_infos", pipeline_key_infos, METH_NOARGS, "_key_infos($self, /)\n--\n\n"},
     {"_key_info", pipeline_key_info, METH_O, "_key_info($self, key, /)\n--\n\n"},
     {"_remove_key", pipeline_remove_key, METH_O, "_remove_key($self, key, /)\n--\n\n"},
@@ -401,7 +400,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Pipeline(kind, params, options, derive=())\n--\n\nA pipeline of the C library."},
+    {Py_tp_doc,
+     "Pipeline(kind, params, options, derive=(), rules=b'')\n--\n\nA pipeline of the C library."},
     {Py_tp_new, pipeline_new},
     {Py_tp_init, pipeline_init},
     {Py_tp_dealloc, pipeline_dealloc},

@@ -203,16 +203,20 @@ PyObject *pipeline_detector_of(PyObject *object, PyObject *arguments)
 }
 
 /* Creates the pipeline for the columns of a detector, whose copy scores the rows without a key. */
-static bool adopt(learner *base, oif_detector *copy)
+static bool adopt(learner *base, oif_detector *copy, PyObject *names)
 {
+    pipeline_object *self = (pipeline_object *)base;
     oif_error error;
     if (!base->kind->make(base, oif_detector_columns(copy)))
         return false;
-    if (oif_pipeline_exchange_detector(base->made, NULL, 0, &copy, &error) == OIF_OK) {
-        oif_detector_free(copy); /* the previous one */
-        return true;
+    if (oif_pipeline_exchange_detector(base->made, NULL, 0, &copy, &error) != OIF_OK) {
+        raise_error(&error);
+        base->kind->free(base);
+        return false;
     }
-    raise_error(&error);
+    oif_detector_free(copy); /* the previous one */
+    if (pipeline_name_columns(self, names) && pipeline_begin_rules(self))
+        return true;
     base->kind->free(base);
     return false;
 }
@@ -235,7 +239,7 @@ PyObject *pipeline_adopt(PyObject *object, PyObject *detector)
         return raise_error(&error);
     bool good = learner_enter(base, true);
     if (good) {
-        good = !copy || base->made || adopt(base, copy);
+        good = !copy || base->made || adopt(base, copy, base->names ? base->names : from->names);
         learner_leave(base);
     } else {
         oif_detector_free(copy);

@@ -14,7 +14,8 @@ typedef struct record {
     double severity;
     int8_t reason;
     uint8_t has_no_model;
-    uint8_t unused_too[6];
+    uint8_t unused_too[2];
+    uint32_t rule;
 } record;
 
 static record record_of(const oif_result *result)
@@ -31,6 +32,7 @@ static record record_of(const oif_result *result)
         .severity = result->severity,
         .reason = (int8_t)result->reason,
         .has_no_model = result->has_no_model,
+        .rule = result->rule,
     };
 }
 
@@ -299,13 +301,16 @@ static bool exchange(const row_job *job)
     return true;
 }
 
-/* Creates the pipeline for the first rows. */
+/* Creates the pipeline for the first rows. Names that come with rows must be known to its rules
+ * before the first of these is judged. */
 static bool prepare(const row_job *job)
 {
     learner *base = &job->self->base, *owner = job->owner;
+    PyObject *names = owner->names ? owner->names : job->rows->names;
     bool is_new = !base->made;
     return learner_prepare(owner, job->rows) && learner_prepare(base, job->rows) &&
-           (!is_new || derive_columns(job->self, owner->names ? owner->names : job->rows->names));
+           pipeline_name_columns(job->self, names) &&
+           (!is_new || (derive_columns(job->self, names) && pipeline_begin_rules(job->self)));
 }
 
 static bool take_room(row_job *job)
@@ -477,7 +482,7 @@ static PyObject *member(PyObject *members, Py_ssize_t i)
  * row, and that of tuple would copy another tuple. */
 static PyObject *result_as_python(const record *r)
 {
-    enum { FIELDS = 11 };
+    enum { FIELDS = 12 };
     if (!result_type) {
         PyErr_SetString(PyExc_SystemError, "the type of results is not set");
         return NULL;
@@ -490,7 +495,7 @@ static PyObject *result_as_python(const record *r)
                                 PyBool_FromLong(r->ready),        PyBool_FromLong(r->learned),
                                 member(episodes, r->episode),     member(grades, r->grade),
                                 PyFloat_FromDouble(r->severity),  member(reasons, r->reason),
-                                PyBool_FromLong(r->has_no_model)};
+                                PyBool_FromLong(r->has_no_model), PyLong_FromUnsignedLong(r->rule)};
     bool good = true;
     for (int i = 0; i < FIELDS; i++) {
         good = good && values[i];

@@ -77,7 +77,8 @@ def test_the_result_of_one_row_is_a_whole_named_tuple(history):
     assert type(result) is oif.Result and len(result) == len(oif.Result._fields) and not gc.is_tracked(result)
     assert result == oif.Result(*result) and hash(result) == hash(tuple(result))
     assert pickle.loads(pickle.dumps(result)) == result and result._replace(p=2.0).p == 2.0
-    assert list(map(type, result)) == [float] * 3 + [bool] * 3 + [oif.Episode, oif.Grade, float, oif.Reason, bool]
+    kinds = [float] * 3 + [bool] * 3 + [oif.Episode, oif.Grade, float, oif.Reason, bool, int]
+    assert list(map(type, result)) == kinds
 
 
 def test_a_row_with_and_without_key_and_time_go_the_same_way(history):

@@ -7,6 +7,7 @@ from conftest import same_bits
 import oif
 
 FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity", "reason", "has_no_model")
+FIELDS += ("rule",)
 
 
 @pytest.fixture

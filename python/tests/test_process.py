@@ -11,6 +11,7 @@ from conftest import VALUES_ONLY, same_bits
 import oif
 
 FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity", "reason", "has_no_model")
+FIELDS += ("rule",)
 
 
 @pytest.fixture

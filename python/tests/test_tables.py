@@ -52,7 +52,8 @@ def test_a_class_has_the_parameters_of_the_table(info):
 def test_a_pipeline_has_the_options_of_the_table():
     signature = signature_of(oif.Pipeline)
     roles = ("key", "time", "exclude", "category", "ignore_unknown")
-    for name in ("season", "diff", "rate", "log", "keep_original", *roles):  # these are no options of the table
+    rules = ("rules", "only_high", "only_low", "min_change")
+    for name in ("season", "diff", "rate", "log", "keep_original", *roles, *rules):  # these are no options of the table
         del signature[name]
     del signature["detector"]
     compare(_core.pipeline_info()["params"], signature)

@@ -19,7 +19,10 @@ GROUPS = {
     "Detectors": ["Detector", *oif._detectors.__all__],
     "Pipelines": ["Pipeline"],
     "Evaluation and snapshots": ["evaluate", "Evaluation", "Measured", "load"],
-    "Results": ["Result", "Attribution", "EpisodeInfo", "Season", "KeyInfo", "Silence", "Episode", "Grade", "Reason"],
+    "Results": [
+        *("Result", "Attribution", "EpisodeInfo", "Season", "KeyInfo", "Rule", "Silence"),
+        *("Episode", "Grade", "Reason"),
+    ],
 }
 ERRORS = "Errors and warnings"
 
