@@ -34,7 +34,7 @@ from ._evaluate import Evaluation, Measured, evaluate
 from ._incidents import Incident, IncidentMember, IncidentPlace, Incidents, IncidentShared
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, EpisodeInfo, Grade, KeyInfo, Reason, Result, Rule, Season, Silence
+from ._results import Attribution, Episode, EpisodeInfo, Expected, Grade, KeyInfo, Reason, Result, Rule, Season, Silence
 
 __all__ = [
     "Attribution",
@@ -46,6 +46,7 @@ __all__ = [
     "EpisodeInfo",
     "Error",
     "Evaluation",
+    "Expected",
     "FileError",
     "Grade",
     "Incident",

@@ -24,6 +24,7 @@ from ._results import (
     Alerting,
     Attribution,
     EpisodeInfo,
+    Expected,
     Explain,
     Grade,
     KeyInfo,
@@ -50,6 +51,12 @@ if TYPE_CHECKING:
 _Detector = Union[Detector, type[Detector], str]
 _GRADES = tuple(Grade)
 _REASONS = tuple(Reason)
+_BASES: dict[int, Literal["values", "season", "partner", "jump"]] = {
+    Reason.VALUES: "values",
+    Reason.SEASON: "season",
+    Reason.PARTNER: "partner",
+    Reason.JUMP: "jump",
+}
 _Season = Union[int, str, datetime.timedelta]
 
 
@@ -413,10 +420,41 @@ class Pipeline(Alerting):
         """Explain the row that was processed last: every column with its share of the score, its direction, and what is
         unusual about it."""
         attributions = self._explain()
-        names = self._learned_names(self.column_names) or range(len(attributions))
+        expected = self.expected()
         return [
-            Attribution(name, share, direction, _REASONS[reason], None if partner is None else names[partner])
-            for name, (share, direction, reason, partner) in zip(names, attributions)
+            Attribution(
+                one.column,
+                share,
+                direction,
+                _REASONS[reason],
+                None if partner is None else expected[partner].column,
+                one.value,
+                (one.low, one.high) if reason in _BASES and one.value == one.value and one.low <= one.high else None,
+            )
+            for one, (share, direction, reason, partner) in zip(expected, attributions)
+        ]
+
+    def expected(self) -> list[Expected]:
+        """What was expected of every column in the row that was processed last, and the value that came.
+
+        If a season, a partner or a jump is the reason for an anomaly, its column has the range that these expected; else it
+        is the range of recent rows.
+
+        >>> import numpy as np, oif
+        >>> rows = np.random.default_rng(1).normal([100, 5], size=(3000, 2))
+        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1))
+        >>> results = pipeline.process(rows)
+        >>> pipeline.process_one([140, 5]).anomaly
+        True
+        >>> [(one.column, one.value, round(one.low), round(one.high), one.by) for one in pipeline.expected()]
+        [(0, 140.0, 98, 102, 'values'), (1, 5.0, 3, 7, 'values')]
+        """
+        ranges = self._expected()
+        names = self._learned_names(self.column_names) or range(len(ranges))
+        is_name = [kind == "category" for _, kind in self._learned() or []]
+        return [
+            Expected(name, *(math.nan,) * 3, "values") if coded else Expected(name, value, low, high, _BASES[basis])
+            for name, coded, (value, low, high, basis) in zip(names, is_name, ranges)
         ]
 
     @property

@@ -213,12 +213,34 @@ class Rule(NamedTuple):
         return _json(self._asdict())
 
 
+class Expected(NamedTuple):
+    """What was expected of a column.
+
+    value: the number that came, as it was learned; NaN: it is missing, or a name
+    low, high: the range that was expected; NaN while unknown
+    by: what it was expected by: "values" of recent rows, of which about 97 in 100 are within; the "season", at this time of
+        earlier periods; its "partner"; or the row before ("jump")
+    """
+
+    column: Any
+    value: float
+    low: float
+    high: float
+    by: Literal["values", "season", "partner", "jump"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON: what is unknown as None."""
+        return _json(self._asdict())
+
+
 class Attribution(NamedTuple):
     """How much of a score is due to a column.
 
     direction: whether its number is low (-1), high (1) or neither (0), as one that is missing
     reason: what is unusual about it
     partner: the column that it no longer follows, for Reason.PARTNER; else None
+    value: the number that came, as it was learned; NaN: it is missing, or a name
+    expected: the range that was expected of it, (low, high); None: it is unknown, or the reason is not the size of the number
     """
 
     column: Any
@@ -226,9 +248,11 @@ class Attribution(NamedTuple):
     direction: int
     reason: Reason = Reason.VALUES
     partner: Any = None
+    value: float = math.nan
+    expected: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, for JSON: the reason as a word."""
+        """By name, for JSON: the reason as a word, what is unknown as None."""
         return _json(self._asdict())
 
 

@@ -322,6 +322,7 @@ PyObject *set_result_type(PyObject *module, PyObject *arguments);
 PyObject *pipeline_process(PyObject *self, PyObject *arguments);
 PyObject *pipeline_process_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
 PyObject *pipeline_explain(PyObject *self, PyObject *unused);
+PyObject *pipeline_expected(PyObject *self, PyObject *unused);
 PyObject *pipeline_learned(PyObject *self, PyObject *unused);
 
 /* ---- Types ---- */

@@ -383,6 +383,7 @@ static PyMethodDef methods[] = {
     {"_silent", pipeline_silent, METH_O, "_silent($self, seconds, /)\n--\n\n"},
     {"_change", pipeline_change, METH_O, "_change($self, options, /)\n--\n\n"},
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},
+    {"_expected", pipeline_expected, METH_NOARGS, "_expected($self, /)\n--\n\n"},
     {"_rules", pipeline_rules, METH_NOARGS, "_rules($self, /)\n--\n\n"},
     {"_set_rules", pipeline_set_rules, METH_O, "_set_rules($self, text, /)\n--\n\n"},
     {"_key_infos", pipeline_key_infos, METH_NOARGS, "_key_infos($self, /)\n--\n\n"},

@@ -567,6 +567,36 @@ PyObject *pipeline_explain(PyObject *object, PyObject *unused)
     return list;
 }
 
+/* (value, low, high, basis) */
+static PyObject *expected_tuple(double value, const oif_expected *expected)
+{
+    return Py_BuildValue("dddi", value, expected->low, expected->high, (int)expected->basis);
+}
+
+PyObject *pipeline_expected(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    pipeline_object *self = (pipeline_object *)object;
+    if (!learner_enter(&self->base, true)) /* it may unpack a model */
+        return NULL;
+    const oif_pipeline *made = self->base.made;
+    size_t columns = made ? oif_pipeline_learned_columns(made) : 0;
+    oif_expected *room = PyMem_Malloc((columns + 1) * sizeof *room);
+    PyObject *list = room ? PyList_New(0) : PyErr_NoMemory();
+    if (list && made)
+        oif_pipeline_expected(made, room);
+    const double *row = list && made ? oif_pipeline_learned_row(made) : NULL;
+    for (size_t i = 0; list && i < columns; i++) {
+        PyObject *tuple = expected_tuple(row ? row[i] : (double)NAN, &room[i]);
+        if (!tuple || PyList_Append(list, tuple) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(tuple);
+    }
+    learner_leave(&self->base);
+    PyMem_Free(room);
+    return list;
+}
+
 /* [(column, kind), ...]: the learned columns; None before the first row. */
 PyObject *pipeline_learned(PyObject *object, PyObject *unused)
 {

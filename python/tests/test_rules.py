@@ -1,6 +1,8 @@
-"""Rules hold back the alerts that they describe, wherever they come from, and say how many."""
+"""Rules hold back the alerts that they describe, wherever they come from, and say how many; and what was expected of a
+column is the range of those who judged it."""
 
 import copy
+import json
 import math
 import pickle
 
@@ -260,6 +262,51 @@ def test_a_state_file_has_rules_unless_others_are_given(tmp_path):
     pipeline.close()
 
 
-def test_rules_are_asked_in_vain_before_init():
-    with pytest.raises(RuntimeError):
-        oif.Pipeline.__new__(oif.Pipeline)._rules()
+# ---- What was expected ----
+
+
+def test_what_was_expected_of_columns():
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off")
+    assert pipeline.expected() == []
+    pipeline.process(rows_by_name(normal()))
+    assert judge(pipeline, latency=180).anomaly
+    latency, errors, memory = pipeline.expected()
+    assert (latency.column, latency.value, latency.by) == ("latency", 180, "values")
+    assert 90 < latency.low < 98 and 102 < latency.high < 110
+    assert errors.low < errors.value < errors.high and memory.column == "free memory"
+    why = pipeline.explain()[0]
+    assert (why.column, why.value, why.expected) == ("latency", 180, (latency.low, latency.high))
+    assert json.loads(json.dumps(why.to_dict()))["expected"] == [latency.low, latency.high]
+    assert latency.to_dict() == {"column": "latency", "value": 180, "low": latency.low, "high": latency.high, "by": "values"}
+    pipeline.process_one({"errors": 5.0})
+    missing = pipeline.explain()[0]
+    assert math.isnan(missing.value) and missing.expected is None and missing.to_dict()["value"] is None
+
+
+def test_a_season_says_what_it_expected():
+    hours = np.arange(24 * 90)
+    load = 50 + 20 * np.sin(hours * 2 * np.pi / 24) + np.random.default_rng(1).normal(size=len(hours))
+    load[2110:] = 68
+    pipeline = oif.Pipeline(season=24, alert_rate=0.01)
+    assert pipeline.process(load[:2111, None])["anomaly"][-1]
+    (one,) = pipeline.expected()
+    assert one.by == "season" and one.value == 68 and one.high < 60
+    assert pipeline.explain()[0].expected == (one.low, one.high)
+
+
+def test_columns_as_they_are_learned_have_ranges_and_names_have_none():
+    random = np.random.default_rng(2)
+    rows = [{"rx": 10.0 * i + random.normal(), "path": random.choice(["a", "b"])} for i in range(2000)]
+    pipeline = oif.Pipeline(diff="rx", category="path")
+    for row in rows:
+        pipeline.process_one(row)
+    by_column = {one.column: one for one in pipeline.expected()}
+    assert by_column["diff(rx)"].low < 10 < by_column["diff(rx)"].high
+    name = by_column["category(path)"]
+    assert math.isnan(name.value) and math.isnan(name.low) and name.to_dict()["high"] is None
+
+
+def test_rules_and_ranges_are_asked_in_vain_before_init():
+    for method in ("_rules", "_expected"):
+        with pytest.raises(RuntimeError):
+            getattr(oif.Pipeline.__new__(oif.Pipeline), method)()

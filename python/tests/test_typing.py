@@ -78,6 +78,7 @@ axes: npt.NDArray[np.object_] = oif.plot.data(rows, records)
 forest = oif.RollingIsolationForest(threads=2, ignore_unknown=True)
 missing: bool = oif.Pipeline(ignore_unknown=True).process_one([1.0]).has_no_model
 held: list[int] = [rule.held for rule in oif.Pipeline(rules=["mute reason=stuck"], min_change={"a": "20%"}).rules]
+ranges: list[tuple[float, float]] = [(one.low, one.high) for one in oif.Pipeline(only_high="a").expected()]
 strengths: list[float] = [season.strength for season in oif.Pipeline(season="auto", find_season=True, motion=True).season("a")]
 motion: str = oif.Pipeline(motion="auto").motion
 """

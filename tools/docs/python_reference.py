@@ -20,7 +20,7 @@ GROUPS = {
     "Pipelines": ["Pipeline"],
     "Evaluation and snapshots": ["evaluate", "Evaluation", "Measured", "load"],
     "Results": [
-        *("Result", "Attribution", "EpisodeInfo", "Season", "KeyInfo", "Rule", "Silence"),
+        *("Result", "Attribution", "Expected", "EpisodeInfo", "Season", "KeyInfo", "Rule", "Silence"),
         *("Episode", "Grade", "Reason"),
     ],
 }
