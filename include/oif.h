@@ -138,6 +138,8 @@ typedef enum oif_cause {
     OIF_CAUSE_UNKNOWN_KEY = 5,       /* the pipeline has no such key */
     OIF_CAUSE_KEY_TOO_LONG = 6,      /* a key is longer than OIF_KEY_MAX_BYTES */
     OIF_CAUSE_BAD_RULE = 7,          /* a line is not a rule */
+    OIF_CAUSE_UNKNOWN_EPISODE = 8,   /* the key has no such past episode, or no longer */
+    OIF_CAUSE_NO_EPISODES_KEPT = 9,  /* the pipeline keeps no past episodes */
 
     /* Rows */
     OIF_CAUSE_INFINITE_VALUE = 20,     /* a value or a time is infinite */
@@ -872,7 +874,7 @@ OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const ch
  *     and commas between several.
  *       column=     the column in the row, before it is derived;
  *                   columns without names are called 1, 2, ...
- *       direction=  high or low
+ *       direction=  high, low, or missing: there is no value
  *       change<     how far the value is outside what was expected:
  *                   in the unit of the column, or in percent of the nearer end
  *       reason=     values, stuck, season, partner, silence, new, rare, first,
@@ -908,6 +910,120 @@ typedef struct oif_rule_info {
 
 /* A rule from 0 on, in the order of the text. Returns false past the last. */
 OIF_API bool oif_pipeline_rule(const oif_pipeline *pipeline, size_t index, oif_rule_info *info);
+
+/* Adds rules behind those that there are. Otherwise as oif_pipeline_set_rules;
+ * error->line counts the lines of `text`. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_add_rules(oif_pipeline *pipeline, const char *text,
+                                                         size_t bytes, oif_error *error);
+
+/* ---- Pipelines: feedback ---- */
+
+/* People say which alerts were useless, and get rules proposed that hold back
+ * others of their kind:
+ *
+ *     oif_pipeline_keep_episodes(pipeline, true, &error)       before the rows
+ *     oif_pipeline_mark_episode(pipeline, "web-1", 5, 3, OIF_MARK_USELESS, &error)
+ *     oif_pipeline_propose(pipeline, proposals, 10)
+ *     oif_pipeline_add_rules(pipeline, proposals[0].rule, strlen(proposals[0].rule), &error)
+ *
+ * Marks change no model and no score. Only rules that are added do. */
+typedef enum oif_mark { OIF_MARK_NONE, OIF_MARK_USELESS, OIF_MARK_REAL } oif_mark;
+
+/* The most past episodes that are kept, over all keys. */
+enum { OIF_PAST_EPISODES_MAX = 256 };
+
+/* Keeps the last episodes from now on, or forgets them all.
+ * At first none are kept.
+ * They take 110 KB; each episode costs one explanation when it begins,
+ * other rows nothing.
+ * Scores stay the same. Clones and snapshots have the episodes
+ * (snapshots of single keys do not); a loaded pipeline continues to keep them.
+ *
+ * OIF_EMEMORY */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_keep_episodes(oif_pipeline *pipeline, bool keep,
+                                                             oif_error *error);
+
+/* A past episode; why it began is by its first row.
+ * Silent keys are not among them. */
+typedef struct oif_past_episode {
+    const char *key;  /* not NUL-terminated; valid until the next row */
+    size_t key_bytes; /* 0: without a key */
+    uint64_t number;  /* among the episodes of its key, from 1 */
+    uint64_t first_row;
+    double first_seconds; /* NaN if unknown */
+    double severity;
+    uint32_t column;     /* learned, with the highest share; OIF_UNKNOWN_COLUMN: unknown */
+    int32_t direction;   /* as in oif_attribution */
+    double change;       /* how far its value was outside what was expected; NaN: unknown */
+    double change_share; /* of what was expected: 0.2 is 20% */
+    oif_reason reason;
+    oif_mark mark;
+    bool is_key_cut; /* a long key: only its first bytes are kept */
+    uint8_t reserved_8[7];
+    uint64_t reserved[3];
+} oif_past_episode;
+
+/* The episode number `index`, from 0, the oldest first.
+ * Returns false past the last, and if none are kept. */
+OIF_API bool oif_pipeline_past_episode(const oif_pipeline *pipeline, size_t index,
+                                       oif_past_episode *episode);
+
+/* Whether episodes are kept. */
+OIF_API bool oif_pipeline_keeps_episodes(const oif_pipeline *pipeline);
+
+/* Marks a past episode, or removes its mark. Never allocates.
+ * If a key was removed and came back, its newest episode of this number.
+ *
+ * OIF_EVALUE   OIF_CAUSE_UNKNOWN_EPISODE: it never was, or is no longer kept
+ *              OIF_CAUSE_NO_EPISODES_KEPT */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_mark_episode(oif_pipeline *pipeline, const char *key,
+                                                            size_t key_bytes, uint64_t number,
+                                                            oif_mark mark, oif_error *error);
+
+/* What rules would have done to the past episodes. */
+typedef struct oif_rule_trial {
+    size_t episodes;     /* all past ones */
+    size_t held;         /* of these */
+    size_t useless_held; /* marked so */
+    size_t real_held;    /* marked so: these would be lost */
+    uint64_t reserved[2];
+} oif_rule_trial;
+
+/* Tries rules, as in oif_pipeline_set_rules, on the past episodes.
+ * `is_held` gets a value for each of them, in their order;
+ * NULL if that is not of interest. The pipeline does not change.
+ * Of an alert with more than 8 columns, the 8 with the highest shares count.
+ *
+ * OIF_EPARAM    as oif_pipeline_set_rules
+ * OIF_EVALUE    OIF_CAUSE_NO_EPISODES_KEPT
+ * OIF_EMEMORY */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_try_rules(const oif_pipeline *pipeline,
+                                                         const char *text, size_t bytes,
+                                                         oif_rule_trial *trial, bool *is_held,
+                                                         oif_error *error);
+
+/* A rule that holds back episodes that were marked useless. */
+typedef struct oif_proposal {
+    char rule[1024]; /* one line, without its end */
+    /* Past episodes of its kind: with the same column, direction and reason,
+     * and the same key if the rule has one. */
+    size_t kind_episodes;
+    size_t kind_held;    /* it would have held back */
+    size_t kind_useless; /* were marked so */
+    oif_rule_trial trial;
+    uint64_t reserved[2];
+} oif_proposal;
+
+/* Proposes rules: one for each kind of episode that was marked useless
+ * at least once, if no rule of the pipeline holds it back yet.
+ * A rule is as narrow as covers the useless ones,
+ * with a margin for the size of the change;
+ * it has a key if the kind came up for one key and there are others.
+ * No rule would have held back an episode that was marked real.
+ * Returns how many there are and stores the first `capacity` of them.
+ * Never allocates. */
+OIF_API size_t oif_pipeline_propose(const oif_pipeline *pipeline, oif_proposal *proposals,
+                                    size_t capacity);
 
 /* ---- Pipelines: questions ---- */
 

@@ -114,6 +114,8 @@ const char *oif_cause_name(oif_cause cause)
     case OIF_CAUSE_UNKNOWN_KEY: return "unknown_key";
     case OIF_CAUSE_KEY_TOO_LONG: return "key_too_long";
     case OIF_CAUSE_BAD_RULE: return "bad_rule";
+    case OIF_CAUSE_UNKNOWN_EPISODE: return "unknown_episode";
+    case OIF_CAUSE_NO_EPISODES_KEPT: return "no_episodes_kept";
     case OIF_CAUSE_INFINITE_VALUE: return "infinite_value";
     case OIF_CAUSE_NOT_A_NUMBER: return "not_a_number";
     case OIF_CAUSE_DASH: return "dash";

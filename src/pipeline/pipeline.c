@@ -121,6 +121,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     oif_column_names_free(pipeline->names);
     oif_column_names_free(pipeline->roles);
     oif_rules_free(pipeline->rules);
+    oif_past_episodes_free(pipeline->past);
     oif_derived_plan_free(&pipeline->plan);
     oif_memory_free(pipeline);
 }
@@ -419,6 +420,10 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         status = oif_column_names_clone(pipeline->roles, &made->roles, error);
     if (status == OIF_OK)
         status = oif_rules_clone(pipeline->rules, &made->rules, error);
+    if (status == OIF_OK && pipeline->past &&
+        !(made->past = oif_past_episodes_clone(pipeline->past)))
+        status = oif_fail(error, OIF_EMEMORY, "no memory for past episodes");
+    oif_pipeline_update_asks(made);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
@@ -545,6 +550,7 @@ oif_status oif_pipeline_set_rules(oif_pipeline *pipeline, const char *text, size
         return status;
     oif_rules_free(pipeline->rules);
     pipeline->rules = made;
+    oif_pipeline_update_asks(pipeline);
     return OIF_OK;
 }
 
@@ -561,13 +567,16 @@ bool oif_pipeline_rule(const oif_pipeline *pipeline, size_t index, oif_rule_info
 }
 
 const oif_row_rules *oif_pipeline_row_rules(const oif_pipeline *pipeline, uint32_t entry,
-                                            oif_row_rules *rules)
+                                            oif_row_question *asked)
 {
     const oif_key_entry *key = &pipeline->keys.entries[entry];
-    if (!pipeline->rules)
+    if (!pipeline->asks)
         return NULL;
-    *rules = (oif_row_rules){pipeline->rules, pipeline->names, {key->key, key->key_bytes}};
-    return rules;
+    asked->rules = (oif_row_rules){pipeline->rules,
+                                   pipeline->names,
+                                   {key->key, key->key_bytes},
+                                   pipeline->past ? &asked->causes : NULL};
+    return &asked->rules;
 }
 
 /* ---- Rows ---- */
@@ -613,9 +622,13 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
         return status;
     if (pipeline->budget.per_day > 0)
         lend_level(pipeline, model, seconds);
-    oif_row_rules rules;
-    oif_model_process(model, row, seconds, oif_pipeline_row_rules(pipeline, entry, &rules), result);
-    oif_pipeline_count_held(pipeline, result, seconds);
+    oif_row_question asked;
+    const oif_row_rules *rules = oif_pipeline_row_rules(pipeline, entry, &asked);
+    oif_model_process(model, row, seconds, rules, result);
+    if (rules) {
+        oif_pipeline_count_held(pipeline, result, seconds);
+        oif_pipeline_keep_episode(pipeline, model, pipeline->rows + 1, &asked, result);
+    }
     if (pipeline->budget.per_day > 0)
         pipeline->budget.level = model->level;
     oif_pipeline_await(pipeline, entry);
@@ -834,7 +847,8 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
     return sizeof *pipeline + oif_models_bytes(&pipeline->models) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
            oif_column_names_memory_bytes(pipeline->roles) + oif_rules_bytes(pipeline->rules) +
-           oif_keys_bytes(&pipeline->evicted.keys) + oif_silence_queue_bytes(&pipeline->silence) +
+           (pipeline->past ? sizeof *pipeline->past : 0) + oif_keys_bytes(&pipeline->evicted.keys) +
+           oif_silence_queue_bytes(&pipeline->silence) +
            pipeline->plan.count * sizeof *pipeline->plan.list;
 }
 

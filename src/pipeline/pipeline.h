@@ -33,6 +33,8 @@ struct oif_pipeline {
     oif_evicted_models evicted;
     oif_alert_budget budget;
     oif_rules *rules;          /* NULL: none */
+    oif_past_episodes *past;   /* NULL: they are not kept */
+    bool asks;                 /* there are rules, or episodes are kept */
     oif_silence_queue silence; /* of the entries of `keys` */
     oif_pool *pool;            /* NULL with one thread; clones start with NULL */
 };
@@ -69,10 +71,25 @@ oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_
 oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   oif_model **model, oif_error *error);
 
-/* What the model of an entry is asked with; `rules` is where it is put. NULL if there are no
- * rules. */
+/* What the model of an entry is asked with; `asked` is where it is put. NULL if there are no rules
+ * and no episodes are kept. */
+typedef struct oif_row_question {
+    oif_row_rules rules;
+    oif_alert_causes causes;
+} oif_row_question;
 const oif_row_rules *oif_pipeline_row_rules(const oif_pipeline *pipeline, uint32_t entry,
-                                            oif_row_rules *rules);
+                                            oif_row_question *asked);
+
+/* To be called after rules were set, or episodes are kept or no longer. */
+static inline void oif_pipeline_update_asks(oif_pipeline *pipeline)
+{
+    pipeline->asks = pipeline->rules || pipeline->past;
+}
+
+/* Keeps the episode that a row of a model has begun, if any and if they are kept. `row` is the
+ * number of the row, from 1. Threads may do so at the same time. */
+void oif_pipeline_keep_episode(const oif_pipeline *pipeline, const oif_model *model, uint64_t row,
+                               const oif_row_question *asked, const oif_result *result);
 
 /* Counts the row of which this is the result, if a rule held it back. */
 static inline void oif_pipeline_count_held(oif_pipeline *pipeline, const oif_result *result,

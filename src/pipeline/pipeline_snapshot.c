@@ -15,6 +15,7 @@
  *     then with evicted=keep
  *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
  *     RULE    the rules that hold back alerts, if there are any
+ *     PAST    optional: the last episodes, if they are kept
  *     ROLE    optional: the names of the columns that are the key and the time
  *
  * Without any key there is one STAT and one MODL, of the blank model. So there always is a state.
@@ -167,6 +168,7 @@ static oif_status save(const oif_pipeline *pipeline, save_parts parts, oif_write
     if (pipeline->evicted.is_kept)
         oif_evicted_models_write(&writer, &pipeline->evicted, parts.slots);
     oif_rules_write(&writer, pipeline->rules);
+    oif_past_episodes_write(&writer, pipeline->past);
     oif_roles_section_write(&writer, pipeline->roles);
     return oif_section_writer_close(&writer);
 }
@@ -393,17 +395,21 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
 /* Reads what may follow the models, up to the end. */
 static void read_tail(oif_section_reader *reader, oif_pipeline *p)
 {
-    enum { RULES, ROLES, END };
-    static const char *const tags[] = {OIF_SECTION_RULES, OIF_SECTION_ROLES, OIF_SECTION_END};
+    enum { RULES, PAST, ROLES, END };
+    static const char *const tags[] = {OIF_SECTION_RULES, OIF_SECTION_PAST, OIF_SECTION_ROLES,
+                                       OIF_SECTION_END};
     size_t next = 0;
     for (size_t first = RULES; reader->status == OIF_OK && next != END; first = next + 1) {
         next = first + oif_section_reader_expect_one(reader, tags + first, END + 1 - first);
         if (reader->status == OIF_OK && next == RULES)
             p->rules = oif_rules_read(reader);
+        else if (reader->status == OIF_OK && next == PAST)
+            p->past = oif_past_episodes_read(reader, p->rows, p->plan.derived_columns);
         else if (reader->status == OIF_OK && next == ROLES)
             p->roles = oif_roles_section_read(reader);
     }
     oif_section_reader_end(reader);
+    oif_pipeline_update_asks(p);
 }
 
 /* `bytes` as in oif_stored_kind. */

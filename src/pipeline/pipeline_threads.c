@@ -91,9 +91,13 @@ static void process_part(void *context, unsigned part)
         if (entry % shared->parts != part)
             continue;
         oif_model *model = view.keys.entries[entry].value;
-        oif_row_rules rules;
-        oif_model_process(model, given->rows + row * given->stride, seconds_of(given, row),
-                          oif_pipeline_row_rules(&view, entry, &rules), &given->results[row]);
+        oif_row_question asked;
+        const oif_row_rules *rules = oif_pipeline_row_rules(&view, entry, &asked);
+        oif_model_process(model, given->rows + row * given->stride, seconds_of(given, row), rules,
+                          &given->results[row]);
+        if (rules)
+            oif_pipeline_keep_episode(&view, model, view.rows + i + 1, &asked,
+                                      &given->results[row]);
         shared->deadlines[i] = oif_alerts_deadline(&model->alerts);
         view.last = entry;
         if (given->after)

@@ -44,6 +44,8 @@ static void every_cause_keeps_its_number_and_its_name(void **state)
         {5, "unknown_key"},
         {6, "key_too_long"},
         {7, "bad_rule"},
+        {8, "unknown_episode"},
+        {9, "no_episodes_kept"},
         {20, "infinite_value"},
         {21, "not_a_number"},
         {22, "dash"},

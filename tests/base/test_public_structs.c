@@ -31,6 +31,11 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_incident_info), 104);
     assert_int_equal(sizeof(oif_incident_member), 96);
     assert_int_equal(sizeof(oif_incident_shared), 56);
+    assert_int_equal(sizeof(oif_past_episode), 112);
+    assert_int_equal(sizeof(oif_rule_trial), 48);
+    assert_int_equal(sizeof(oif_proposal), 1112);
+    assert_int_equal(sizeof(oif_expected), 32);
+    assert_int_equal(sizeof(oif_rule_info), 48);
     assert_int_equal(sizeof(oif_reader_options), 64);
     assert_int_equal(sizeof(oif_record), 64);
     assert_int_equal(sizeof(oif_time_format), 64);

@@ -694,9 +694,54 @@ RUN(name_pipeline_roles)
     return oif_pipeline_name_roles(w->pipeline, "disk", NULL, error);
 }
 
+static const char a_rule[] = "mute column=1 direction=low";
+
+static void a_pipeline_with_feedback(world *w)
+{
+    oif_past past = {.row = 1, .number = 1, .first_row = 1, .first_seconds = NAN};
+    a_pipeline(w);
+    require_ok(oif_pipeline_set_rules(w->pipeline, a_rule, strlen(a_rule), NULL));
+    require_ok(oif_pipeline_keep_episodes(w->pipeline, true, NULL));
+    oif_past_set_key(&past, (oif_text){"a", 1});
+    oif_past_episodes_add(w->pipeline->past, &past);
+}
+
+static void a_saved_pipeline_with_feedback(world *w)
+{
+    a_pipeline_with_feedback(w);
+    require_ok(oif_pipeline_save(w->pipeline, write_tape, &w->tape, NULL));
+}
+
 RUN(set_rules)
 {
     return oif_pipeline_set_rules(w->pipeline, rules, strlen(rules), error);
+}
+
+RUN(check_rules)
+{
+    (void)w;
+    return oif_rules_check(rules, strlen(rules), error);
+}
+
+RUN(add_rules)
+{
+    return oif_pipeline_add_rules(w->pipeline, a_rule, strlen(a_rule), error);
+}
+
+RUN(keep_episodes)
+{
+    return oif_pipeline_keep_episodes(w->pipeline, true, error);
+}
+
+RUN(mark_episode)
+{
+    return oif_pipeline_mark_episode(w->pipeline, "a", 1, 1, OIF_MARK_USELESS, error);
+}
+
+RUN(try_rules)
+{
+    oif_rule_trial trial;
+    return oif_pipeline_try_rules(w->pipeline, a_rule, strlen(a_rule), &trial, NULL, error);
 }
 
 RUN(process_known_key)
@@ -1066,6 +1111,14 @@ static const struct call {
     {"oif_pipeline_name_roles", a_named_pipeline, name_pipeline_roles, true},
     {"oif_pipeline_set_rules", a_pipeline, set_rules, true},
     {"oif_pipeline_set_rules", a_named_pipeline, set_rules, true},
+    {"oif_rules_check", nothing, check_rules, true},
+    {"oif_pipeline_add_rules", a_pipeline_with_feedback, add_rules, true},
+    {"oif_pipeline_keep_episodes", a_pipeline, keep_episodes, true},
+    {"oif_pipeline_mark_episode", a_pipeline_with_feedback, mark_episode, false},
+    {"oif_pipeline_try_rules", a_pipeline_with_feedback, try_rules, true},
+    {"oif_pipeline_clone", a_pipeline_with_feedback, clone_pipeline, true},
+    {"oif_pipeline_load", a_saved_pipeline_with_feedback, load_pipeline, true},
+    {"oif_pipeline_process", a_pipeline_with_feedback, process_known_key, false},
     {"oif_pipeline_process", a_pipeline, process_known_key, false},
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},

@@ -22,7 +22,7 @@
 #include "pipeline/alerts/score_history.h"
 #include "pipeline/columns/derived_columns.h"
 #include "pipeline/columns/motion.h"
-#include "pipeline/rules/rules.h"
+#include "pipeline/rules/past_episodes.h"
 #include "pipeline/senses/senses.h"
 
 typedef enum oif_learn {
@@ -153,15 +153,17 @@ size_t oif_model_memory_bytes(const oif_model *model);
 /* Whether it has learned enough to report anomalies. */
 bool oif_model_ready(const oif_model *model);
 
-/* What rules are asked with: the key of the row and the names of the columns, or NULL. */
+/* What rules are asked with: the key of the row and the names of the columns, or NULL. And where to
+ * put the causes of an anomaly that may begin an episode; NULL: they are not wanted. */
 typedef struct oif_row_rules {
-    const oif_rules *rules;
+    const oif_rules *rules; /* NULL: none */
     const oif_column_names *names;
     oif_text key;
+    oif_alert_causes *causes;
 } oif_row_rules;
 
 /* Scores, judges and learns a row without infinities. `seconds` is its time; NaN if unknown.
- * `rules`: NULL if there are none. */
+ * `rules`: NULL if there are none and no causes are wanted. */
 void oif_model_process(oif_model *model, const double *row, double seconds,
                        const oif_row_rules *rules, oif_result *result);
 

@@ -137,6 +137,9 @@ void oif_model_judge_values(oif_model *model, const oif_row_scores *scores, oif_
 uint32_t oif_model_muted_by(oif_model *model, const oif_row_rules *rules, double seconds,
                             const oif_result *result);
 
+/* Which columns caused an anomaly. Ask before the row is learned, as rules are. */
+void oif_model_find_causes(oif_model *model, const oif_result *result, oif_alert_causes *causes);
+
 /* Raises the score of a row in which a column has its first value. */
 void oif_model_judge_first_value(const oif_model *model, oif_row_scores *scores);
 

@@ -210,6 +210,16 @@ static void hold_back(oif_model *m, const oif_row_rules *rules, double seconds,
     result->grade = OIF_GRADE_NONE;
 }
 
+/* What happens with an anomaly if there are rules, or its causes are wanted. */
+static void ask_rules(oif_model *m, const oif_row_rules *rules, double seconds,
+                      oif_row_scores *scores, oif_result *result)
+{
+    if (rules->rules)
+        hold_back(m, rules, seconds, scores, result);
+    if (result->anomaly && rules->causes && !m->alerts.in_episode)
+        oif_model_find_causes(m, result, rules->causes);
+}
+
 /* Scores, judges and learns the shingle, which has no infinities. Returns who found an anomaly, as
  * in opened_by. */
 static uint32_t score_recent(oif_model *m, const double *row, double seconds,
@@ -226,7 +236,7 @@ static uint32_t score_recent(oif_model *m, const double *row, double seconds,
     if (result->anomaly) /* it must not make the next rows anomalies too */
         m->severities[m->rows % m->options.persistence] = 0;
     if (result->anomaly && rules)
-        hold_back(m, rules, seconds, &scores, result);
+        ask_rules(m, rules, seconds, &scores, result);
     count_anomalies(m, result->anomaly);
     result->learned = is_acceptable(m, row, result->anomaly);
     if (result->learned) {
@@ -300,7 +310,8 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
 {
     row = derive_row(model, row, seconds);
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
-    const uint32_t ignored = rules ? oif_rules_ignore(rules->rules, rules->key, seconds) : 0;
+    const uint32_t ignored =
+        rules && rules->rules ? oif_rules_ignore(rules->rules, rules->key, seconds) : 0;
     if (ignored > 0) {
         process_ignored(model, row, seconds, ignored, result);
         return;

@@ -2,17 +2,19 @@
 #include "pipeline/model/model_parts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+/* Columns with smaller shares do not decide. */
+static const double least_share = 0.02;
+
 /* How far a value is outside a range, and as a share of its nearer end. */
-static void measure_change(const oif_expected *expected, double value, oif_rule_question *asked)
+static void measure_change(const oif_expected *expected, double value, oif_alert_cause *cause)
 {
     const double below = expected->low - value, above = value - expected->high,
                  outside = below > above ? below : above,
                  end = fabs(below > above ? expected->low : expected->high);
-    asked->change = outside > 0 ? outside : outside <= 0 ? 0 : NAN;
-    asked->change_share = asked->change > 0 ? asked->change / end : asked->change;
+    cause->change = outside > 0 ? outside : outside <= 0 ? 0 : NAN;
+    cause->change_share = cause->change > 0 ? cause->change / end : cause->change;
 }
 
 /* Whether the reason is about how large a value is. */
@@ -22,47 +24,53 @@ static bool has_size(oif_reason reason)
            reason == OIF_REASON_PARTNER || reason == OIF_REASON_JUMP;
 }
 
-/* The question about a column; `number` has room for the name of a column without one. */
-static oif_rule_question question_about(const oif_model *m, const oif_row_rules *rules,
-                                        size_t column, char number[24])
+static oif_alert_cause cause_of(const oif_model *m, const oif_finding *found, double share)
 {
-    const size_t source = oif_derived_source(m->plan, column, &(oif_derive){OIF_DERIVE_NONE});
-    const char *name = oif_column_names_at(rules->names, source);
-    if (!name) {
-        snprintf(number, 24, "%zu", source + 1);
-        name = number;
-    }
-    return (oif_rule_question){.column = {name, strlen(name)}, .key = rules->key};
+    oif_alert_cause cause = {.column = found->column,
+                             .direction = found->direction,
+                             .share = share,
+                             .change = NAN,
+                             .change_share = NAN};
+    const oif_expected expected = oif_model_expected(m, found->column);
+    if (has_size(found->reason))
+        measure_change(&expected, last_row_of(m)[found->column], &cause);
+    return cause;
+}
+
+/* The part that a column has in a score by the detectors. */
+static oif_alert_cause cause_by_value(const oif_model *m, uint32_t column, double share)
+{
+    const oif_finding found = {.column = column, .direction = oif_model_direction(m, column)};
+    return cause_of(m, &found, share);
 }
 
 /* Asks about one column. */
-static uint32_t ask(const oif_model *m, const oif_row_rules *rules, const oif_finding *found,
-                    double seconds)
+static uint32_t ask(const oif_model *m, const oif_row_rules *rules, oif_reason reason,
+                    const oif_alert_cause *cause, double seconds)
 {
-    char number[24];
-    oif_rule_question asked = question_about(m, rules, found->column, number);
-    const oif_expected expected = oif_model_expected(m, found->column);
-    asked.reason = found->reason;
-    asked.direction = found->direction;
-    asked.seconds = seconds;
-    asked.change = asked.change_share = NAN;
-    if (has_size(found->reason))
-        measure_change(&expected, last_row_of(m)[found->column], &asked);
+    char number[OIF_COLUMN_NUMBER_BYTES];
+    const oif_rule_columns columns = {m->plan, rules->names};
+    const oif_rule_question asked = {.column =
+                                         oif_rule_column_name(&columns, cause->column, number),
+                                     .key = rules->key,
+                                     .reason = reason,
+                                     .direction = cause->direction,
+                                     .change = cause->change,
+                                     .change_share = cause->change_share,
+                                     .seconds = seconds};
     return oif_rules_mute(rules->rules, &asked);
 }
 
-/* Columns with small shares do not decide. */
 static uint32_t ask_about_values(oif_model *m, const oif_row_rules *rules, double seconds)
 {
-    const double least = 0.02;
     const double *shares = oif_model_shares(m);
     double held = 0, open = 0, most = 0;
     uint32_t rule = 0;
     for (uint32_t i = 0; i < m->columns; i++) {
-        if (!(shares[i] > least))
+        if (!(shares[i] > least_share))
             continue;
-        const oif_finding found = {.column = i, .direction = oif_model_direction(m, i)};
-        const uint32_t by = ask(m, rules, &found, seconds);
+        const oif_alert_cause cause = cause_by_value(m, i, shares[i]);
+        const uint32_t by = ask(m, rules, OIF_REASON_VALUES, &cause, seconds);
         *(by > 0 ? &held : &open) += shares[i];
         if (by > 0 && shares[i] > most) {
             most = shares[i];
@@ -72,11 +80,48 @@ static uint32_t ask_about_values(oif_model *m, const oif_row_rules *rules, doubl
     return held >= open ? rule : 0;
 }
 
+static bool is_by_values(const oif_model *m, const oif_result *result)
+{
+    return result->reason == OIF_REASON_VALUES && m->judge < m->detector_count;
+}
+
 uint32_t oif_model_muted_by(oif_model *model, const oif_row_rules *rules, double seconds,
                             const oif_result *result)
 {
-    if (result->reason == OIF_REASON_VALUES && model->judge < model->detector_count)
+    if (is_by_values(model, result))
         return ask_about_values(model, rules, seconds);
     const oif_finding found = oif_model_finding(model);
-    return ask(model, rules, &found, seconds);
+    const oif_alert_cause cause = cause_of(model, &found, 1);
+    return ask(model, rules, found.reason, &cause, seconds);
+}
+
+/* ---- Causes to keep ---- */
+
+/* Keeps the highest shares, in their order; of equal ones, the first column. */
+static void keep_cause(oif_alert_causes *causes, const oif_alert_cause *cause)
+{
+    uint32_t at = causes->count < OIF_ALERT_CAUSES_MAX ? causes->count++ : OIF_ALERT_CAUSES_MAX - 1;
+    if (causes->list[at].share >= cause->share)
+        return;
+    for (; at > 0 && causes->list[at - 1].share < cause->share; at--)
+        causes->list[at] = causes->list[at - 1];
+    causes->list[at] = *cause;
+}
+
+void oif_model_find_causes(oif_model *model, const oif_result *result, oif_alert_causes *causes)
+{
+    memset(causes, 0, sizeof *causes);
+    if (!is_by_values(model, result)) {
+        const oif_finding found = oif_model_finding(model);
+        const oif_alert_cause cause = cause_of(model, &found, 1);
+        causes->reason = (uint32_t)found.reason;
+        keep_cause(causes, &cause);
+        return;
+    }
+    const double *shares = oif_model_shares(model);
+    for (uint32_t i = 0; i < model->columns; i++)
+        if (shares[i] > least_share) {
+            const oif_alert_cause cause = cause_by_value(model, i, shares[i]);
+            keep_cause(causes, &cause);
+        }
 }

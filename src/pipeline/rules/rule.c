@@ -66,6 +66,11 @@ static const char *const day_words[] = {"mon", "tue", "wed", "thu", "fri", "sat"
 static const char *const reason_words[] = {"values", "stuck", "season", "partner", "silence", "new",
                                            "rare",   "first", "jump",   "flutter", "shape",   NULL};
 
+const char *oif_rule_reason_word(oif_reason reason)
+{
+    return reason_words[reason];
+}
+
 /* ---- Values ---- */
 
 /* The part of a list before the next comma, which is taken off it. */
@@ -111,7 +116,10 @@ static bool take_reasons(oif_rule *rule, oif_text value)
 
 static bool take_direction(oif_rule *rule, oif_text value)
 {
-    rule->direction = is_word(value, "high") ? 1 : is_word(value, "low") ? -1 : 0;
+    rule->direction = is_word(value, "high")      ? 1
+                      : is_word(value, "low")     ? -1
+                      : is_word(value, "missing") ? OIF_RULE_MISSING
+                                                  : 0;
     return rule->direction != 0;
 }
 
@@ -188,7 +196,7 @@ static const struct condition {
     bool (*take)(oif_rule *rule, oif_text value);
 } conditions[] = {
     {"column=", "latency or disk_*", take_column},
-    {"direction=", "high or low", take_direction},
+    {"direction=", "high, low or missing", take_direction},
     {"change<", "20% or 5, in the unit of the column", take_change},
     {"reason=", "values, stuck, season, partner, silence, new, rare, first, jump, flutter or shape",
      take_reasons},
@@ -371,9 +379,17 @@ static bool is_small(const oif_rule *rule, const oif_rule_question *q)
     return rule->is_percent ? q->change_share * 100 < rule->change : q->change < rule->change;
 }
 
+/* A value without a direction is missing. Other reasons may have none, too. */
+static bool has_direction(const oif_rule *rule, const oif_rule_question *q)
+{
+    if (rule->direction == OIF_RULE_MISSING)
+        return q->direction == 0 && q->reason == OIF_REASON_VALUES;
+    return rule->direction == 0 || rule->direction == q->direction;
+}
+
 bool oif_rule_matches(const oif_rule *rule, const oif_rule_question *question)
 {
-    return !rule->ignores && (rule->direction == 0 || rule->direction == question->direction) &&
+    return !rule->ignores && has_direction(rule, question) &&
            (rule->reasons == 0 || rule->reasons >> question->reason & 1) &&
            (rule->change == 0 || is_small(rule, question)) &&
            (rule->columns.bytes == 0 ||

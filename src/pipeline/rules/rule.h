@@ -14,7 +14,7 @@
 #include "oif_rows.h"
 #include "pipeline/rules/zone.h"
 
-enum { OIF_RULE_TEXT_BYTES = 1024 };
+enum { OIF_RULE_TEXT_BYTES = 1024, OIF_RULE_MISSING = 2 };
 
 /* A part of a rule's text; no bytes: none was given. */
 typedef struct oif_rule_part {
@@ -24,7 +24,7 @@ typedef struct oif_rule_part {
 typedef struct oif_rule {
     uint32_t text_bytes;
     uint32_t ignores;         /* 1: `ignore`, 0: `mute` */
-    int32_t direction;        /* 1: high, -1: low, 0: any */
+    int32_t direction;        /* 1: high, -1: low, 0: any, OIF_RULE_MISSING */
     uint32_t reasons;         /* a bit for each oif_reason; 0: any */
     double change;            /* smaller changes match; 0: any */
     uint32_t is_percent;      /* of what was expected */
@@ -61,6 +61,9 @@ static inline oif_text oif_rule_text(const oif_rule *rule, oif_rule_part part)
 {
     return (oif_text){rule->text + part.at, part.bytes};
 }
+
+/* The word for a reason. */
+const char *oif_rule_reason_word(oif_reason reason);
 
 /* Whether a text matches a pattern with * and ?, or one of several, between commas. */
 bool oif_pattern_matches(oif_text pattern, oif_text text);

@@ -1,0 +1,149 @@
+/* The past episodes of a pipeline: kept, marked, and rules proposed from them. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/rules/proposals.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- Keeping ---- */
+
+oif_status oif_pipeline_keep_episodes(oif_pipeline *pipeline, bool keep, oif_error *error)
+{
+    if (keep && !pipeline->past && !(pipeline->past = oif_past_episodes_new()))
+        return oif_fail(error, OIF_EMEMORY, "no memory for past episodes");
+    if (!keep) {
+        oif_past_episodes_free(pipeline->past);
+        pipeline->past = NULL;
+    }
+    oif_pipeline_update_asks(pipeline);
+    return OIF_OK;
+}
+
+bool oif_pipeline_keeps_episodes(const oif_pipeline *pipeline)
+{
+    return pipeline->past != NULL;
+}
+
+void oif_pipeline_keep_episode(const oif_pipeline *pipeline, const oif_model *model, uint64_t row,
+                               const oif_row_question *asked, const oif_result *result)
+{
+    if (!pipeline->past || result->episode != OIF_EPISODE_BEGINS)
+        return;
+    const oif_episode_info *episode = &model->alerts.episode;
+    oif_past past = {.row = row,
+                     .number = episode->number,
+                     .first_row = episode->first_row,
+                     .first_seconds = episode->first_seconds,
+                     .severity = result->severity,
+                     .causes = asked->causes};
+    oif_past_set_key(&past, asked->rules.key);
+    oif_past_episodes_add(pipeline->past, &past);
+}
+
+/* ---- Asking and marking ---- */
+
+bool oif_pipeline_past_episode(const oif_pipeline *pipeline, size_t index,
+                               oif_past_episode *episode)
+{
+    if (!pipeline->past || index >= pipeline->past->count)
+        return false;
+    const oif_past *past = &pipeline->past->list[index];
+    const oif_alert_cause none = {.column = OIF_UNKNOWN_COLUMN, .change = NAN, .change_share = NAN},
+                          *cause = past->causes.count > 0 ? &past->causes.list[0] : &none;
+    *episode = (oif_past_episode){.key = past->key_bytes > 0 ? past->key : NULL,
+                                  .key_bytes = oif_past_key(past).bytes,
+                                  .number = past->number,
+                                  .first_row = past->first_row,
+                                  .first_seconds = past->first_seconds,
+                                  .severity = past->severity,
+                                  .column = cause->column,
+                                  .direction = cause->direction,
+                                  .change = cause->change,
+                                  .change_share = cause->change_share,
+                                  .reason = (oif_reason)past->causes.reason,
+                                  .mark = (oif_mark)past->mark,
+                                  .is_key_cut = past->key_bytes > OIF_PAST_KEY_BYTES};
+    return true;
+}
+
+static oif_status fail_without(oif_error *error)
+{
+    return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_NO_EPISODES_KEPT,
+                            "the pipeline keeps no past episodes");
+}
+
+oif_status oif_pipeline_mark_episode(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                     uint64_t number, oif_mark mark, oif_error *error)
+{
+    if (!pipeline->past)
+        return fail_without(error);
+    if ((unsigned)mark > OIF_MARK_REAL)
+        return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_PARAMETER_RANGE,
+                                "%d is not a mark of an episode", (int)mark);
+    oif_past *episode = oif_past_episodes_find(pipeline->past, (oif_text){key, key_bytes}, number);
+    if (!episode)
+        return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_UNKNOWN_EPISODE,
+                                "there is no past episode %" PRIu64
+                                " of this key; the last %d of all keys are kept",
+                                number, OIF_PAST_EPISODES_MAX);
+    episode->mark = mark;
+    return OIF_OK;
+}
+
+/* ---- Rules ---- */
+
+static oif_rule_columns columns_of(const oif_pipeline *pipeline)
+{
+    return (oif_rule_columns){&pipeline->plan, pipeline->names};
+}
+
+oif_status oif_pipeline_try_rules(const oif_pipeline *pipeline, const char *text, size_t bytes,
+                                  oif_rule_trial *trial, bool *is_held, oif_error *error)
+{
+    oif_rules *rules;
+    if (!pipeline->past)
+        return fail_without(error);
+    oif_status status = oif_rules_new(text, bytes, pipeline->names, NULL, &rules, error);
+    if (status != OIF_OK)
+        return status;
+    const oif_rule_columns columns = columns_of(pipeline);
+    *trial = oif_rules_try(pipeline->past, rules ? rules->list : NULL, rules ? rules->count : 0,
+                           &columns, is_held);
+    oif_rules_free(rules);
+    return OIF_OK;
+}
+
+size_t oif_pipeline_propose(const oif_pipeline *pipeline, oif_proposal *proposals, size_t capacity)
+{
+    const oif_rule_columns columns = columns_of(pipeline);
+    const bool has_keys = pipeline->keys.count + pipeline->evicted.count > 1;
+    return pipeline->past ? oif_rules_propose(pipeline->past, pipeline->rules, &columns, has_keys,
+                                              proposals, capacity)
+                          : 0;
+}
+
+oif_status oif_pipeline_add_rules(oif_pipeline *pipeline, const char *text, size_t bytes,
+                                  oif_error *error)
+{
+    const oif_rules *before = pipeline->rules;
+    const size_t lines = before ? before->count : 0;
+    size_t count = 0;
+    char *all = oif_memory_new(lines * OIF_RULE_TEXT_BYTES + bytes + 1);
+    if (!all)
+        return oif_fail(error, OIF_EMEMORY, "no memory for the rules");
+    for (size_t i = 0; i < lines; i++) {
+        memcpy(all + count, before->list[i].text, before->list[i].text_bytes);
+        count += before->list[i].text_bytes;
+        all[count++] = '\n';
+    }
+    if (bytes > 0)
+        memcpy(all + count, text, bytes);
+    oif_status status = oif_pipeline_set_rules(pipeline, all, count + bytes, error);
+    if (status == OIF_EPARAM && error && error->line > lines)
+        error->line -= lines;
+    oif_memory_free(all);
+    return status;
+}
