@@ -21,6 +21,7 @@ static const known_command commands[] = {
     {&serve_command, server_program_run},
     {&state_command, state_run},
     {&inspect_command, inspect_run},
+    {&feedback_command, feedback_run},
     {&demo_command, demo_run},
     {&detectors_command, detectors_run},
     {&generate_command, generate_run},

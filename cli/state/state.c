@@ -100,6 +100,16 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     return code;
 }
 
+/* For 'oif feedback'. */
+static exit_code keep_episodes(cli_state *state)
+{
+    oif_error error;
+    if (!state->path || state->is_frozen ||
+        oif_pipeline_keep_episodes(state->pipeline, true, &error) == OIF_OK)
+        return EXIT_OK;
+    return complain(EXIT_FAILED, "%s", error.message);
+}
+
 static exit_code make_pipeline(cli_state *state, const cli_settings *settings,
                                const cli_columns *columns)
 {
@@ -112,7 +122,7 @@ static exit_code make_pipeline(cli_state *state, const cli_settings *settings,
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(state->file, state->pipeline, &error) != OIF_OK)
         code = complain(EXIT_FAILED, "%s", error.message);
-    return code;
+    return code == EXIT_OK ? keep_episodes(state) : code;
 }
 
 exit_code state_start(cli_state *state, const cli_settings *settings, const cli_columns *columns)
@@ -126,6 +136,8 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
                         "same ones with --columns or --exclude, or name another state",
                         state->path, oif_pipeline_columns(state->pipeline), columns->count);
     exit_code code = derive_compare(state->pipeline, settings, columns);
+    if (code == EXIT_OK)
+        code = keep_episodes(state);
     if (code != EXIT_OK)
         return code;
     uint64_t rows = oif_pipeline_rows(state->pipeline);

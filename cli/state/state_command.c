@@ -222,26 +222,29 @@ static exit_code complain_no_key(const char *path, const char *key)
                     path, key, path_to_paste(path, pasted));
 }
 
-static exit_code show(const cli_settings *settings)
+exit_code state_read(const cli_settings *settings, pipeline_function show)
 {
     oif_pipeline *pipeline = NULL;
     oif_error error;
     oif_status status = oif_pipeline_load_file(settings->file, &pipeline, &error);
     if (status != OIF_OK)
         return complain_load(settings->file, status, &error);
+    exit_code code = show(settings, pipeline);
+    oif_pipeline_free(pipeline);
+    return code;
+}
+
+static exit_code show(const cli_settings *settings, oif_pipeline *pipeline)
+{
     file_facts file = facts_of(settings->file);
     if (settings->keys.list)
         print_keys(pipeline, settings->json);
     else
         (settings->json ? print_json_state : print_state)(pipeline, &file);
-    oif_pipeline_free(pipeline);
     return EXIT_OK;
 }
 
-/* What is done to a pipeline whose state file is held; EXIT_OK: save the file. */
-typedef exit_code (*change_function)(const cli_settings *settings, oif_pipeline *pipeline);
-
-static exit_code change(const cli_settings *settings, change_function make, bool saves)
+exit_code state_change(const cli_settings *settings, pipeline_function make, bool saves)
 {
     oif_state_file *file = NULL;
     oif_pipeline *pipeline = NULL;
@@ -351,7 +354,7 @@ static exit_code export_from_file(const cli_settings *settings)
     bool is_on_disk = oif_pipeline_key(pipeline, key, strlen(key), &info) && info.is_evicted;
     exit_code code = is_on_disk ? EXIT_OK : export_key(settings, pipeline);
     oif_pipeline_free(pipeline);
-    return is_on_disk ? change(settings, export_key, false) : code;
+    return is_on_disk ? state_change(settings, export_key, false) : code;
 }
 
 /* ---- Importing ---- */
@@ -397,10 +400,10 @@ exit_code state_run(const cli_settings *settings)
         return complain(EXIT_USAGE,
                         "--as needs --import FILE, whose key it renames; leave --as out");
     if (keys->drop)
-        return change(settings, drop_key, true);
+        return state_change(settings, drop_key, true);
     if (keys->import)
-        return change(settings, import_key, true);
-    return keys->export_key ? export_from_file(settings) : show(settings);
+        return state_change(settings, import_key, true);
+    return keys->export_key ? export_from_file(settings) : state_read(settings, show);
 }
 
 static const cli_option options[] = {

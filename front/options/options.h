@@ -81,6 +81,14 @@ typedef struct key_settings {
     const char *drop, *export_key, *to, *import, *as;
 } key_settings;
 
+/* What `oif feedback` is asked for; NULL or 0: not given. */
+typedef struct feedback_settings {
+    const char *useless, *real, *unmark; /* episodes: "3", "web-1#3" */
+    bool propose;
+    uint64_t accept; /* a proposal, from 1 */
+    const char *try_rule;
+} feedback_settings;
+
 /* What `oif serve` is asked for; NULL or 0: not given. */
 typedef struct serve_settings {
     const char *listen, *data, *config;
@@ -125,6 +133,7 @@ typedef struct cli_settings {
     generate_settings generate;
     eval_settings eval;
     key_settings keys;
+    feedback_settings feedback;
     serve_settings serve;
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;

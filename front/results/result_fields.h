@@ -95,6 +95,9 @@ void result_fields_note_clash(const result_fields *fields, const column_source *
 void result_fields_unusual_text(oif_reason reason, int direction, double value, const char *partner,
                                 char *text, size_t capacity);
 
+/* "values", "stuck", "new_value": a reason in JSON. */
+const char *result_fields_reason_word(oif_reason reason);
+
 /* One reason of a row, counted from 0, the strongest: its column among those that are learned;
  * "low", "high", "odd", "missing", "new", "rare"; and "high", "stuck", "new value 'crashed'". */
 size_t result_fields_reason_column(const row_verdict *verdict, size_t reason);

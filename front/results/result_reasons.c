@@ -82,7 +82,7 @@ static const char *unusual_text(const row_verdict *verdict, size_t column,
 }
 
 /* For programs: which sense it was. */
-static const char *reason_word(oif_reason reason)
+const char *result_fields_reason_word(oif_reason reason)
 {
     static const char *const words[] = {"values",  "stuck",     "season",     "partner",
                                         "silence", "new_value", "rare_value", "first_value",
@@ -248,7 +248,7 @@ static bool write_reason_json(const row_verdict *verdict, size_t column)
     output_print(",\"direction\":\"%s\",\"share\":%.2f", result_fields_direction(verdict, column),
                  why->share);
     if (why->reason != OIF_REASON_VALUES)
-        output_print(",\"reason\":\"%s\"", reason_word(why->reason));
+        output_print(",\"reason\":\"%s\"", result_fields_reason_word(why->reason));
     if (why->reason == OIF_REASON_PARTNER)
         write_json_string("partner", partner);
     const oif_text *category = category_text(verdict, column);
@@ -301,7 +301,7 @@ bool result_episode_write_json(const row_verdict *verdict)
     output_print(",\"direction\":\"%s\"",
                  is_missing ? "missing" : found_word(episode->reason, episode->direction));
     if (episode->reason != OIF_REASON_VALUES)
-        output_print(",\"reason\":\"%s\"", reason_word(episode->reason));
+        output_print(",\"reason\":\"%s\"", result_fields_reason_word(episode->reason));
     output_text(",\"value\":");
     return result_number_write(fields, episode->value, "null") && output_text("}");
 }

@@ -20,7 +20,7 @@ sys.path.insert(0, str(CHECKOUT / "tools" / "check"))
 
 import check_docs  # noqa: E402  (tools/check is on the path only now)
 
-COMMANDS = ("score", "eval", "serve", "state", "inspect", "generate", "detectors", "demo")
+COMMANDS = ("score", "eval", "serve", "state", "inspect", "feedback", "generate", "detectors", "demo")
 HEADERS = ("oif.h", "oif_rows.h")
 
 

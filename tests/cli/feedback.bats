@@ -1,0 +1,167 @@
+# oif feedback: useless alerts are marked, rules are proposed, and a rule that is accepted mutes their kind.
+
+load helper
+
+# Two hosts: the latency of web-1 is high now and then, the errors of web-2 are, too.
+make_hosts() { # make_hosts ROWS [FIRST]
+    awk -v rows="$1" -v first="${2:-0}" 'BEGIN { OFS = ","; state = 1; print "host,latency,errors,t"
+        for (i = 0; i < rows; i++)
+            for (k = 1; k <= 2; k++) {
+                state = state * 16807 % 2147483647; x = 100 + state % 1000 / 500
+                state = state * 16807 % 2147483647; y = state % 1000 / 100
+                if (i > 1000 && i % 300 == 0 && k == 1) x += 30
+                if (i > 1000 && i % 700 == 0 && k == 2) y += 80
+                if (i >= first) print "web-" k, x, y, 1700000000 + 10 * i } }' > hosts.csv
+}
+
+learn() { # learn STATE [OPTION...]
+    "$OIF" score --key host --time t --state "$@" hosts.csv > scored.csv
+}
+
+# Of the state `s`: fields of each past episode.
+past() { # past EXPRESSION
+    "$OIF" feedback --json s | python3 -c "import json, sys
+for line in sys.stdin:
+    e = json.loads(line)
+    print($1)"
+}
+
+@test "the past episodes are listed with their causes" {
+    make_hosts 2500
+    learn s
+    oif feedback s
+    exits 0
+    contains "${lines[0]}" "mark"
+    contains "$output" "web-1#"
+    contains "$output" "latency high by 2"
+    contains "$output" "2023-11-1"
+    past '(e["key"], e["column"], e["direction"], e["reason"], e["mark"])' > list
+    [ "$(grep -cF "('web-1', 'latency', 'high', 'values', 'none')" list)" -ge 3 ]
+    [ "$(grep -cF "('web-2', 'errors', 'high', 'values', 'none')" list)" -ge 2 ]
+}
+
+@test "a useless alert becomes a rule that mutes its kind and no other" {
+    make_hosts 2500
+    learn s
+    number=$(past 'e["number"] if e["column"] == "latency" and e["change"] > 20 else ""' | grep . | sed -n 1p)
+    oif feedback --propose s
+    exits 0 "oif: s: nothing to propose: no episode is marked useless that the rules let through"
+    oif feedback --useless "web-1#$number" s
+    exits 0 "oif: s: episode web-1#$number is marked useless"
+    contains "$("$OIF" feedback s)" "useless"
+    oif feedback --propose s
+    exits 0
+    contains "${lines[0]}" "1  mute column=latency direction=high reason=values change<"
+    contains "${lines[0]}" " key=web-1"
+    contains "${lines[1]}" "past episodes of this kind; 0 marked real"
+    "$OIF" feedback --propose --json s | python3 -c '
+import json, sys
+p = json.load(sys.stdin)
+assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["rule"].startswith("mute "), p'
+    cp s without
+    oif feedback --accept 1 s
+    equal "$status" 0
+    contains "$stderr" "oif: s: added: mute column=latency direction=high reason=values change<"
+    oif feedback --accept 1 s
+    exits 1 "oif: s: there is no proposal 1; --propose lists 0"
+    make_hosts 5000 2500
+    learn s --output ndjson --alert-once
+    grep -c '"episode":"begins"' scored.csv > muted || true
+    equal "$(grep '"episode":"begins"' scored.csv | grep -c '"host":"web-1","latency":13')" 0
+    [ "$(grep '"episode":"begins"' scored.csv | grep -c 'web-2')" -ge 2 ]
+    learn without --output ndjson --alert-once
+    [ "$(grep '"episode":"begins"' scored.csv | grep -c '"host":"web-1","latency":13')" -ge 5 ]
+}
+
+@test "a rule can be tried, and real episodes that it would mute are listed" {
+    make_hosts 2500
+    learn s
+    number=$(past 'e["number"] if e["column"] == "errors" and e["change"] > 50 else ""' | grep . | sed -n 1p)
+    "$OIF" feedback --real "web-2#$number" s
+    cp s before
+    oif feedback --try 'mute column=errors' s
+    exits 0
+    contains "${lines[0]}" " past episodes: 0 marked useless, 1 marked real"
+    contains "${lines[2]}" "real "
+    contains "${lines[2]}" "web-2#$number"
+    "$OIF" feedback --try 'mute column=errors' --json s > tried
+    equal "$(wc -l < tried)" 2
+    oif feedback --try 'mute colum=errors' s
+    exits 2 "oif: --try: character 6: not a condition of a rule: such as column=latency"
+    oif feedback --try 'mute column=error' s
+    exits 2 "oif: --try: character 13: no column is called error"
+    cmp s before
+    "$OIF" feedback --useless "web-2#$number" s
+    "$OIF" feedback --unmark "web-2#$number" s
+    equal "$(past 'e["mark"]' | sort -u)" none
+}
+
+@test "what is not an episode is refused with what to do" {
+    make_hosts 2500
+    learn s
+    cp s before
+    oif feedback --useless web-1#999 s
+    exits 1 "oif: s: there is no past episode 'web-1#999'; list all with: oif feedback s"
+    oif feedback --real web-9#1 s
+    exits 1 "oif: s: there is no past episode 'web-9#1'; list all with: oif feedback s"
+    oif feedback --useless 1 s
+    exits 2 "oif: s: several keys have an episode 1; say which: KEY#1"
+    oif feedback --useless web-1 s
+    exits 2 "oif: 'web-1' is not an episode: write its number, or KEY#NUMBER"
+    oif feedback --useless web-1#1x s
+    exits 2 "oif: 'web-1#1x' is not an episode: write its number, or KEY#NUMBER"
+    oif feedback --useless 1 --propose s
+    exits 2 "oif: give only one of --useless, --real, --unmark, --propose, --accept, --try"
+    oif feedback
+    exits 2 "oif: feedback needs a FILE, as 'oif score --state FILE' writes it"
+    oif feedback none
+    equal "$status" 1
+    oif feedback --useless 1 none
+    exits 1 "oif: none: there is no such file"
+    oif feedback --accept 0 s
+    equal "$status" 2
+    cmp s before
+}
+
+@test "without keys a number is enough" {
+    make_hosts 2500
+    "$OIF" score --columns latency,errors --exclude host --time t --state s hosts.csv > scored.csv 2> messages
+    number=$(past 'e["number"]' | sed -n 1p)
+    oif feedback --useless "$number" s
+    exits 0 "oif: s: episode $number is marked useless"
+    equal "$(past 'e["mark"]' | sed -n 1p)" useless
+    contains "$("$OIF" feedback --propose s)" "1  mute column="
+}
+
+@test "a state without past episodes says how to get them" {
+    make_hosts 100
+    learn s
+    python3 - <<'PY'
+import struct
+data = open("s", "rb").read()
+at = data.index(b"PAST")
+length = struct.unpack_from("<Q", data, at + 8)[0]
+open("old", "wb").write(data[:at] + data[at + 24 + length:])
+PY
+    oif feedback old
+    exits 1 "oif: old: has no past episodes: an older version wrote it; 'oif score --state old' keeps them from now on"
+    learn old 2> messages
+    oif feedback old
+    exits 0
+}
+
+@test "a state that another program holds can be read, but not marked" {
+    make_hosts 2500
+    learn s
+    mkfifo rows
+    "$OIF" score --key host --time t --state s < rows > scored.csv 2> messages &
+    exec 8> rows
+    head -2 hosts.csv >&8
+    until [ -s scored.csv ]; do sleep 0.01; done
+    oif feedback --useless web-1#1 s
+    exits 1 "oif: another process is using the state file 's'; stop it, or name another file"
+    oif feedback s
+    exits 0
+    exec 8>&-
+    wait
+}
