@@ -14,7 +14,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
-	reality operations incidents data accuracy forgetting paper paper-quick ablation \
+	reality feedback operations incidents data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-programs flink-job
 
 ##@ Use it
@@ -203,6 +203,10 @@ reality: release-gcc ## what is found in recorded series, and how many alerts ha
 	@tools/build/make_venv.sh paper
 	@$(if $(findstring --quick,$(ARGS)),true,tools/measure/make_aws_forest.sh)
 	@build/paper-venv/bin/python -m experiments.reality --oif build/release-gcc/oif $(ARGS)
+
+feedback: release-gcc ## what clicks on useless alerts save on labelled series, and what they cost (ARGS="--quick --check")
+	@tools/build/make_venv.sh paper
+	@build/paper-venv/bin/python -m experiments.feedback $(ARGS)
 
 operations: release-gcc ## which operational anomalies are found, how soon, and how many false alerts (ARGS="--quick --check")
 	@tools/build/make_venv.sh paper

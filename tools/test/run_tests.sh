@@ -97,6 +97,7 @@ if [ "${1:-}" = --all ]; then
     stage operations make --no-print-directory operations ARGS="--quick --check"
     stage incidents make --no-print-directory incidents ARGS="--quick --check"
     stage reality make --no-print-directory reality ARGS="--quick --check"
+    stage feedback make --no-print-directory feedback ARGS="--quick --check"
     # Tests of a real server take minutes of waiting: gcc runs all, asan those that send it odd things. Evicted models under asan are
     # those of pipeline.evicted_models. The longest twins run with gcc and under asan.
     stage release-clang build_and_ctest release-clang -LE server -E '^(cli.score_evicted|pipeline.evicted_models|detect.row_ranges)$'
