@@ -15,6 +15,7 @@ BEGIN {
     page_of["Snapshots"] = "oif_snapshot"
     page_of["State"] = "oif_state_file"
     page_of["More"] = "oif_evicted"
+    page_of["Incidents"] = "oif_incidents"
     about["oif_error"] = "what a call of liboif returns, and its version"
     about["oif_allocator"] = "where liboif gets its memory"
     about["oif_params"] = "choose an anomaly detector and its parameters"
@@ -24,6 +25,7 @@ BEGIN {
     about["oif_snapshot"] = "save and load detectors and pipelines"
     about["oif_state_file"] = "a file with a detector or pipeline that survives a crash"
     about["oif_evicted"] = "more keys than memory: keep models on disk"
+    about["oif_incidents"] = "one incident instead of an alert for each key"
 }
 
 function escape(text) {
@@ -87,7 +89,7 @@ in_comment {
 
 END {
     literal(0)
-    count = split("error allocator params detector pipeline explain snapshot state_file evicted", names)
+    count = split("error allocator params detector pipeline explain snapshot state_file evicted incidents", names)
     for (i = 1; i <= count; i++) {
         name = "oif_" names[i]
         file = folder "/" name ".3"

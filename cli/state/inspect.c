@@ -262,14 +262,15 @@ static void print_json_pipeline(const loaded_state *held)
     print_json_names(held);
     if (for_each_derived(pipeline, print_json_derived) > 0)
         output_print("],\n");
+    output_print(" \"rules\": ");
+    rules_write_json(pipeline);
+    output_print(",\n");
     output_print(" \"kept\": %zu, \"lost\": %" PRIu64
                  ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"kept_bytes\": %" PRIu64
                  ",\n \"recent\": ",
                  oif_pipeline_kept(pipeline), oif_pipeline_lost(pipeline, NULL),
                  oif_pipeline_memory_bytes(pipeline), held->file_bytes, held->kept_bytes);
     print_json_recent(pipeline);
-    output_print(",\n \"rules\": ");
-    rules_write_json(pipeline);
     output_print("}\n");
 }
 

@@ -87,7 +87,7 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     "$OIF" feedback --try 'mute column=errors' --json s > tried
     equal "$(wc -l < tried)" 2
     oif feedback --try 'mute colum=errors' s
-    exits 2 "oif: --try: character 6: not a condition of a rule: such as column=latency"
+    exits 2 "oif: --try: character 6: not a condition of a rule, such as column=latency"
     oif feedback --try 'mute column=error' s
     exits 2 "oif: --try: character 13: no column is called error"
     cmp s before

@@ -59,7 +59,7 @@ figure() { # figure TITLE: its value in the table
         python3 - "$detector" <<'PYTHON'
 import json, os, sys
 state = json.load(open("state.json"))
-assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "names", "kept",
+assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "names", "rules", "kept",
                        "lost", "memory_bytes", "file_bytes", "kept_bytes", "recent"], list(state)
 assert state["detector"] == sys.argv[1], state
 assert (state["rows"], state["columns"], state["models"], state["params"]["seed"]) == (300, 3, 1, 7), state

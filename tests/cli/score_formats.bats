@@ -96,7 +96,7 @@ for line in open("stream.csv").readlines()[1:]:
         "x,y,fault,threshold,score,learned,ready,episode,why
 $(sed -n 2p stream.csv),,0.5,1,0,,"
     oif score --fields score,anomalie stream.csv
-    exits 2 "oif: --fields: there is no field 'anomalie'; did you mean anomaly? (score, p, severity, threshold, anomaly, grade, ready, learned, episode, episode_id, episode_start, episode_rows, episode_peak, episode_why, why)"
+    exits 2 "oif: --fields: there is no field 'anomalie'; did you mean anomaly? (score, p, severity, threshold, anomaly, grade, ready, learned, episode, episode_id, episode_start, episode_rows, episode_peak, episode_why, why, expected, expected_low, expected_high)"
     oif score --fields p,p stream.csv
     exits 2 "oif: --fields: 'p' is given twice; leave one out"
     oif score --output xml stream.csv

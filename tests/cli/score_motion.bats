@@ -39,7 +39,7 @@ texts() {
     equal "$(texts 5000 5000 wave.csv)" "flow jumps up 100%"
     equal "$(texts 5000 5000 wave.csv --motion off)" ""
     "$OIF" score --season off --output ndjson --explain wave.csv | sed -n 5000p > row.json
-    contains "$(cat row.json)" '"why":[{"column":"flow","direction":"high","share":1.00,"reason":"jump"}'
+    contains "$(cat row.json)" '"why":[{"column":"flow","direction":"high","share":1.00,"reason":"jump","value":41.9,"expected":['
 }
 
 @test "values that look unlike all before have an unusual shape, unless motion is off" {

@@ -294,6 +294,8 @@ static void make_anomalous(test_writer *test)
     test->fields.order[1] = 1;
     test->fields.attributions[0] = (oif_attribution){.share = 0.71, .direction = 1};
     test->fields.attributions[1] = (oif_attribution){.share = 0.2, .direction = -1};
+    test->fields.expected[0] = (oif_expected){.low = 0.123456, .high = 3};
+    test->fields.expected[1] = (oif_expected){.low = NAN, .high = NAN};
 }
 
 static void every_field_of_an_anomaly_is_written(void **state)
@@ -313,7 +315,8 @@ static void every_field_of_an_anomaly_is_written(void **state)
         "\"episode_id\":3,\"episode_start\":\"2026-11-16T12:00:00Z\",\"episode_rows\":2,"
         "\"episode_peak\":5.2,"
         "\"episode_why\":{\"column\":\"load\",\"direction\":\"high\",\"value\":9},"
-        "\"why\":[{\"column\":\"load\",\"direction\":\"high\",\"share\":0.71},"
+        "\"why\":[{\"column\":\"load\",\"direction\":\"high\",\"share\":0.71,\"value\":9,"
+        "\"expected\":[0.1235,3]},"
         "{\"column\":\"x,y\",\"direction\":\"missing\",\"share\":0.20}]}");
     test.verdict.episode.first_seconds = NAN;
     assert_has(csv_fields(&test), ",3,40,2,");

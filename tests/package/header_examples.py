@@ -18,7 +18,12 @@ extern oif_episode_info episode;
 extern oif_attribution attributions[2];
 extern const char *host, *key;
 extern size_t bytes;
-extern double row[2], long_ago;
+extern double row[2], long_ago, now;
+extern uint64_t number;
+extern oif_incidents *incidents;
+extern oif_incident_place place;
+void notify_begin(uint64_t incident);
+void notify_end(uint64_t incident);
 int next_row(const char *host, double *row);
 """
 
