@@ -1,12 +1,14 @@
 /* oif feedback: which alerts were useless, and rules that hold back others of their kind. */
 #include "front/columns/derive.h"
 #include "front/input/input_file.h"
+#include "front/options/rule_options.h"
 #include "front/results/result_fields.h"
 #include "front/text/durations.h"
 #include "front/text/quoting.h"
 #include "state_commands.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Past episodes ---- */
@@ -259,7 +261,9 @@ static exit_code accept(const cli_settings *settings, oif_pipeline *pipeline)
     exit_code code = EXIT_OK;
     if (!proposals)
         return EXIT_FAILED;
-    const char *rule = number <= count ? proposals[number - 1].rule : "";
+    char rule[sizeof proposals->rule + sizeof RULE_FEEDBACK_MARK] = "";
+    if (number <= count)
+        snprintf(rule, sizeof rule, "%s" RULE_FEEDBACK_MARK, proposals[number - 1].rule);
     if (number > count)
         code = complain(EXIT_FAILED, "%s: there is no proposal %" PRIu64 "; --propose lists %zu",
                         settings->file, number, count);

@@ -11,6 +11,19 @@ static const char no_memory[] = "less: there is no memory for it";
 
 /* ---- Adding lines ---- */
 
+/* Appends a line to rules that are built. Returns false if out of memory. */
+static bool append(given_rules *rules, const char *line, size_t bytes)
+{
+    char *larger = realloc(rules->text, rules->bytes + bytes + 1);
+    if (!larger)
+        return false;
+    memcpy(larger + rules->bytes, line, bytes);
+    larger[rules->bytes + bytes] = '\n';
+    rules->text = larger;
+    rules->bytes += bytes + 1;
+    return true;
+}
+
 /* Checks the lines and adds them. Returns NULL, or what is wrong. */
 static const char *add_lines(cli_settings *settings, const char *lines, size_t bytes)
 {
@@ -24,14 +37,7 @@ static const char *add_lines(cli_settings *settings, const char *lines, size_t b
         snprintf(rules->wrong, sizeof rules->wrong, "a rule (%s%.180s)", place, error.message);
         return rules->wrong;
     }
-    char *larger = realloc(rules->text, rules->bytes + bytes + 1);
-    if (!larger)
-        return no_memory;
-    memcpy(larger + rules->bytes, lines, bytes);
-    rules->text = larger;
-    rules->bytes += bytes;
-    rules->text[rules->bytes++] = '\n';
-    return NULL;
+    return append(rules, lines, bytes) ? NULL : no_memory;
 }
 
 /* before + "value" + after, as one line. */
@@ -154,10 +160,36 @@ bool given_rules_apply(const given_rules *rules, oif_pipeline *pipeline, bool re
                OIF_OK;
 }
 
+static bool has_text(const given_rules *rules)
+{
+    for (size_t i = 0; i < rules->bytes; i++)
+        if (!strchr(" \t\r\n", rules->text[i]))
+            return true;
+    return false;
+}
+
+/* The rules that are given, and behind them those that `oif feedback` has put into the state. */
+static bool add_accepted(const given_rules *given, const oif_pipeline *pipeline, given_rules *all)
+{
+    oif_rule_info rule;
+    bool is_added = append(all, given->text, given->bytes);
+    for (size_t i = 0; is_added && oif_pipeline_rule(pipeline, i, &rule); i++)
+        if (strstr(rule.text, RULE_FEEDBACK_MARK))
+            is_added = append(all, rule.text, strlen(rule.text));
+    return is_added;
+}
+
 exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline)
 {
+    given_rules all = {.is_given = settings->score.rules.is_given};
     oif_error error;
-    if (given_rules_apply(&settings->score.rules, pipeline, false, &error))
+    if (has_text(&settings->score.rules) && !add_accepted(&settings->score.rules, pipeline, &all)) {
+        free(all.text);
+        return complain(EXIT_FAILED, "out of memory");
+    }
+    bool is_applied = given_rules_apply(&all, pipeline, false, &error);
+    free(all.text);
+    if (is_applied)
         return EXIT_OK;
     return complain(error.status == OIF_EMEMORY ? EXIT_FAILED : EXIT_USAGE,
                     "%s; --verbose lists the columns", error.message);

@@ -25,7 +25,11 @@ const char *rule_file(cli_settings *settings, const char *value);
 bool given_rules_apply(const given_rules *rules, oif_pipeline *pipeline, bool replaces,
                        oif_error *error);
 
-/* The same for a program that prints what is wrong. Rules of a state stay if none are given. */
+/* The comment of rules that `oif feedback` adds to a state. */
+#define RULE_FEEDBACK_MARK " # feedback"
+
+/* The same for a program that prints what is wrong. Rules of a state stay if none are given. Those
+ * of `oif feedback` stay beside others, and are removed by an empty file. */
 exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline);
 
 #endif

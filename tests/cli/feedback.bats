@@ -73,6 +73,21 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     [ "$(grep '"episode":"begins"' scored.csv | grep -c '"host":"web-1","latency":13')" -ge 5 ]
 }
 
+@test "an accepted rule stays beside those that options give, until an empty file removes all" {
+    make_hosts 2500
+    learn s
+    oif feedback --useless "web-1#$(past 'e["number"] if e["column"] == "latency" and e["change"] > 20 else ""' | grep . | sed -n 1p)" s
+    equal "$status" 0
+    oif feedback --accept 1 s
+    equal "$status" 0
+    learn s --mute 'column=latency direction=low'
+    equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
+    learn s --only-high latency
+    equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
+    learn s --rules /dev/null
+    equal "$("$OIF" inspect --json s | jq -c .rules)" '[]'
+}
+
 @test "a rule can be tried, and real episodes that it would mute are listed" {
     make_hosts 2500
     learn s

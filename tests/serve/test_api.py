@@ -143,6 +143,32 @@ def test_settings_that_decide_about_alerts_can_be_changed(server):
     assert server.ask("PATCH", "/api/v1/streams/none", {}).status == 404
 
 
+def test_rules_hold_back_alerts_and_can_be_changed(server):
+    rows = [row for number, row in enumerate(make_rows(1600)) if number % 97 != 96][:1500]
+    for row in rows[1000::50]:
+        row["x0"] = 100.0
+    fill(server, rows[:1200], {"mute": ["column=x0 direction=high # known"], "motion": False})
+    stream = server.get(STREAM).json
+    assert [rule["rule"] for rule in stream["rules"]] == ["mute column=x0 direction=high # known"]
+    assert stream["rules"][0]["held"] >= 2
+    before = stream["alerts"]
+    assert server.ask("PATCH", STREAM, {"mute": None, "min-change": "x0=1000%"}).status == 200
+    server.post(STREAM + "/rows", to_ndjson(rows[1200:1300]), headers=NDJSON)
+    assert server.get(STREAM).json["rules"][0]["rule"] == 'mute column="x0" change<1000%'
+    assert server.ask("PATCH", STREAM, {"min-change": None}).json["rules"] == []
+    server.post(STREAM + "/rows", to_ndjson(rows[1300:]), headers=NDJSON)
+    assert server.get(STREAM).json["alerts"] > before
+    for settings, cause, word in (
+        ({"mute": "colum=x0"}, None, "column=latency"),
+        ({"mute": "column=y9"}, "unknown_column", "y9"),
+        ({"ignore-time": "yesterday"}, None, "two times"),
+        ({"rules": "/etc/passwd"}, None, "reads no files"),
+    ):
+        answer = server.ask("PATCH", STREAM, settings)
+        assert answer.status == 400 and word in answer.text and answer.error.get("cause") == cause, answer.text
+    assert server.get(STREAM).json["rules"] == []
+
+
 def test_numbers_of_settings_are_shown_as_they_were_written(server):
     server.put(STREAM, {"alert-rate": 0.3, "key": "a\"\u00e9", "columns": ["x", "y"], "explain": 2, "strict": True, "label": None})
     server.ask("PATCH", STREAM, {"alert-rate": 0.1})
@@ -229,6 +255,7 @@ def test_the_examples_of_help_work(server, tmp_path):
     [
         ({}, []),
         ({"key": "host"}, ["--key", "host"]),
+        ({"mute": ["column=x1", "key=b"], "only-high": "x0"}, ["--mute", "column=x1", "--mute", "key=b", "--only-high", "x0"]),
         ({"detector": "hst", "columns": ["x0", "x1"]}, ["--detector", "hst", "--columns", "x0,x1"]),
         ({"explain": 2, "digits": 5, "alert-rate": 0.02}, ["--explain", "2", "--digits", "5", "--alert-rate", "0.02"]),
         ({"num-trees": 20, "window-size": 128, "fields": "score,p,severity"}, ["--num-trees", "20", "--window-size", "128", "--fields", "score,p,severity"]),
