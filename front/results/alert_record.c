@@ -4,6 +4,7 @@
 #include "front/text/byte_table.h"
 #include "front/text/write_json.h"
 #include "record_parts.h"
+#include "result_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,6 +74,10 @@ char *alert_record_make(const row_writer *writer, const oif_record *record,
                  episode->peak_severity);
     write_json_string("reason", reason);
     write_sentence(episode, begins, key, reason);
+    if (begins) {
+        result_expected_sentence(verdict, reason);
+        write_json_text("expected", reason);
+    }
     output_print(",\"row\":");
     row_writer_object(writer, record);
     output_print("}\n");

@@ -224,13 +224,11 @@ void result_expected_sentence(const row_verdict *verdict, char text[FIELD_TEXT_B
         snprintf(text, FIELD_TEXT_BYTES, "%s %s", verdict->fields->names[column], expected);
 }
 
-static void write_expected_json(const row_verdict *verdict, size_t column)
+void result_fields_write_expected(const row_verdict *verdict, size_t column)
 {
     const oif_expected *expected = &verdict->fields->expected[column];
     if (!has_expected(verdict, column))
         return;
-    output_text(",\"value\":");
-    result_number_write(verdict->fields, verdict->values[column], "null");
     output_text(",\"expected\":[");
     output_number(rounded_end(expected->low));
     output_text(",");
@@ -256,7 +254,11 @@ static bool write_reason_json(const row_verdict *verdict, size_t column)
         output_text(",\"value\":");
         quoting_write_json(category->text, category->bytes);
     }
-    write_expected_json(verdict, column);
+    if (has_expected(verdict, column)) {
+        output_text(",\"value\":");
+        result_number_write(verdict->fields, verdict->values[column], "null");
+        result_fields_write_expected(verdict, column);
+    }
     return output_text("}");
 }
 

@@ -240,14 +240,15 @@ function makeTile() {
     return tile;
 }
 
-// "▼ low 61% of the reason": the server's words without the name of the column, which is the title.
+// "▼ low 61% of the reason, expected 4 to 5": the server's words without the name of the column, which is the title.
 function becauseText(reason, isLong) {
     if (!reason)
         return "";
     const share = reason.share == null ? "" : ` ${Math.round(100 * reason.share)}%`;
     const words = reason.text?.startsWith(`${reason.column} `) ? reason.text.slice(reason.column.length + 1)
         : `${reason.direction ?? ""}${share}`;
-    return `${SIGNS[reason.direction] ?? "◆"} ${format.short(words)}${isLong ? " of the reason" : ""}`;
+    const expected = reason.expected ? `, expected ${reason.expected.map(format.number).join(" to ")}` : "";
+    return `${SIGNS[reason.direction] ?? "◆"} ${format.short(words)}${isLong ? " of the reason" : ""}${expected}`;
 }
 
 function renderColumns() {

@@ -32,6 +32,7 @@ static void write_reason(const row_verdict *verdict, size_t column)
                  result_fields_direction(verdict, column));
     bool is_category = why->reason == OIF_REASON_NEW_VALUE || why->reason == OIF_REASON_RARE_VALUE;
     write_json_member("value", is_category ? NAN : verdict->values[column]);
+    result_fields_write_expected(verdict, column);
     write_json_string("text", text);
     output_print("}");
 }

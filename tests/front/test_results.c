@@ -500,7 +500,7 @@ static void the_record_of_an_alert_has_the_row_and_a_sentence(void **state)
         "\"end\":null,\"rows\":2,\"anomalies\":1,\"grade\":\"critical\",\"peak\":5.20,"
         "\"reason\":\"load high 71%; x missing 20%\","
         "\"text\":\"w\\\"1: load high 71%; x missing 20% since 2026-11-16T12:00:00Z, 2 rows, "
-        "severity 5.2 (critical)\","
+        "severity 5.2 (critical)\",\"expected\":\"load 9, expected 0.1235 to 3\","
         "\"row\":{\"host\":\"w\\\"1\",\"load\":9,\"x\":null}}\n");
     end(&test);
 }

@@ -94,7 +94,8 @@ def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page)
     marked = page.locator("#column-charts [data-reason=true] h4").all_inner_texts()
     assert marked == columns
     share = re.search(r"(\d+)%", worst["why"])[1]
-    assert f"{share}% of the reason" in page.locator("#column-charts .because").first.inner_text()
+    because = page.locator("#column-charts .because").first.inner_text()
+    assert f"{share}% of the reason, expected " in because and " to " in because
     page.evaluate("new Promise(requestAnimationFrame)")  # in which the charts are drawn
     assert shaded_columns(page, "#score-chart") > 0
     assert shaded_columns(page, "#column-charts canvas") > 0
