@@ -110,7 +110,7 @@ enum { EXPECTED_TEXT_BYTES = 4 * OIF_NUMBER_TEXT_BYTES };
 const char *result_fields_expected_text(const row_verdict *verdict, size_t column,
                                         char text[EXPECTED_TEXT_BYTES]);
 
-/* The same as a member of a JSON object: ,"expected":[90,140]. Nothing where nothing was expected. */
+/* The same as a member of a JSON object, ,"expected":[90,140]; nothing where nothing was. */
 void result_fields_write_expected(const row_verdict *verdict, size_t column);
 
 /* Ranges are estimates: four digits of their ends are enough. */
