@@ -216,7 +216,8 @@ static void write_header_early(void *context)
     row_writer_close(&writer);
 }
 
-static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
+/* What may fail before the first row: the pipeline, and who writes its results. */
+static exit_code open_parts(scoring_run *scoring, cli_settings *settings)
 {
     bool is_new = !scoring->state->pipeline || scoring->state->is_taken_up;
     exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
@@ -237,10 +238,12 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
         code = metrics_open(&scoring->metrics, settings);
     if (code == EXIT_OK)
         code = incident_lines_open(&scoring->incidents, &settings->score, scoring->actions);
-    if (code != EXIT_OK) {
-        state_give_up(scoring->state);
-        return code;
-    }
+    return code;
+}
+
+/* What follows the rows. */
+static void start_followers(scoring_run *scoring, cli_settings *settings)
+{
     scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
                                         (int32_t)settings->score.time_year);
     alert_options_set_clock(settings, &scoring->times);
@@ -265,6 +268,16 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     late_keys_start(&scoring->late, &scoring->input->columns, settings);
     scoring->input->source.idle = use_idle_time;
     scoring->input->source.idle_context = scoring;
+}
+
+static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
+{
+    exit_code code = open_parts(scoring, settings);
+    if (code != EXIT_OK) {
+        state_give_up(scoring->state);
+        return code;
+    }
+    start_followers(scoring, settings);
     code = scoring_threads_start(scoring);
     if (code == EXIT_OK && write_header(scoring))
         code = score_rows(scoring);
