@@ -116,7 +116,8 @@ class Incidents(_core.Incidents):
             raise KeyError(number)
         *figures, worst, order, shared = made
         members = tuple(IncidentMember(*member) for member in order)
-        return Incident(*figures, members[worst], members, tuple(IncidentShared(*s) for s in shared))
+        parts = tuple(IncidentShared(*part) for part in shared)
+        return Incident._make((*figures, members[worst], members, parts))
 
     def __len__(self) -> int:
         return len(self.numbers())
