@@ -883,8 +883,9 @@ OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const ch
  *       from=  until=   as oif_time_parse reads them
  *   - An alert of several columns is held back
  *     if rules match columns that have at least half of the shares.
- *   - A silent key is not reported if a rule
- *     without conditions on columns matches it.
+ *   - A silent key is not reported if a rule without conditions
+ *     on columns matches it at that time, not even once the rule ends.
+ *     reason=silence is about silent keys, not about the row after a pause.
  *
  * A rule that stays keeps its counts. Snapshots have the rules and the counts;
  * a named zone is stored as its POSIX text.

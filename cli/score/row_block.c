@@ -120,13 +120,14 @@ kept_verdict *kept_verdict_make(const result_fields *fields, oif_pipeline *pipel
                                 const oif_result *result, double seconds, bool is_judged)
 {
     const size_t count = fields->column_count;
-    kept_verdict *kept =
-        malloc(sizeof *kept + count * (sizeof(double) + sizeof(oif_attribution) + sizeof(size_t)));
+    kept_verdict *kept = malloc(sizeof *kept + count * (sizeof(double) + sizeof(oif_attribution) +
+                                                        sizeof(oif_expected) + sizeof(size_t)));
     if (!kept)
         return NULL;
     kept->fields = *fields;
     kept->fields.attributions = (oif_attribution *)(void *)(kept->numbers + count);
-    kept->fields.order = (size_t *)(void *)(kept->fields.attributions + count);
+    kept->fields.expected = (oif_expected *)(void *)(kept->fields.attributions + count);
+    kept->fields.order = (size_t *)(void *)(kept->fields.expected + count);
     kept->verdict = (row_verdict){.result = *result, .fields = &kept->fields, .seconds = seconds};
     result_fields_follow(&kept->fields, pipeline, result);
     if (!is_judged)

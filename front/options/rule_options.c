@@ -84,7 +84,7 @@ const char *rule_min_change(cli_settings *settings, const char *value)
         char change[64];
         while (sign > at && *sign != '=')
             sign--;
-        if (sign == at || memchr(at, '"', (size_t)(end - at)))
+        if (sign == at || end - sign > 40 || memchr(at, '"', (size_t)(end - at)))
             return expected;
         snprintf(change, sizeof change, "\" change<%.*s", (int)(end - sign - 1), sign + 1);
         if (add_line(settings, "mute column=\"", at, (size_t)(sign - at), change))
@@ -168,13 +168,26 @@ static bool has_text(const given_rules *rules)
     return false;
 }
 
+static bool has_line(const given_rules *rules, const char *line)
+{
+    const size_t bytes = strlen(line);
+    for (const char *at = rules->text, *end = at + rules->bytes; at < end;) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const size_t here = (size_t)((newline ? newline : end) - at);
+        if (here == bytes && memcmp(at, line, bytes) == 0)
+            return true;
+        at += here + 1;
+    }
+    return false;
+}
+
 /* The rules that are given, and behind them those that `oif feedback` has put into the state. */
 static bool add_accepted(const given_rules *given, const oif_pipeline *pipeline, given_rules *all)
 {
     oif_rule_info rule;
     bool is_added = append(all, given->text, given->bytes);
     for (size_t i = 0; is_added && oif_pipeline_rule(pipeline, i, &rule); i++)
-        if (strstr(rule.text, RULE_FEEDBACK_MARK))
+        if (strstr(rule.text, RULE_FEEDBACK_MARK) && !has_line(given, rule.text))
             is_added = append(all, rule.text, strlen(rule.text));
     return is_added;
 }
@@ -191,6 +204,10 @@ exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipel
     free(all.text);
     if (is_applied)
         return EXIT_OK;
-    return complain(error.status == OIF_EMEMORY ? EXIT_FAILED : EXIT_USAGE,
-                    "%s; --verbose lists the columns", error.message);
+    const bool is_name = error.cause == OIF_CAUSE_UNKNOWN_COLUMN;
+    const complaint_reason why = {.cause = error.cause,
+                                  .shell = is_name ? "; --verbose lists the columns" : "",
+                                  .service = "Change the setting with PATCH."};
+    return complain_because(&why, error.status == OIF_EMEMORY ? EXIT_FAILED : EXIT_USAGE, "%s",
+                            error.message);
 }

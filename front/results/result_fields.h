@@ -113,9 +113,6 @@ const char *result_fields_expected_text(const row_verdict *verdict, size_t colum
 /* The same as a member of a JSON object, ,"expected":[90,140]; nothing where nothing was. */
 void result_fields_write_expected(const row_verdict *verdict, size_t column);
 
-/* Ranges are estimates: four digits of their ends are enough. */
-double rounded_end(double end);
-
 /* "bytes high 71%; port low 20%", cut off where it does not fit. */
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity);
 

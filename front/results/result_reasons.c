@@ -166,12 +166,20 @@ void result_fields_column_text(const row_verdict *verdict, size_t column, char *
 
 /* ---- What was expected ---- */
 
-double rounded_end(double end)
+/* An end of a range with as many digits as its width has sense: the range is an estimate. */
+static double rounded_end(const oif_expected *expected, double end)
 {
+    enum { LEAST_DIGITS = 4, ALL_DIGITS = 17 };
     char text[OIF_NUMBER_TEXT_BYTES];
-    const int length = snprintf(text, sizeof text, "%.3e", end);
-    if (isfinite(end))
-        oif_number_parse(text, text + length, &end);
+    const double width = expected->high - expected->low;
+    int digits = ALL_DIGITS;
+    if (!isfinite(width) || !isfinite(end))
+        return end;
+    if (width > 0 && end != 0)
+        digits = 3 + (int)floor(log10(fabs(end))) - (int)floor(log10(width));
+    digits = digits < LEAST_DIGITS ? LEAST_DIGITS : digits > ALL_DIGITS ? ALL_DIGITS : digits;
+    const int length = snprintf(text, sizeof text, "%.*e", digits - 1, end);
+    oif_number_parse(text, text + length, &end);
     return end;
 }
 
@@ -196,8 +204,8 @@ const char *result_fields_expected_text(const row_verdict *verdict, size_t colum
     if (!has_expected(verdict, column))
         return text;
     value[oif_number_format(verdict->values[column], value)] = '\0';
-    low[oif_number_format(rounded_end(expected->low), low)] = '\0';
-    high[oif_number_format(rounded_end(expected->high), high)] = '\0';
+    low[oif_number_format(rounded_end(expected, expected->low), low)] = '\0';
+    high[oif_number_format(rounded_end(expected, expected->high), high)] = '\0';
     if (strcmp(low, high) == 0)
         snprintf(text, EXPECTED_TEXT_BYTES, "%s, expected %s", value, low);
     else
@@ -210,7 +218,7 @@ double result_expected_end(const row_verdict *verdict, int field)
     if (verdict->reason_count == 0 || !has_expected(verdict, verdict->fields->order[0]))
         return NAN;
     const oif_expected *expected = &verdict->fields->expected[verdict->fields->order[0]];
-    return rounded_end(field == FIELD_EXPECTED_LOW ? expected->low : expected->high);
+    return rounded_end(expected, field == FIELD_EXPECTED_LOW ? expected->low : expected->high);
 }
 
 void result_expected_sentence(const row_verdict *verdict, char text[FIELD_TEXT_BYTES])
@@ -230,9 +238,9 @@ void result_fields_write_expected(const row_verdict *verdict, size_t column)
     if (!has_expected(verdict, column))
         return;
     output_text(",\"expected\":[");
-    output_number(rounded_end(expected->low));
+    output_number(rounded_end(expected, expected->low));
     output_text(",");
-    output_number(rounded_end(expected->high));
+    output_number(rounded_end(expected, expected->high));
     output_text("]");
 }
 

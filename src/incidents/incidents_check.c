@@ -90,6 +90,10 @@ oif_status oif_incidents_check(const oif_incidents *incidents, oif_error *error)
 {
     oif_check check = {.error = error};
     oif_status status = check_evidence(&incidents->evidence, &check);
+    OIF_REQUIRE(&check,
+                incidents->incidents <= UINT64_C(1) << 53 &&
+                    incidents->evidence.gap_count <= UINT64_C(1) << 53,
+                "there are fewer incidents and gaps than any stream has");
     OIF_REQUIRE(&check, !isinf(incidents->now), "the time is finite");
     OIF_REQUIRE(&check, !incidents->has_seconds || !isnan(incidents->now),
                 "the time is known once there are times");

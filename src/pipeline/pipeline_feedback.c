@@ -106,7 +106,8 @@ oif_status oif_pipeline_try_rules(const oif_pipeline *pipeline, const char *text
     oif_rules *rules;
     if (!pipeline->past)
         return fail_without(error);
-    oif_status status = oif_rules_new(text, bytes, pipeline->names, NULL, &rules, error);
+    oif_status status = oif_rules_new(
+        text, bytes, &(oif_rule_names){pipeline->names, pipeline->columns}, NULL, &rules, error);
     if (status != OIF_OK)
         return status;
     const oif_rule_columns columns = columns_of(pipeline);
@@ -128,22 +129,16 @@ size_t oif_pipeline_propose(const oif_pipeline *pipeline, oif_proposal *proposal
 oif_status oif_pipeline_add_rules(oif_pipeline *pipeline, const char *text, size_t bytes,
                                   oif_error *error)
 {
-    const oif_rules *before = pipeline->rules;
-    const size_t lines = before ? before->count : 0;
-    size_t count = 0;
-    char *all = oif_memory_new(lines * OIF_RULE_TEXT_BYTES + bytes + 1);
-    if (!all)
-        return oif_fail(error, OIF_EMEMORY, "no memory for the rules");
-    for (size_t i = 0; i < lines; i++) {
-        memcpy(all + count, before->list[i].text, before->list[i].text_bytes);
-        count += before->list[i].text_bytes;
-        all[count++] = '\n';
-    }
-    if (bytes > 0)
-        memcpy(all + count, text, bytes);
-    oif_status status = oif_pipeline_set_rules(pipeline, all, count + bytes, error);
-    if (status == OIF_EPARAM && error && error->line > lines)
-        error->line -= lines;
-    oif_memory_free(all);
-    return status;
+    const oif_rule_names columns = {pipeline->names, pipeline->columns};
+    oif_rules *more, *all;
+    oif_status status = oif_rules_new(text, bytes, &columns, NULL, &more, error);
+    if (status != OIF_OK || !more)
+        return status;
+    status = oif_rules_join(pipeline->rules, more, &all, error);
+    oif_rules_free(more);
+    if (status != OIF_OK)
+        return status;
+    oif_rules_free(pipeline->rules);
+    pipeline->rules = all;
+    return OIF_OK;
 }

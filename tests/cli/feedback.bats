@@ -84,6 +84,9 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
     learn s --only-high latency
     equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
+    "$OIF" inspect --json s | jq -r '.rules[].rule' > same.rules
+    learn s --rules same.rules
+    equal "$("$OIF" inspect --json s | jq '.rules | length')" 2
     learn s --rules /dev/null
     equal "$("$OIF" inspect --json s | jq -c .rules)" '[]'
 }

@@ -59,6 +59,13 @@ alerts() {
         (map(select(.why[0].value < .expected_low or .why[0].value > .expected_high)) | length > 5)' rows.ndjson
 }
 
+@test "ends of a narrow range have the digits that tell them apart" {
+    awk 'BEGIN { state = 1; print "pa"; for (i = 0; i < 4000; i++) { state = state * 16807 % 2147483647
+        printf "%.2f\n", 101340 + state % 900 / 100 + (i == 3999 ? 12 : 0) } }' > narrow.csv
+    "$OIF" score --motion off --fields expected_low,expected_high narrow.csv | tail -1 > last
+    awk -F, '!($2 > 101339 && $2 < 101342 && $3 > 101347 && $3 < 101350) {print; exit 1}' last
+}
+
 @test "rules from a file, kept with counts in a state until others are given" {
     make_rows
     printf '# why\n\nmute column=latency direction=high  # known\nmute column=errors\n' > some.rules

@@ -36,6 +36,7 @@ same_with_threads() {
     same_with_threads --detector online-iforest --output ndjson --explain
     same_with_threads --time at --alert-rate 0.01 --alert-once --explain 2
     same_with_threads --time at --alert-rate 0.01 --only-alerts --fields score,why,episode_why,episode_peak --output logfmt
+    same_with_threads --time at --alert-rate 0.02 --only-alerts --fields why,expected,expected_low,expected_high --mute 'column=queue key=web*'
     same_with_threads --time at --silence 5s --only-alerts --output ndjson
     equal "$(grep -c '"silence":"begins"' one.out | sed 's/^[1-9][0-9]*$/some/')" some
     same_with_threads --time at --only-alerts --output ndjson

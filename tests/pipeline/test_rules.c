@@ -63,6 +63,10 @@ static void mistakes_have_a_place(void **unused)
         {"mute colum=a", 6},
         {"mute column=", 6},
         {"mute column=\"a b", 6},
+        {"mute column=a,", 6},
+        {"mute column=a,,b", 6},
+        {"mute key=,a", 6},
+        {"\"mute", 1},
         {"mute column=a direction=up", 15},
         {"mute column=a column=b", 15},
         {"mute change<20", 0},
@@ -106,6 +110,7 @@ static void mistakes_have_a_place(void **unused)
     assert_int_equal(oif_rule_parse(&rule, longest, sizeof longest - 2, 1, NULL), OIF_OK);
     assert_int_equal(oif_rule_parse(&rule, longest, sizeof longest - 1, 1, NULL), OIF_EPARAM);
     assert_int_equal(oif_rule_parse(&rule, "mute\0", 5, 1, NULL), OIF_EPARAM);
+    assert_int_equal(oif_rule_parse(&rule, "mute #\nmute", 11, 1, NULL), OIF_EPARAM);
 }
 
 /* ---- Times ---- */
@@ -237,7 +242,8 @@ static oif_pipeline *taught_with(const char *rules, const char *options)
 
 static oif_result try_row(oif_pipeline *pipeline, double latency, double errors)
 {
-    return process(pipeline, (double[COLUMNS]){latency, errors, 0});
+    static dice from = {77}; /* a column that repeats a value would be stuck */
+    return process(pipeline, (double[COLUMNS]){latency, errors, dice_normal(&from)});
 }
 
 static uint64_t held_by(const oif_pipeline *pipeline, size_t rule)
@@ -314,6 +320,49 @@ static void a_flood_of_muted_alerts_hides_no_other(void **unused)
     oif_pipeline_free(pipeline);
 }
 
+/* A sense that finds something else in the row is not silenced with the values, nor are values
+ * reported instead of a first value that is muted. */
+static void what_else_a_row_has_is_still_reported(void **unused)
+{
+    (void)unused;
+    static const char *const rules[] = {"", "mute column=2 reason=first", "mute column=2"};
+    for (size_t i = 0; i < 3; i++) {
+        oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "motion=off");
+        dice from = {2};
+        oif_result result = {0};
+        set_rules(pipeline, rules[i]);
+        for (int j = 0; j <= 3000; j++)
+            result = process(pipeline, (double[]){dice_normal(&from), j < 3000 ? NAN : 7});
+        assert_int_equal(result.anomaly, i == 0);
+        assert_int_equal(result.rule, i > 0);
+        oif_pipeline_free(pipeline);
+    }
+}
+
+/* The rows of a season that is counted in rows pass on while they are ignored. */
+static void ignored_rows_do_not_shift_a_season(void **unused)
+{
+    (void)unused;
+    for (int ignores = 0; ignores < 2; ignores++) {
+        oif_pipeline *pipeline =
+            new_pipeline("rolling-iforest", "", 1, "motion=off season_rows=50 find_season=off");
+        dice from = {3};
+        unsigned anomalies = 0;
+        set_rules(pipeline,
+                  ignores ? "ignore from=1970-01-05T04:00:00Z until=1970-01-05T04:20:00Z" : "");
+        for (int j = 0; j < 9000; j++) {
+            const double x = 100 * sin(j * 2 * 3.14159265 / 50) + dice_normal(&from);
+            oif_result result;
+            oif_error error;
+            require_ok_or(oif_pipeline_process_at(pipeline, NULL, 0, j * 60, &x, &result, &error),
+                          error);
+            anomalies += j > 6020 && result.anomaly;
+        }
+        assert_true(anomalies < 20);
+        oif_pipeline_free(pipeline);
+    }
+}
+
 static oif_result at(oif_pipeline *pipeline, const char *key, double seconds, double value)
 {
     oif_result result;
@@ -387,9 +436,14 @@ static void count_silence(void *context, const oif_silence *silence)
 static void silence_can_be_muted(void **unused)
 {
     (void)unused;
-    static const char *const rules[] = {"",           "mute key=a*",   "mute reason=silence",
-                                        "mute key=b", "mute column=1", "ignore key=a"};
-    static const unsigned reports[] = {1, 0, 0, 1, 1, 0};
+    static const char *const rules[] = {"",
+                                        "mute key=a*",
+                                        "mute reason=silence",
+                                        "mute key=b",
+                                        "mute column=1",
+                                        "ignore key=a",
+                                        "mute column=*"};
+    static const unsigned reports[] = {1, 0, 0, 1, 1, 0, 1};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         oif_pipeline *pipeline = new_pipeline("hst", "", COLUMNS, "silence=60");
         unsigned count = 0;
@@ -413,6 +467,9 @@ static void names_are_checked_and_counts_kept(void **unused)
     try_row(pipeline, 180, 0);
     const uint64_t held = held_by(pipeline, 0);
     assert_true(held > 0);
+    assert_int_equal(oif_pipeline_set_rules(pipeline, "mute column=latency,eror", 24, &error),
+                     OIF_EPARAM);
+    assert_int_equal(error.column, 21);
     static const char unknown[] = "# new ones\n\nmute column=latency\n  mute column=latenzy\r\n";
     assert_int_equal(oif_pipeline_set_rules(pipeline, unknown, strlen(unknown), &error),
                      OIF_EPARAM);
@@ -476,7 +533,8 @@ static void rules_survive_a_snapshot(void **unused)
     dice from = {6};
     for (int i = 0; i < 500; i++) {
         const double value = 100 + dice_normal(&from) * (i % 10 == 0 ? 20 : 1);
-        const oif_result a = try_row(pipeline, value, 0), b = try_row(loaded, value, 0);
+        const double row[COLUMNS] = {value, 0, dice_normal(&from)};
+        const oif_result a = process(pipeline, row), b = process(loaded, row);
         require_same_result(&a, &b);
         assert_int_equal(a.rule, b.rule);
     }
@@ -555,6 +613,8 @@ int main(void)
         cmocka_unit_test(small_changes_can_be_muted),
         cmocka_unit_test(an_alert_of_other_columns_is_not_muted),
         cmocka_unit_test(a_flood_of_muted_alerts_hides_no_other),
+        cmocka_unit_test(what_else_a_row_has_is_still_reported),
+        cmocka_unit_test(ignored_rows_do_not_shift_a_season),
         cmocka_unit_test(keys_and_times_are_conditions),
         cmocka_unit_test(ignored_rows_teach_nothing),
         cmocka_unit_test(silence_can_be_muted),

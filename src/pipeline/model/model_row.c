@@ -193,15 +193,20 @@ static void spend(oif_model *m, uint32_t opener)
 /* ---- A row ---- */
 
 /* An alert that a rule holds back is none: it opens no episode and spends nothing. If a sense or a
- * category found it, the detectors may have found another one in the same row. */
+ * category found it, the detectors may have found another one in the same row, and the other way
+ * round. */
 static void hold_back(oif_model *m, const oif_row_rules *rules, double seconds,
                       oif_row_scores *scores, oif_result *result)
 {
-    const bool is_beside = m->judge >= m->detector_count && m->judge < move_judge(m, 0, 0);
+    const bool is_beside = m->judge >= m->detector_count && m->judge <= category_judge(m);
     result->rule = oif_model_muted_by(m, rules, seconds, result);
     if (result->rule > 0 && is_beside && scores->for_history > result->threshold) {
         oif_model_judge_values(m, scores, result);
         scores->decided = m->judge;
+        result->rule = oif_model_muted_by(m, rules, seconds, result);
+    } else if (result->rule > 0 && m->judge < m->detector_count && scores->sense > 0) {
+        m->judge = scores->decided = scores->sense;
+        result->reason = oif_model_finding(m).reason;
         result->rule = oif_model_muted_by(m, rules, seconds, result);
     }
     if (result->rule == 0)
@@ -295,6 +300,7 @@ static void process_ignored(oif_model *m, const double *row, double seconds, uin
     if (join_recent(m, row))
         score_recent(m, row, seconds, NULL, result);
     m->options.learn = learn;
+    oif_senses_pass(senses_of(m));
     m->recent_anomalies = anomalies;
     m->severities[m->rows % m->options.persistence] = 0;
     result->rule = rule;

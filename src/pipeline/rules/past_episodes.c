@@ -201,8 +201,7 @@ static bool check_head(const oif_past *episode, uint64_t after, uint64_t rows)
 {
     const double seconds = episode->first_seconds;
     return episode->row > after && episode->row <= rows && episode->number > 0 &&
-           episode->first_row > 0 && episode->first_row <= episode->row &&
-           (seconds != seconds || fabs(seconds) <= DBL_MAX) &&
+           episode->first_row > 0 && (seconds != seconds || fabs(seconds) <= DBL_MAX) &&
            episode->severity == episode->severity && episode->key_bytes <= OIF_KEY_MAX_BYTES &&
            episode->mark <= OIF_MARK_REAL && episode->causes.reason <= OIF_REASON_SHAPE &&
            episode->causes.count <= OIF_ALERT_CAUSES_MAX;

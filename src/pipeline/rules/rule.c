@@ -173,16 +173,25 @@ static oif_rule_part part_of(const oif_rule *rule, oif_text value)
     return (oif_rule_part){(uint32_t)(value.text - rule->text), (uint32_t)value.bytes};
 }
 
+/* No item of a list is empty. */
+static bool is_list(oif_text value)
+{
+    bool is_full = value.bytes > 0 && value.text[value.bytes - 1] != ',';
+    while (is_full && value.bytes > 0)
+        is_full = next_item(&value).bytes > 0;
+    return is_full;
+}
+
 static bool take_column(oif_rule *rule, oif_text value)
 {
     rule->columns = part_of(rule, value);
-    return value.bytes > 0;
+    return is_list(value);
 }
 
 static bool take_key(oif_rule *rule, oif_text value)
 {
     rule->key = part_of(rule, value);
-    return value.bytes > 0;
+    return is_list(value);
 }
 
 static bool take_zone(oif_rule *rule, oif_text value)
@@ -303,7 +312,8 @@ static oif_status take_condition(rule_reader *r)
 static oif_status take_verb(rule_reader *r)
 {
     oif_text verb;
-    take_value(r, &verb);
+    if (!take_value(r, &verb))
+        return fail(r, r->rule->text, "a quote is never closed", "", "");
     r->rule->ignores = is_word(verb, "ignore");
     if (!r->rule->ignores && !is_word(verb, "mute"))
         return fail(r, verb.text, "a rule begins with mute or ignore", "",
@@ -333,9 +343,9 @@ oif_status oif_rule_parse(oif_rule *rule, const char *text, size_t bytes, uint64
                        .last_held = NAN,
                        .text_bytes = (uint32_t)bytes};
     rule_reader r = {.rule = rule, .at = rule->text, .line = line, .error = error};
-    if (bytes >= sizeof rule->text || memchr(text, '\0', bytes))
+    if (bytes >= sizeof rule->text || memchr(text, '\0', bytes) || memchr(text, '\n', bytes))
         return oif_fail_because_at(error, OIF_EPARAM, OIF_CAUSE_BAD_RULE, line, 1,
-                                   "a rule has at most %d bytes and none is zero",
+                                   "a rule is one line of at most %d bytes, and none is zero",
                                    OIF_RULE_TEXT_BYTES - 1);
     memcpy(rule->text, text, bytes);
     r.end = rule->text + bytes;
@@ -393,6 +403,7 @@ bool oif_rule_matches(const oif_rule *rule, const oif_rule_question *question)
            (rule->reasons == 0 || rule->reasons >> question->reason & 1) &&
            (rule->change == 0 || is_small(rule, question)) &&
            (rule->columns.bytes == 0 ||
-            oif_pattern_matches(oif_rule_text(rule, rule->columns), question->column)) &&
+            (question->column.text &&
+             oif_pattern_matches(oif_rule_text(rule, rule->columns), question->column))) &&
            oif_rule_is_in_force(rule, question->key, question->seconds);
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Memory ---- */
@@ -74,10 +75,16 @@ static size_t count_rules(oif_text text)
     return count;
 }
 
-static bool matches_a_name(oif_text pattern, const oif_column_names *names)
+/* Whether a column has a name that matches. Columns without names are called by their number. */
+static bool matches_a_name(oif_text pattern, const oif_rule_names *columns)
 {
-    for (size_t i = 0; i < names->count; i++) {
-        const char *name = oif_column_names_at(names, i);
+    for (size_t i = 0; i < columns->count; i++) {
+        const char *name = oif_column_names_at(columns->names, i);
+        char number[24];
+        if (!name) {
+            snprintf(number, sizeof number, "%zu", i + 1);
+            name = number;
+        }
         if (oif_pattern_matches(pattern, (oif_text){name, strlen(name)}))
             return true;
     }
@@ -85,15 +92,20 @@ static bool matches_a_name(oif_text pattern, const oif_column_names *names)
 }
 
 /* A name with a slip would hold nothing back, silently. */
-static oif_status check_columns(const oif_rule *rule, const oif_column_names *names, uint64_t line,
+static oif_status check_columns(const oif_rule *rule, const oif_rule_names *columns, uint64_t line,
                                 oif_error *error)
 {
-    const oif_text columns = oif_rule_text(rule, rule->columns);
-    if (columns.bytes == 0 || !names || matches_a_name(columns, names))
-        return OIF_OK;
-    return oif_fail_because_at(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_COLUMN, line,
-                               rule->columns.at + 1, "no column is called %.*s",
-                               (int)(columns.bytes < 100 ? columns.bytes : 100), columns.text);
+    const oif_text all = oif_rule_text(rule, rule->columns);
+    for (const char *at = all.text, *end = at + all.bytes; columns && at < end;) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const oif_text item = {at, (size_t)((comma ? comma : end) - at)};
+        if (!matches_a_name(item, columns))
+            return oif_fail_because_at(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_COLUMN, line,
+                                       (uint64_t)(at - rule->text) + 1, "no column is called %.*s",
+                                       (int)(item.bytes < 100 ? item.bytes : 100), item.text);
+        at += item.bytes + 1;
+    }
+    return OIF_OK;
 }
 
 static void keep_counts(oif_rule *rule, const oif_rules *before)
@@ -109,7 +121,7 @@ static void keep_counts(oif_rule *rule, const oif_rules *before)
     }
 }
 
-static oif_status fill(oif_rules *rules, oif_text text, const oif_column_names *names,
+static oif_status fill(oif_rules *rules, oif_text text, const oif_rule_names *columns,
                        const oif_rules *before, oif_error *error)
 {
     oif_status status = OIF_OK;
@@ -120,14 +132,14 @@ static oif_status fill(oif_rules *rules, oif_text text, const oif_column_names *
         oif_rule *rule = &rules->list[rules->count++];
         status = oif_rule_parse(rule, line.text, line.bytes, number, error);
         if (status == OIF_OK)
-            status = check_columns(rule, names, number, error);
+            status = check_columns(rule, columns, number, error);
         keep_counts(rule, before);
         rules->ignoring += rule->ignores;
     }
     return status;
 }
 
-oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names *names,
+oif_status oif_rules_new(const char *text, size_t bytes, const oif_rule_names *columns,
                          const oif_rules *before, oif_rules **rules, oif_error *error)
 {
     const oif_text all = {text, bytes};
@@ -142,7 +154,7 @@ oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names 
     oif_rules *made = make_room(count);
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for %zu rules", count);
-    oif_status status = fill(made, all, names, before, error);
+    oif_status status = fill(made, all, columns, before, error);
     if (status == OIF_OK)
         *rules = made;
     else
@@ -157,6 +169,25 @@ oif_status oif_rules_check(const char *text, size_t bytes, oif_error *error)
     if (status == OIF_OK)
         oif_rules_free(rules);
     return status;
+}
+
+oif_status oif_rules_join(const oif_rules *first, const oif_rules *more, oif_rules **all,
+                          oif_error *error)
+{
+    const size_t before = first ? first->count : 0, count = before + more->count;
+    if (count > OIF_RULES_MAX)
+        return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_BAD_RULE, "there are at most %d rules",
+                                OIF_RULES_MAX);
+    oif_rules *made = make_room(count);
+    if (!made)
+        return oif_fail(error, OIF_EMEMORY, "no memory for %zu rules", count);
+    if (first)
+        memcpy(made->list, first->list, before * sizeof *made->list);
+    memcpy(made->list + before, more->list, more->count * sizeof *made->list);
+    made->count = count;
+    made->ignoring = (first ? first->ignoring : 0) + more->ignoring;
+    *all = made;
+    return OIF_OK;
 }
 
 /* ---- Asking ---- */

@@ -18,14 +18,24 @@ typedef struct oif_rules {
     oif_rule list[];
 } oif_rules;
 
+/* The columns of a pipeline; without names they are called 1, 2, ... */
+typedef struct oif_rule_names {
+    const oif_column_names *names;
+    size_t count;
+} oif_rule_names;
+
 /* Reads rules, one per line; `*rules` becomes NULL if there are none. Empty lines and those that
- * begin with # are skipped. A rule that `before` has too (may be NULL) keeps its counts. `names`:
- * of the columns, NULL if they have none; a name in a rule that is not one of them is a mistake.
+ * begin with # are skipped. A rule that `before` has too (may be NULL) keeps its counts. A name in a
+ * rule that no column has is a mistake; NULL for `columns`: that is not known.
  *
  * OIF_EPARAM    OIF_CAUSE_BAD_RULE, OIF_CAUSE_UNKNOWN_COLUMN; error->line is the line
  * OIF_EMEMORY */
-oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names *names,
+oif_status oif_rules_new(const char *text, size_t bytes, const oif_rule_names *columns,
                          const oif_rules *before, oif_rules **rules, oif_error *error);
+
+/* The rules of both, `first` (may be NULL) before `more`. OIF_EPARAM: too many, OIF_EMEMORY */
+oif_status oif_rules_join(const oif_rules *first, const oif_rules *more, oif_rules **all,
+                          oif_error *error);
 
 /* A copy; NULL for NULL. OIF_EMEMORY */
 oif_status oif_rules_clone(const oif_rules *rules, oif_rules **copy, oif_error *error);

@@ -588,6 +588,12 @@ double oif_season_observe(oif_season *season, const double *row, double seconds,
     return judge(season, column, direction);
 }
 
+void oif_season_pass(oif_season *season)
+{
+    season->rows++;
+    season->is_known = 0;
+}
+
 bool oif_season_expected(const oif_season *season, size_t column, double *low, double *high)
 {
     const double predicted = expected_of(season, 0)[column] / quarter;

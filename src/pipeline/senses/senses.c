@@ -84,6 +84,13 @@ const oif_season *oif_senses_season(const oif_senses *senses, size_t index)
     return NULL;
 }
 
+void oif_senses_pass(oif_senses *senses)
+{
+    for (uint32_t i = 0; i < senses->count; i++)
+        if (senses->reasons[i] == OIF_REASON_SEASON)
+            oif_season_pass(oif_block_part(senses, senses->at[i]));
+}
+
 bool oif_senses_expected(const oif_senses *senses, uint32_t sense, const double *row, size_t column,
                          double *low, double *high)
 {
