@@ -196,7 +196,8 @@ static void put_rounded(rule_text *to, double limit)
     for (; limit < 10; exponent--)
         limit *= 10;
     char text[OIF_NUMBER_TEXT_BYTES];
-    const int bytes = snprintf(text, sizeof text, "%de%d", (int)ceil(limit), exponent);
+    const int down = (int)limit, up = down + (down < limit);
+    const int bytes = snprintf(text, sizeof text, "%de%d", up, exponent);
     oif_number_parse(text, text + bytes, &limit);
     put(to, text, oif_number_format(limit, text));
 }
