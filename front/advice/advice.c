@@ -15,7 +15,7 @@
 /* At most 20 words each, besides those filled in: {command} and {count} are those of
  * the caller, {columns} are the names as an option has them, and {list} as people read them. */
 static const struct remedy {
-    int topic;
+    unsigned topic;
     const char *shell, *service;
 } remedies[] = {
     {OIF_CAUSE_INFINITE_VALUE, " (--on-bad-row null)", MISSING_SETTING},
@@ -153,7 +153,7 @@ static void append_remedy(growing_text *to, const char *text, const advice_words
 
 /* ---- Remedies ---- */
 
-void advice_add(advice *to, int topic, const advice_words *words)
+void advice_add(advice *to, unsigned topic, const advice_words *words)
 {
     growing_text shell = {to->shell, sizeof to->shell, strlen(to->shell)},
                  service = {to->service, sizeof to->service, strlen(to->service)};
@@ -175,7 +175,7 @@ const complaint_reason *advice_reason(advice *given, oif_cause cause)
     return &given->reason;
 }
 
-const complaint_reason *advice_on(advice *room, int topic, const advice_words *words)
+const complaint_reason *advice_on(advice *room, unsigned topic, const advice_words *words)
 {
     *room = (advice){.shell = ""};
     advice_add(room, topic, words);

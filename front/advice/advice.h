@@ -69,12 +69,12 @@ typedef struct advice {
 } advice;
 
 /* Adds the remedy for a topic, if it has one. `words` is NULL if the remedy names nothing. */
-void advice_add(advice *to, int topic, const advice_words *words);
+void advice_add(advice *to, unsigned topic, const advice_words *words);
 
 /* For complain_because and note_because. A command in `words` converts the input. */
 const complaint_reason *advice_reason(advice *given, oif_cause cause);
 
 /* Both for a single topic. */
-const complaint_reason *advice_on(advice *room, int topic, const advice_words *words);
+const complaint_reason *advice_on(advice *room, unsigned topic, const advice_words *words);
 
 #endif

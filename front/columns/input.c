@@ -345,7 +345,7 @@ static void advise_by_cause(const cli_input *input, const char *name, oif_cause 
         snprintf(command, sizeof command, "sed 's/%s\\r*$//' FILE",
                  delimiter == '\t' ? "\\t" : (char[]){delimiter, '\0'});
     }
-    advice_add(given, (int)cause, &(advice_words){.file = name, .command = command});
+    advice_add(given, (unsigned)cause, &(advice_words){.file = name, .command = command});
     if (strlen(given->shell) == before && may_be_between_blanks(input))
         advice_add(given, ADVICE_BLANKS, NULL);
 }

@@ -2,7 +2,7 @@
 #include "front/advice/advice.h"
 #include "front_fixture.h"
 
-static advice advice_about(int topic, const advice_words *words)
+static advice advice_about(unsigned topic, const advice_words *words)
 {
     advice given;
     const complaint_reason *reason = advice_on(&given, topic, words);
@@ -12,7 +12,7 @@ static advice advice_about(int topic, const advice_words *words)
 }
 
 /* With nothing filled in. */
-static advice bare_advice(int topic)
+static advice bare_advice(unsigned topic)
 {
     names_text none = {.count = 0};
     return advice_about(topic, &(advice_words){.command = "", .names = &none, .count = ""});
@@ -26,7 +26,7 @@ static size_t count_words(const char *text)
     return count;
 }
 
-static void assert_for_service(int topic, const char *text)
+static void assert_for_service(unsigned topic, const char *text)
 {
     static const char *const of_shell[] = {"|", "oif score", "--", "FILE", "{", "}"};
     for (size_t i = 0; i < sizeof of_shell / sizeof *of_shell; i++)
@@ -42,7 +42,7 @@ static void no_remedy_of_a_cause_sends_a_client_to_a_shell(void **state)
 {
     (void)state;
     size_t count = 0;
-    for (int cause = 0; cause < ADVICE_OTHER_FORMAT; cause++) {
+    for (unsigned cause = 0; cause < ADVICE_OTHER_FORMAT; cause++) {
         const advice given = bare_advice(cause);
         assert_for_service(cause, given.service);
         assert_true(count_words(given.shell) <= 20);
@@ -54,7 +54,7 @@ static void no_remedy_of_a_cause_sends_a_client_to_a_shell(void **state)
 static void every_topic_has_both_remedies(void **state)
 {
     (void)state;
-    for (int topic = ADVICE_OTHER_FORMAT; topic < ADVICE_END; topic++) {
+    for (unsigned topic = ADVICE_OTHER_FORMAT; topic < ADVICE_END; topic++) {
         const advice given = bare_advice(topic);
         assert_for_service(topic, given.service);
         if (!given.shell[0] || !given.service[0])
