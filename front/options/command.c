@@ -160,8 +160,9 @@ exit_code command_parse(const cli_command *command, char **arguments, cli_settin
                         help_kind *help)
 {
     option_problem why;
+    *help = HELP_NOT_ASKED;
     if (!settings_start(command, chosen_detector(arguments), settings, &why))
-        return complain_option(NULL, NULL, &why);
+        return complain_option(command, "--detector", &why);
     return command_take(command, arguments, settings, help);
 }
 
@@ -169,7 +170,7 @@ exit_code command_run(const cli_command *command, exit_code (*run)(const cli_set
                       char **arguments)
 {
     cli_settings settings;
-    help_kind help;
+    help_kind help = HELP_NOT_ASKED;
     exit_code code = command_parse(command, arguments, &settings, &help);
     if (code == EXIT_OK && help != HELP_NOT_ASKED)
         help_print(command, settings.params.table, help);

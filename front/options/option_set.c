@@ -83,15 +83,16 @@ static const char *store_value(const cli_option *option, const char *value, cli_
                                char expected[EXPECTED_BYTES])
 {
     void *setting = (char *)settings + option->offset;
+    const char *text = value ? value : ""; /* only what `apply` reads may be left out */
     if (option->given > 0)
         *(bool *)((char *)settings + option->given) = true;
     switch (option->kind) {
     case OPTION_SWITCH: *(bool *)setting = true; break;
     case OPTION_CONSTANT: *(int *)setting = (int)option->from; break;
     case OPTION_TEXT: *(const char **)setting = value; break;
-    case OPTION_COUNT: return store_count(option, value, setting, expected);
-    case OPTION_AMOUNT: return store_amount(option, value, setting);
-    case OPTION_WORD: return store_word(option, value, setting, expected);
+    case OPTION_COUNT: return store_count(option, text, setting, expected);
+    case OPTION_AMOUNT: return store_amount(option, text, setting);
+    case OPTION_WORD: return store_word(option, text, setting, expected);
     case OPTION_APPLY: return option->apply(settings, value);
     }
     return NULL;

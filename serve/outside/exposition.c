@@ -79,13 +79,15 @@ static void take_key(void *context, const stream_key *visited)
         one->left_out++;
         return;
     }
-    key.key = malloc(visited->key_bytes + 1);
-    if (!key.key) {
+    char *text = malloc(visited->key_bytes + 1);
+    if (!text) {
         one->is_short = true;
         return;
     }
-    memcpy(key.key, visited->key, visited->key_bytes);
-    one->keys[one->key_count++] = key;
+    memcpy(text, visited->key, visited->key_bytes);
+    key_series *kept = &one->keys[one->key_count++];
+    *kept = key;
+    kept->key = text;
     one->is_cut |= one->key_count == 2 * one->keys_max;
     if (one->key_count == 2 * one->keys_max)
         keep_worst(one);

@@ -136,12 +136,14 @@ void streams_each(streams *all, void (*visit)(void *context, stream *one), void 
     pthread_mutex_lock(&all->lock);
     size_t count = all->count;
     stream **list = calloc(count + 1, sizeof *list);
-    for (size_t i = 0; list && i < count; i++) {
+    if (!list)
+        count = 0;
+    for (size_t i = 0; i < count; i++) {
         list[i] = all->list[i];
         list[i]->references++;
     }
     pthread_mutex_unlock(&all->lock);
-    for (size_t i = 0; list && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         visit(context, list[i]);
         stream_release(list[i]);
     }
@@ -457,7 +459,7 @@ bool streams_create(streams *all, const char *name, json_t *settings, stream **m
     *is_new = one == NULL;
     if (*is_new)
         one = make_stream(all, name, settings, why);
-    bool is_good = *is_new ? one != NULL : compare_settings(one, settings, why);
+    bool is_good = one && (*is_new || compare_settings(one, settings, why));
     pthread_mutex_unlock(&all->changing);
     if (one && (!is_good || !made))
         stream_release(one);

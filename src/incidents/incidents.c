@@ -139,8 +139,9 @@ size_t oif_incidents_count(const oif_incidents *incidents)
 /* A slot for one more open incident. */
 static oif_incident *take_slot(oif_incidents *incidents)
 {
-    if (oif_incidents_count(incidents) == incidents->max_incidents)
-        quietest(incidents)->state = OIF_INCIDENT_OVER;
+    oif_incident *quiet = quietest(incidents);
+    if (quiet && oif_incidents_count(incidents) == incidents->max_incidents)
+        quiet->state = OIF_INCIDENT_OVER;
     oif_incident *slot = oldest(incidents, OIF_INCIDENT_FREE);
     return slot ? slot : oldest(incidents, OIF_INCIDENT_OVER);
 }
@@ -285,6 +286,8 @@ oif_status oif_incidents_begin(oif_incidents *incidents, const oif_incident_even
     place->is_new = !place->joins;
     if (place->is_new) {
         to = take_slot(incidents);
+        if (!to)
+            return oif_fail(error, OIF_EINVARIANT, "there is no slot for an incident");
         oif_incident_start(to, ++incidents->incidents);
     }
     oif_trait_list_add(&to->traits, newcomer.traits, newcomer.trait_count);

@@ -185,18 +185,18 @@ static oif_status load(uint64_t bytes, oif_read_function read, void *context, vo
     oif_section_reader_open(&reader, read, context, error);
     reader.end = bytes;
     oif_incidents *made = make_incidents(&reader, &count);
-    if (reader.status == OIF_OK) {
+    if (made && reader.status == OIF_OK) {
         oif_section_reader_expect(&reader, clock_tag);
         visit_clock(made, &reader.visitor);
         oif_section_reader_end(&reader);
     }
-    for (uint64_t i = 0; i < count && reader.status == OIF_OK; i++)
+    for (uint64_t i = 0; made && i < count && reader.status == OIF_OK; i++)
         read_incident(&reader, made, &made->slots[i]);
     oif_section_reader_close(&reader);
-    if (reader.status == OIF_OK && oif_incidents_check(made, &why) != OIF_OK)
+    if (made && reader.status == OIF_OK && oif_incidents_check(made, &why) != OIF_OK)
         oif_section_reader_fail(&reader, OIF_ECORRUPT, "the snapshot is inconsistent: %s",
                                 why.message);
-    if (reader.status != OIF_OK) {
+    if (!made || reader.status != OIF_OK) {
         oif_incidents_free(made);
         return reader.status;
     }

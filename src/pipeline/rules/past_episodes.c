@@ -250,7 +250,7 @@ oif_past_episodes *oif_past_episodes_read(oif_section_reader *reader, uint64_t r
     oif_past_episodes *made = oif_past_episodes_new();
     if (!made)
         oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for past episodes");
-    while (reader->status == OIF_OK && reader->left > 0) {
+    while (made && reader->status == OIF_OK && reader->left > 0) {
         if (made->count == OIF_PAST_EPISODES_MAX)
             oif_section_reader_fail(reader, OIF_ECORRUPT, "there are too many past episodes");
         else
