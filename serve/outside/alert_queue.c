@@ -235,8 +235,9 @@ static void write_labels(const alert_queue *queue, const alert *a, oif_grade gra
         write_json_string("key", key);
     if (*column)
         write_json_string("column", column);
-    json_object_foreach(queue->options.labels, name, value)
+    json_object_foreach(queue->options.labels, name, value) {
         write_json_string(name, json_string_value(value));
+    }
     output_print("}");
 }
 
