@@ -25,8 +25,8 @@ typedef struct oif_rule_names {
 } oif_rule_names;
 
 /* Reads rules, one per line; `*rules` becomes NULL if there are none. Empty lines and those that
- * begin with # are skipped. A rule that `before` has too (may be NULL) keeps its counts. A name in a
- * rule that no column has is a mistake; NULL for `columns`: that is not known.
+ * begin with # are skipped. A rule that `before` has too (may be NULL) keeps its counts. A name
+ * in a rule that no column has is a mistake; NULL for `columns`: that is not known.
  *
  * OIF_EPARAM    OIF_CAUSE_BAD_RULE, OIF_CAUSE_UNKNOWN_COLUMN; error->line is the line
  * OIF_EMEMORY */

@@ -110,7 +110,7 @@ bool oif_season_expected(const oif_season *season, size_t column, double *low, d
 /* The strength of the season in the column where it is strongest, from 0 to 1; 0 while unknown. */
 double oif_season_strength(const oif_season *season, size_t *column);
 
-/* Passes over a row that is not observed: a period in rows counts it. */
+/* Skips a row that is not observed: a period in rows counts it. */
 void oif_season_pass(oif_season *season);
 
 /* Learns the row observed last, which is usual. */

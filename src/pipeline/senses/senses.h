@@ -52,7 +52,7 @@ void oif_senses_init(oif_senses *senses, size_t columns, const oif_senses_option
 /* Observes the next row. `evidence` gets one number per sense: 0 if it finds nothing. */
 void oif_senses_observe(oif_senses *senses, const double *row, double seconds, double evidence[]);
 
-/* Passes over a row that is neither observed nor learned. */
+/* Skips a row that is neither observed nor learned. */
 void oif_senses_pass(oif_senses *senses);
 
 /* The range that a sense, by its number, expected of a column of the row observed last, which is
