@@ -545,9 +545,7 @@ oif_status oif_pipeline_set_rules(oif_pipeline *pipeline, const char *text, size
                                   oif_error *error)
 {
     oif_rules *made;
-    oif_status status =
-        oif_rules_new(text, bytes, &(oif_rule_names){pipeline->names, pipeline->columns},
-                      pipeline->rules, &made, error);
+    oif_status status = oif_rules_new(text, bytes, pipeline->names, pipeline->rules, &made, error);
     if (status != OIF_OK)
         return status;
     oif_rules_free(pipeline->rules);

@@ -106,8 +106,7 @@ oif_status oif_pipeline_try_rules(const oif_pipeline *pipeline, const char *text
     oif_rules *rules;
     if (!pipeline->past)
         return fail_without(error);
-    oif_status status = oif_rules_new(
-        text, bytes, &(oif_rule_names){pipeline->names, pipeline->columns}, NULL, &rules, error);
+    oif_status status = oif_rules_new(text, bytes, pipeline->names, NULL, &rules, error);
     if (status != OIF_OK)
         return status;
     const oif_rule_columns columns = columns_of(pipeline);
@@ -129,9 +128,8 @@ size_t oif_pipeline_propose(const oif_pipeline *pipeline, oif_proposal *proposal
 oif_status oif_pipeline_add_rules(oif_pipeline *pipeline, const char *text, size_t bytes,
                                   oif_error *error)
 {
-    const oif_rule_names columns = {pipeline->names, pipeline->columns};
     oif_rules *more, *all;
-    oif_status status = oif_rules_new(text, bytes, &columns, NULL, &more, error);
+    oif_status status = oif_rules_new(text, bytes, pipeline->names, NULL, &more, error);
     if (status != OIF_OK || !more)
         return status;
     status = oif_rules_join(pipeline->rules, more, &all, error);

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- Memory ---- */
@@ -75,16 +74,10 @@ static size_t count_rules(oif_text text)
     return count;
 }
 
-/* Whether a column has a name that matches. Columns without names are called by their number. */
-static bool matches_a_name(oif_text pattern, const oif_rule_names *columns)
+static bool matches_a_name(oif_text pattern, const oif_column_names *names)
 {
-    for (size_t i = 0; i < columns->count; i++) {
-        const char *name = oif_column_names_at(columns->names, i);
-        char number[24];
-        if (!name) {
-            snprintf(number, sizeof number, "%zu", i + 1);
-            name = number;
-        }
+    for (size_t i = 0; i < names->count; i++) {
+        const char *name = oif_column_names_at(names, i);
         if (oif_pattern_matches(pattern, (oif_text){name, strlen(name)}))
             return true;
     }
@@ -92,14 +85,14 @@ static bool matches_a_name(oif_text pattern, const oif_rule_names *columns)
 }
 
 /* A name with a slip would hold nothing back, silently. */
-static oif_status check_columns(const oif_rule *rule, const oif_rule_names *columns, uint64_t line,
+static oif_status check_columns(const oif_rule *rule, const oif_column_names *names, uint64_t line,
                                 oif_error *error)
 {
     const oif_text all = oif_rule_text(rule, rule->columns);
-    for (const char *at = all.text, *end = at + all.bytes; columns && at < end;) {
+    for (const char *at = all.text, *end = at + all.bytes; names && at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const oif_text item = {at, (size_t)((comma ? comma : end) - at)};
-        if (!matches_a_name(item, columns))
+        if (!matches_a_name(item, names))
             return oif_fail_because_at(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_COLUMN, line,
                                        (uint64_t)(at - rule->text) + 1, "no column is called %.*s",
                                        (int)(item.bytes < 100 ? item.bytes : 100), item.text);
@@ -121,7 +114,7 @@ static void keep_counts(oif_rule *rule, const oif_rules *before)
     }
 }
 
-static oif_status fill(oif_rules *rules, oif_text text, const oif_rule_names *columns,
+static oif_status fill(oif_rules *rules, oif_text text, const oif_column_names *names,
                        const oif_rules *before, oif_error *error)
 {
     oif_status status = OIF_OK;
@@ -132,14 +125,14 @@ static oif_status fill(oif_rules *rules, oif_text text, const oif_rule_names *co
         oif_rule *rule = &rules->list[rules->count++];
         status = oif_rule_parse(rule, line.text, line.bytes, number, error);
         if (status == OIF_OK)
-            status = check_columns(rule, columns, number, error);
+            status = check_columns(rule, names, number, error);
         keep_counts(rule, before);
         rules->ignoring += rule->ignores;
     }
     return status;
 }
 
-oif_status oif_rules_new(const char *text, size_t bytes, const oif_rule_names *columns,
+oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names *names,
                          const oif_rules *before, oif_rules **rules, oif_error *error)
 {
     const oif_text all = {text, bytes};
@@ -154,7 +147,7 @@ oif_status oif_rules_new(const char *text, size_t bytes, const oif_rule_names *c
     oif_rules *made = make_room(count);
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for %zu rules", count);
-    oif_status status = fill(made, all, columns, before, error);
+    oif_status status = fill(made, all, names, before, error);
     if (status == OIF_OK)
         *rules = made;
     else

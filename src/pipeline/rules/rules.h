@@ -18,19 +18,13 @@ typedef struct oif_rules {
     oif_rule list[];
 } oif_rules;
 
-/* The columns of a pipeline; without names they are called 1, 2, ... */
-typedef struct oif_rule_names {
-    const oif_column_names *names;
-    size_t count;
-} oif_rule_names;
-
 /* Reads rules, one per line; `*rules` becomes NULL if there are none. Empty lines and those that
  * begin with # are skipped. A rule that `before` has too (may be NULL) keeps its counts. A name
- * in a rule that no column has is a mistake; NULL for `columns`: that is not known.
+ * in a rule that no column has is a mistake; `names` is NULL while they are not known.
  *
  * OIF_EPARAM    OIF_CAUSE_BAD_RULE, OIF_CAUSE_UNKNOWN_COLUMN; error->line is the line
  * OIF_EMEMORY */
-oif_status oif_rules_new(const char *text, size_t bytes, const oif_rule_names *columns,
+oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names *names,
                          const oif_rules *before, oif_rules **rules, oif_error *error);
 
 /* The rules of both, `first` (may be NULL) before `more`. OIF_EPARAM: too many, OIF_EMEMORY */
