@@ -320,9 +320,8 @@ static void a_flood_of_muted_alerts_hides_no_other(void **unused)
     oif_pipeline_free(pipeline);
 }
 
-/* A sense that finds something else in the row is not silenced with the values, nor are values
- * reported instead of a first value that is muted. */
-static void what_else_a_row_has_is_still_reported(void **unused)
+/* The detectors find it as well, but it is the same news. */
+static void a_muted_first_value_is_not_reported_as_a_value(void **unused)
 {
     (void)unused;
     static const char *const rules[] = {"", "mute column=2 reason=first", "mute column=2"};
@@ -613,7 +612,7 @@ int main(void)
         cmocka_unit_test(small_changes_can_be_muted),
         cmocka_unit_test(an_alert_of_other_columns_is_not_muted),
         cmocka_unit_test(a_flood_of_muted_alerts_hides_no_other),
-        cmocka_unit_test(what_else_a_row_has_is_still_reported),
+        cmocka_unit_test(a_muted_first_value_is_not_reported_as_a_value),
         cmocka_unit_test(ignored_rows_do_not_shift_a_season),
         cmocka_unit_test(keys_and_times_are_conditions),
         cmocka_unit_test(ignored_rows_teach_nothing),

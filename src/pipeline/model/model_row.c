@@ -193,8 +193,7 @@ static void spend(oif_model *m, uint32_t opener)
 /* ---- A row ---- */
 
 /* An alert that a rule holds back is none: it opens no episode and spends nothing. If a sense or a
- * category found it, the detectors may have found another one in the same row, and the other way
- * round. */
+ * category found it, the detectors may have found another one in the same row. */
 static void hold_back(oif_model *m, const oif_row_rules *rules, double seconds,
                       oif_row_scores *scores, oif_result *result)
 {
@@ -203,10 +202,6 @@ static void hold_back(oif_model *m, const oif_row_rules *rules, double seconds,
     if (result->rule > 0 && is_beside && scores->for_history > result->threshold) {
         oif_model_judge_values(m, scores, result);
         scores->decided = m->judge;
-        result->rule = oif_model_muted_by(m, rules, seconds, result);
-    } else if (result->rule > 0 && m->judge < m->detector_count && scores->sense > 0) {
-        m->judge = scores->decided = scores->sense;
-        result->reason = oif_model_finding(m).reason;
         result->rule = oif_model_muted_by(m, rules, seconds, result);
     }
     if (result->rule == 0)
