@@ -427,15 +427,6 @@ static void a_trial_is_what_a_rule_does(void **unused)
 
 /* ---- Snapshots, copies and threads ---- */
 
-static snapshot save_all(const oif_pipeline *pipeline)
-{
-    snapshot s = {.count = oif_pipeline_snapshot_bytes(pipeline)};
-    oif_error error;
-    s.bytes = malloc(s.count);
-    require_ok_or(oif_pipeline_save_memory(pipeline, s.bytes, s.count, &error), error);
-    return s;
-}
-
 static void episodes_survive_a_snapshot(void **unused)
 {
     (void)unused;

@@ -65,16 +65,6 @@ static void load_key(oif_pipeline *pipeline, snapshot s, const char *as)
                   error);
 }
 
-static snapshot save_all(const oif_pipeline *pipeline)
-{
-    snapshot s = {.count = oif_pipeline_snapshot_bytes(pipeline)};
-    oif_error error;
-    s.bytes = malloc(s.count);
-    require_ok_or(oif_pipeline_save_memory(pipeline, s.bytes, s.count, &error), error);
-    assert_int_equal(oif_pipeline_save_memory(pipeline, s.bytes, s.count - 1, NULL), OIF_EPARAM);
-    return s;
-}
-
 static void require_same_pipelines(const oif_pipeline *a, const oif_pipeline *b)
 {
     snapshot of_a = save_all(a), of_b = save_all(b);

@@ -504,15 +504,6 @@ static void a_million_rules_are_refused(void **unused)
 
 /* ---- Snapshots, copies and threads ---- */
 
-static snapshot save_all(const oif_pipeline *pipeline)
-{
-    snapshot s = {.count = oif_pipeline_snapshot_bytes(pipeline)};
-    oif_error error;
-    s.bytes = malloc(s.count);
-    require_ok_or(oif_pipeline_save_memory(pipeline, s.bytes, s.count, &error), error);
-    return s;
-}
-
 static void rules_survive_a_snapshot(void **unused)
 {
     (void)unused;

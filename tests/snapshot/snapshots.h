@@ -72,6 +72,17 @@ static inline oif_detector *new_small(size_t index, stream *s, uint32_t rows)
     return detector;
 }
 
+/* All of a pipeline; the caller frees the bytes. */
+static inline snapshot save_all(const oif_pipeline *pipeline)
+{
+    snapshot s = {.count = oif_pipeline_snapshot_bytes(pipeline)};
+    oif_error error;
+    s.bytes = malloc(s.count);
+    require_ok_or(oif_pipeline_save_memory(pipeline, s.bytes, s.count, &error), error);
+    assert_int_equal(oif_pipeline_save_memory(pipeline, s.bytes, s.count - 1, NULL), OIF_EPARAM);
+    return s;
+}
+
 static inline void require_same_bytes(snapshot a, snapshot b)
 {
     assert_int_equal(a.count, b.count);
