@@ -14,7 +14,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
-	reality feedback operations incidents data accuracy forgetting paper paper-quick ablation \
+	reality feedback operations incidents short data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-programs flink-job
 
 ##@ Use it
@@ -215,6 +215,10 @@ operations: release-gcc ## which operational anomalies are found, how soon, and 
 incidents: release-gcc ## whether alerts of one cause become one incident, and others do not (ARGS="--quick --check")
 	@tools/build/make_venv.sh paper
 	@build/paper-venv/bin/python -m experiments.incidents --oif build/release-gcc/oif $(ARGS)
+
+short: release-gcc ## tables of 50 to 2,000 rows beside scikit-learn's IsolationForest and ECOD, and false alerts by chance (ARGS="--quick --check")
+	@tools/build/make_venv.sh test
+	@build/test-venv/bin/python -m experiments.short --oif build/release-gcc/oif $(ARGS)
 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"

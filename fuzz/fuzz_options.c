@@ -189,14 +189,15 @@ static size_t cut(char *text, size_t size, char *words[MAX_WORDS + 1])
     return count;
 }
 
-/* The settings point into the text, which is the same for all runs. */
+/* The settings point into the text, which is the same for all runs. Lists that were given in parts
+ * are freed by now. */
 static void require_same_settings(const cli_settings *a, const cli_settings *b)
 {
     require(memcmp(a->params.values, b->params.values, sizeof a->params.values) == 0);
     require(memcmp(a->options.values, b->options.values, sizeof a->options.values) == 0);
     require(memcmp(a->is_given, b->is_given, sizeof a->is_given) == 0);
-    require(a->file == b->file && a->label == b->label && a->columns == b->columns &&
-            a->state == b->state);
+    require(a->file == b->file && a->label == b->label && a->state == b->state &&
+            !a->columns == !b->columns);
     require(a->rows_between_saves == b->rows_between_saves &&
             a->score.explain_top == b->score.explain_top);
 }

@@ -1,4 +1,5 @@
-/* Any lines as the times of one stream. The first byte chooses the first year. An accepted time is
+/* Any lines as the times of one stream. The first byte chooses the first year, the order of day and
+ * month, and whether the first line is the pattern of the others. An accepted time is
  * between the years 1 and 9999; a rejected one changes nothing. */
 #include "fuzz_input.h"
 
@@ -35,7 +36,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     oif_time_format format;
     memset(&format, 0, sizeof format);
     format.year = years[data[0] % 8];
+    format.day_order = (oif_day_order)(data[0] >> 3 & 3) % 3;
     const uint8_t *line = data + 1, *end = data + size;
+    char pattern[64] = "";
+    if (data[0] & 0x20) {
+        const uint8_t *newline = memchr(line, '\n', (size_t)(end - line));
+        const uint8_t *after = newline ? newline : end;
+        memcpy(pattern, line, (size_t)(after - line) < 63 ? (size_t)(after - line) : 63);
+        line = after;
+        if (oif_time_check_pattern(pattern, NULL) == OIF_OK)
+            format.pattern = pattern;
+    }
     while (line < end) {
         const uint8_t *newline = memchr(line, '\n', (size_t)(end - line));
         const uint8_t *line_end = newline ? newline : end;

@@ -39,6 +39,14 @@
  *     A failing call fills it, a succeeding one leaves it alone.
  *   - Every call that returns an oif_status can also fail with OIF_EMEMORY,
  *     unless its comment says "Never allocates".
+ *   - Pointers must not be NULL, with these exceptions:
+ *     those that a comment allows; `error`; what a free or close function gets;
+ *     and a key, a text or a snapshot of 0 bytes, or a block of 0 rows.
+ *     The name of a detector, parameter, option or file may be NULL:
+ *     then there is none of this name.
+ *   - A number past the last one, such as that of a column,
+ *     and an unknown enumerator are never used.
+ *     The call fails or returns NULL, "", false, 0 or SIZE_MAX.
  *   - Same seed and same rows give the same scores, bit for bit: on every
  *     machine and compiler, one row at a time or in blocks of any size.
  *   - The library never prints, exits or aborts.
@@ -143,8 +151,8 @@ typedef enum oif_cause {
 
     /* Rows */
     OIF_CAUSE_INFINITE_VALUE = 20,     /* a value or a time is infinite */
-    OIF_CAUSE_NOT_A_NUMBER = 21,       /* text, an object or an array where a number must be */
-    OIF_CAUSE_DASH = 22,               /* the same, and the text is "-": often a missing value */
+    OIF_CAUSE_NOT_A_NUMBER = 21,       /* text, an object or an array where a number must be;
+                                        * 22 is not used */
     OIF_CAUSE_DECIMAL_COMMA = 23,      /* 1,5 where the decimal sign is the point */
     OIF_CAUSE_DECIMAL_POINT = 24,      /* 1.5 where the decimal sign is the comma */
     OIF_CAUSE_TOO_FEW_FIELDS = 25,     /* a row is short */
@@ -158,6 +166,7 @@ typedef enum oif_cause {
     OIF_CAUSE_NOT_TEXT = 33,           /* the input is UTF-16 or binary */
     OIF_CAUSE_NOT_A_TIME = 34,         /* a text is not a time */
     OIF_CAUSE_TRUNCATED_ROW = 35,      /* the input ends within a raw row */
+    OIF_CAUSE_DAY_ORDER = 36,          /* a date has the day where others have the month */
 
     /* Snapshots */
     OIF_CAUSE_NOT_A_SNAPSHOT = 40,        /* other bytes */
@@ -500,12 +509,14 @@ enum { OIF_COLUMN_NAMES_MAX_BYTES = 16 << 20 };
  * Clones and snapshots keep them, so a program
  * that resumes a detector can verify its input.
  *
- * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES */
+ * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES,
+ *              or one of them is NULL; error->column says which */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_name_columns(oif_detector *detector,
                                                             const char *const *names,
                                                             oif_error *error);
 
-/* The name of a column, counted from 0; NULL if the columns have no names.
+/* The name of a column, counted from 0;
+ * NULL if the columns have no names, or there is no such column.
  * Valid until the columns are named again. */
 OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_t column);
 
@@ -698,6 +709,40 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_rows_with(
     const char *const *keys, const size_t *key_bytes, const double *seconds, oif_row_function after,
     void *context, oif_result *results, size_t *done, oif_error *error);
 
+/* The fewest and the most rows of a table. */
+enum { OIF_TABLE_ROWS_MIN = 20, OIF_TABLE_ROWS_MAX = 1 << 20 };
+
+/* How sure the judgement of a table is. */
+typedef struct oif_table_info {
+    uint64_t rows;
+    uint64_t anomalies;
+    double chance; /* in a table without anomalies, at most this share of rows looks like one */
+    uint64_t reserved[5];
+} oif_table_info;
+
+/* Judges a finished table: all its rows are known.
+ * A stream needs some 480 rows before its first alert.
+ * A table of 40 rows gets an answer,
+ * because each row is compared with all others, before and after it:
+ *
+ *   - A row is scored by detectors that have learned other rows, not this one.
+ *   - The tail of the scores says how rare a score is among so few;
+ *     info->chance says how sure that can be.
+ *   - `after` and the results are those of oif_pipeline_process_rows_with,
+ *     in the order of the rows. `after` may be NULL.
+ *   - The pipeline, which must not have processed a row,
+ *     has then learned the table, and later rows continue the stream.
+ *   - The table has no keys. It costs some 25 times the time of a stream.
+ *     Use it for up to some thousand rows.
+ *
+ * OIF_EPARAM   the pipeline has processed rows, or has learn=none or alerts;
+ *              or the rows are too few, too many or too close together
+ * OIF_EVALUE   a value or a time is infinite; error->line is the row */
+OIF_API OIF_MUST_CHECK oif_status
+oif_pipeline_process_table(oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
+                           const double *seconds, oif_row_function after, void *context,
+                           oif_result *results, oif_table_info *info, oif_error *error);
+
 /* Sets how many threads share the rows of oif_pipeline_process_rows,
  * each the rows of some keys: 1 to OIF_THREADS_MAX, initially 1.
  * The results and the snapshots stay the same, bit for bit.
@@ -771,7 +816,8 @@ OIF_API double oif_category(const char *text, size_t bytes);
  * derived ones in the order of the calls. */
 OIF_API size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline);
 
-/* The column that a learned column is derived from, and how. */
+/* The column that a learned column is derived from, and how.
+ * SIZE_MAX and OIF_DERIVE_NONE if there is no such learned column. */
 OIF_API size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t learned_column,
                                          oif_derive *kind);
 
@@ -779,7 +825,7 @@ OIF_API size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t le
  * Valid until the next row. */
 OIF_API const double *oif_pipeline_learned_row(const oif_pipeline *pipeline);
 
-/* "diff", "rate", "log", "category"; "" for OIF_DERIVE_NONE. */
+/* "diff", "rate", "log", "category"; "" for others. */
 OIF_API const char *oif_derive_word(oif_derive kind);
 
 /* ---- Pipelines: episodes ---- */
@@ -1177,6 +1223,21 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_roles(oif_pipeline *pipeline
  * Valid until they are set again. */
 OIF_API bool oif_pipeline_roles(const oif_pipeline *pipeline, const char **key, const char **time);
 
+/* Attaches bytes of the program, such as a snapshot of its incidents, in place
+ * of those before; 0 bytes: none.
+ * They are copied and have no meaning to the pipeline.
+ * Clones and snapshots keep them (snapshots of single keys do not).
+ *
+ * OIF_EVALUE    more than OIF_ATTACHMENT_MAX_BYTES
+ * OIF_EMEMORY   nothing has changed */
+enum { OIF_ATTACHMENT_MAX_BYTES = 1 << 26 };
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_attach(oif_pipeline *pipeline, const void *bytes,
+                                                      size_t count, oif_error *error);
+
+/* The bytes, and how many; NULL and 0 if there are none.
+ * Valid until others are attached. */
+OIF_API const void *oif_pipeline_attachment(const oif_pipeline *pipeline, size_t *count);
+
 /* ---- Pipelines: their detectors ---- */
 
 /* The detector of a key; NULL if it has none in memory.
@@ -1530,7 +1591,8 @@ typedef struct oif_incident_place {
     uint64_t reserved[2];
 } oif_incident_place;
 
-/* Reports that an episode begins. Never allocates.
+/* Reports that an episode begins; or again, that it has become worse.
+ * Never allocates.
  * While no event had a time, the sequence is the time: one per second.
  * Later an event without a time counts as simultaneous with the last one.
  * Events may come late: members are in the order of their times.
@@ -1551,7 +1613,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_incidents_end(oif_incidents *incidents,
                                                     oif_incident_place *place, oif_error *error);
 
 /* Reports the time of the data, such as that of the last row.
- * A time that is not finite or not later changes nothing. */
+ * A time more than a week from the time before, also of an event, is trusted
+ * only if it is the 16th in a row that is so far ahead, or behind.
+ * Otherwise one that is not finite or not later changes nothing. */
 OIF_API void oif_incidents_advance(oif_incidents *incidents, double seconds);
 
 /* Reports that no events follow: what only waits for them is over. */

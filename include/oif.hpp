@@ -6,16 +6,24 @@
 //     double score = forest.learn_score(row);
 //
 // For everything else use get(): every function of oif.h takes these pointers.
+//
+// An object that was moved from is empty: get() returns nullptr, methods throw std::logic_error,
+// and it can be destroyed or assigned to. Texts and keys are std::string_view of any bytes.
 #ifndef OIF_HPP
 #define OIF_HPP
 
 #include "oif.h"
 
 #include <cmath>
+#include <cstdint>
+#include <exception>
 #include <memory>
+#include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace oif {
@@ -55,11 +63,12 @@ public:
     params &set(const std::string &name, double value);
     params &set(const std::string &name, const std::string &text);
     static params pipeline_options(); // for a pipeline: alert_rate, shingle, ...
+    static params incident_options(); // for incidents: quiet_seconds, ...
     const oif_params *get() const { return &values_; }
 
 private:
-    struct no_detector {};
-    explicit params(no_detector) { oif_pipeline_options_init(&values_); }
+    using initializer = void (*)(oif_params *);
+    explicit params(initializer initialize) { initialize(&values_); }
     oif_params values_;
 };
 
@@ -71,44 +80,195 @@ public:
     static detector load(const std::vector<char> &snapshot);
     void learn(numbers row);
     double score(numbers row) const;
-    double learn_score(numbers row);                    // the order of the paper
-    std::vector<double> learn_score_rows(numbers rows); // one row after another
+    double learn_score(numbers row); // the order of the paper
+    double score_learn(numbers row); // a row does not lower its own score
+    // Blocks: one row after another, without gaps.
+    void learn_rows(numbers rows);
+    std::vector<double> score_rows(numbers rows) const;
+    std::vector<double> learn_score_rows(numbers rows);
+    std::vector<double> score_learn_rows(numbers rows);
+    void set_threads(unsigned threads); // that share the work on a block
     detector clone() const;
     void save(const std::string &path) const;
     std::vector<char> save() const;
-    bool ready() const { return oif_detector_ready(get()); }
-    std::size_t columns() const { return oif_detector_columns(get()); }
-    std::uint64_t rows_learned() const { return oif_detector_rows_learned(get()); }
+    bool ready() const { return oif_detector_ready(own()); }
+    std::size_t columns() const { return oif_detector_columns(own()); }
+    std::uint64_t rows_learned() const { return oif_detector_rows_learned(own()); }
     oif_detector *get() const { return own_.get(); }
 
 private:
+    friend class state_file;
     struct deleter {
         void operator()(oif_detector *one) const { oif_detector_free(one); }
     };
     explicit detector(oif_detector *made) : own_(made) {}
+    oif_detector *own() const;
     const double *row_of(numbers row) const;
+    std::size_t count_of(numbers rows) const;
     std::unique_ptr<oif_detector, deleter> own_;
 };
 
-// From rows to alerts, with one model per key.
+// A rule that holds back alerts, with what it held back: see oif_rule_info.
+struct rule {
+    std::string text;
+    std::uint64_t held;
+    double first_seconds, last_seconds;
+};
+
+// A key that was silent for too long: see oif_silence.
+struct silence {
+    std::string key;
+    double since, allowed;
+};
+
+// A past episode. The key is a copy: details.key is nullptr.
+struct past_episode {
+    std::string key;
+    oif_past_episode details;
+};
+
+// What rules would have done to the past episodes, in all and to each.
+struct rule_trial {
+    oif_rule_trial figures;
+    std::vector<bool> is_held;
+};
+
+// The row of a block that failed. The rows before it were processed: their results are here.
+class rows_error : public error {
+public:
+    rows_error(const oif_error &what, std::vector<oif_result> &&before)
+        : error(what), results(std::move(before))
+    {
+    }
+    std::vector<oif_result> results;
+};
+
+// From rows to alerts, with one model per key. Movable; copy with clone().
 class pipeline {
 public:
     pipeline(const params &chosen, std::size_t columns,
              const params &options = params::pipeline_options());
     static pipeline load(const std::string &path);
-    oif_result process(numbers row, std::string_view key = {}, double seconds = NAN);
-    std::vector<oif_attribution> explain(); // the last processed row
+    static pipeline load(const std::vector<char> &snapshot);
     void save(const std::string &path) const;
-    std::size_t columns() const { return oif_pipeline_columns(get()); }
-    std::uint64_t rows() const { return oif_pipeline_rows(get()); }
+    std::vector<char> save() const;
+    pipeline clone() const;
+
+    oif_result process(numbers row, std::string_view key = {}, double seconds = NAN);
+    // One row after another. `keys` and `seconds` are empty, or have one for each row.
+    std::vector<oif_result> process_rows(numbers rows,
+                                         const std::vector<std::string_view> &keys = {},
+                                         const std::vector<double> &seconds = {});
+    void set_threads(unsigned threads); // that share the rows of a block
+    // Both are about the last processed row, with one entry per learned column.
+    std::vector<oif_attribution> explain();
+    std::vector<oif_expected> expected() const;
+    std::optional<oif_episode_info> episode(std::string_view key = {}) const;
+    std::vector<silence> silent(double seconds);
+
+    void name_columns(const std::vector<std::string> &names);
+    void derive(std::size_t column, oif_derive kind, bool keep = false);
+    void change(const std::string &option, double value);
+
+    void set_rules(std::string_view text); // one rule per line
+    void add_rules(std::string_view text);
+    std::vector<rule> rules() const;
+
+    // Feedback: see "Pipelines: feedback" in oif.h.
+    void keep_episodes(bool keep = true);
+    std::vector<past_episode> past_episodes() const;
+    void mark(std::string_view key, std::uint64_t number, oif_mark mark);
+    std::vector<oif_proposal> proposals() const;
+    rule_trial try_rules(std::string_view text) const;
+
+    std::size_t columns() const { return oif_pipeline_columns(own()); }
+    std::uint64_t rows() const { return oif_pipeline_rows(own()); }
+    std::size_t keys() const { return oif_pipeline_keys(own()); }
     oif_pipeline *get() const { return own_.get(); }
 
 private:
+    friend class state_file;
     struct deleter {
         void operator()(oif_pipeline *one) const { oif_pipeline_free(one); }
     };
     explicit pipeline(oif_pipeline *made) : own_(made) {}
+    oif_pipeline *own() const;
     std::unique_ptr<oif_pipeline, deleter> own_;
+};
+
+// A file that this program holds, so no other program writes to it: see "State files" in oif.h.
+class state_file {
+public:
+    explicit state_file(const std::string &path);
+    void save(const detector &one);
+    void save(const pipeline &one);
+    std::optional<detector> load_detector() const; // empty if there is no file yet
+    std::optional<pipeline> load_pipeline();
+    void keep_evicted(pipeline &one);
+    oif_state_file *get() const { return own_.get(); }
+
+private:
+    struct deleter {
+        void operator()(oif_state_file *one) const { oif_state_file_close(one); }
+    };
+    oif_state_file *own() const;
+    std::unique_ptr<oif_state_file, deleter> own_;
+};
+
+// The begin or the end of an episode: see oif_incident_event. A name ends at its first NUL.
+struct incident_event {
+    std::string key;
+    double seconds = NAN;
+    std::string column, stream;
+    double severity = 0;
+    std::uint64_t episode = 0, sequence = 0;
+};
+
+struct incident_member {
+    std::string key, column, stream;
+    double seconds, end_seconds; // NAN: it has not ended
+    double severity;
+    std::uint64_t episode;
+};
+
+struct incident_shared {
+    oif_trait_kind kind;
+    std::string text;
+    std::uint64_t members;
+    double share;
+};
+
+struct incident {
+    oif_incident_info info;
+    std::vector<incident_member> members; // in the order in which they began
+    std::vector<incident_shared> shared;
+};
+
+// Joins episodes that begin together: see "Incidents" in oif.h.
+class incidents {
+public:
+    explicit incidents(const params &options = params::incident_options());
+    static incidents load(const std::vector<char> &snapshot);
+    std::vector<char> save() const;
+    oif_incident_place begin(const incident_event &event);
+    oif_incident_place end(const incident_event &event);
+    void advance(double seconds) { oif_incidents_advance(own(), seconds); }
+    void finish() { oif_incidents_finish(own()); }
+    std::vector<incident> over(); // those that were not returned before
+    std::vector<std::uint64_t> numbers() const;
+    std::optional<incident> find(std::uint64_t number) const;
+    oif_incidents *get() const { return own_.get(); }
+
+private:
+    struct deleter {
+        void operator()(oif_incidents *one) const { oif_incidents_free(one); }
+    };
+    using report_function = oif_status (*)(oif_incidents *, const oif_incident_event *,
+                                           oif_incident_place *, oif_error *);
+    explicit incidents(oif_incidents *made) : own_(made) {}
+    oif_incidents *own() const;
+    oif_incident_place report(report_function function, const incident_event &event);
+    std::unique_ptr<oif_incidents, deleter> own_;
 };
 
 // ---- Implementation ----
@@ -120,6 +280,14 @@ template <class Function, class... Arguments> void call(Function function, Argum
     oif_error why = {};
     if (function(arguments..., &why) != OIF_OK)
         throw error(why);
+}
+
+// What an object owns; throws if it was moved from.
+template <class Object> Object *owned(Object *object)
+{
+    if (!object)
+        throw std::logic_error("oif: the object was moved from; assign to it before it is used");
+    return object;
 }
 
 inline void require(bool fits, std::size_t size, std::size_t columns)
@@ -138,7 +306,12 @@ inline params::params(const std::string &detector)
 
 inline params params::pipeline_options()
 {
-    return params(no_detector());
+    return params(oif_pipeline_options_init);
+}
+
+inline params params::incident_options()
+{
+    return params(oif_incidents_options_init);
 }
 
 inline params &params::set(const std::string &name, double value)
@@ -175,59 +348,104 @@ inline detector detector::load(const std::vector<char> &snapshot)
     return detector(made);
 }
 
+inline oif_detector *detector::own() const
+{
+    return internal::owned(get());
+}
+
 inline const double *detector::row_of(numbers row) const
 {
     internal::require(row.size() == columns(), row.size(), columns());
     return row.data();
 }
 
+inline std::size_t detector::count_of(numbers rows) const
+{
+    internal::require(rows.size() % columns() == 0, rows.size(), columns());
+    return rows.size() / columns();
+}
+
 inline void detector::learn(numbers row)
 {
-    internal::call(oif_detector_learn, get(), row_of(row));
+    internal::call(oif_detector_learn, own(), row_of(row));
 }
 
 inline double detector::score(numbers row) const
 {
     double score = 0;
-    internal::call(oif_detector_score, get(), row_of(row), &score);
+    internal::call(oif_detector_score, own(), row_of(row), &score);
     return score;
 }
 
 inline double detector::learn_score(numbers row)
 {
     double score = 0;
-    internal::call(oif_detector_learn_score, get(), row_of(row), &score);
+    internal::call(oif_detector_learn_score, own(), row_of(row), &score);
     return score;
+}
+
+inline double detector::score_learn(numbers row)
+{
+    double score = 0;
+    internal::call(oif_detector_score_learn, own(), row_of(row), &score);
+    return score;
+}
+
+inline void detector::learn_rows(numbers rows)
+{
+    internal::call(oif_detector_learn_rows, own(), rows.data(), count_of(rows), columns());
+}
+
+inline std::vector<double> detector::score_rows(numbers rows) const
+{
+    std::vector<double> scores(count_of(rows));
+    internal::call(oif_detector_score_rows, own(), rows.data(), scores.size(), columns(),
+                   scores.data());
+    return scores;
 }
 
 inline std::vector<double> detector::learn_score_rows(numbers rows)
 {
-    internal::require(rows.size() % columns() == 0, rows.size(), columns());
-    std::vector<double> scores(rows.size() / columns());
-    internal::call(oif_detector_learn_score_rows, get(), rows.data(), scores.size(), columns(),
+    std::vector<double> scores(count_of(rows));
+    internal::call(oif_detector_learn_score_rows, own(), rows.data(), scores.size(), columns(),
                    scores.data());
     return scores;
+}
+
+inline std::vector<double> detector::score_learn_rows(numbers rows)
+{
+    std::vector<double> scores(count_of(rows));
+    internal::call(oif_detector_score_learn_rows, own(), rows.data(), scores.size(), columns(),
+                   scores.data());
+    return scores;
+}
+
+inline void detector::set_threads(unsigned threads)
+{
+    internal::call(oif_detector_set_threads, own(), threads);
 }
 
 inline detector detector::clone() const
 {
     oif_detector *copy = nullptr;
-    internal::call(oif_detector_clone, get(), &copy);
+    internal::call(oif_detector_clone, own(), &copy);
     return detector(copy);
 }
 
 inline void detector::save(const std::string &path) const
 {
-    internal::call(oif_detector_save_file, get(), path.c_str());
+    internal::call(oif_detector_save_file, own(), path.c_str());
 }
 
 inline std::vector<char> detector::save() const
 {
-    std::vector<char> snapshot(oif_detector_snapshot_bytes(get()));
-    internal::call(oif_detector_save_memory, get(), static_cast<void *>(snapshot.data()),
+    std::vector<char> snapshot(oif_detector_snapshot_bytes(own()));
+    internal::call(oif_detector_save_memory, own(), static_cast<void *>(snapshot.data()),
                    snapshot.size());
     return snapshot;
 }
+
+// ---- Pipelines ----
 
 inline pipeline::pipeline(const params &chosen, std::size_t columns, const params &options)
 {
@@ -243,25 +461,347 @@ inline pipeline pipeline::load(const std::string &path)
     return pipeline(made);
 }
 
-inline oif_result pipeline::process(numbers row, std::string_view key, double seconds)
+inline pipeline pipeline::load(const std::vector<char> &snapshot)
 {
-    oif_result result = {};
-    internal::require(row.size() == columns(), row.size(), columns());
-    internal::call(oif_pipeline_process_at, get(), key.data(), key.size(), seconds, row.data(),
-                   &result);
-    return result;
+    oif_pipeline *made = nullptr;
+    internal::call(oif_pipeline_load_memory, static_cast<const void *>(snapshot.data()),
+                   snapshot.size(), &made);
+    return pipeline(made);
 }
 
-inline std::vector<oif_attribution> pipeline::explain()
+inline oif_pipeline *pipeline::own() const
 {
-    std::vector<oif_attribution> attributions(oif_pipeline_learned_columns(get()));
-    oif_pipeline_explain(get(), attributions.data());
-    return attributions;
+    return internal::owned(get());
 }
 
 inline void pipeline::save(const std::string &path) const
 {
-    internal::call(oif_pipeline_save_file, get(), path.c_str());
+    internal::call(oif_pipeline_save_file, own(), path.c_str());
+}
+
+inline std::vector<char> pipeline::save() const
+{
+    std::vector<char> snapshot(oif_pipeline_snapshot_bytes(own()));
+    internal::call(oif_pipeline_save_memory, own(), static_cast<void *>(snapshot.data()),
+                   snapshot.size());
+    return snapshot;
+}
+
+inline pipeline pipeline::clone() const
+{
+    oif_pipeline *copy = nullptr;
+    internal::call(oif_pipeline_clone, own(), &copy);
+    return pipeline(copy);
+}
+
+inline oif_result pipeline::process(numbers row, std::string_view key, double seconds)
+{
+    oif_result result = {};
+    internal::require(row.size() == columns(), row.size(), columns());
+    internal::call(oif_pipeline_process_at, own(), key.data(), key.size(), seconds, row.data(),
+                   &result);
+    return result;
+}
+
+inline std::vector<oif_result> pipeline::process_rows(numbers rows,
+                                                      const std::vector<std::string_view> &keys,
+                                                      const std::vector<double> &seconds)
+{
+    internal::require(rows.size() % columns() == 0, rows.size(), columns());
+    const std::size_t count = rows.size() / columns();
+    if ((!keys.empty() && keys.size() != count) || (!seconds.empty() && seconds.size() != count))
+        throw std::invalid_argument("oif: there must be a key and a time for each row, or none");
+    std::vector<const char *> texts;
+    std::vector<std::size_t> bytes;
+    for (std::string_view key : keys) {
+        texts.push_back(key.data());
+        bytes.push_back(key.size());
+    }
+    std::vector<oif_result> results(count);
+    std::size_t done = 0;
+    oif_error why = {};
+    if (oif_pipeline_process_rows(own(), rows.data(), count, columns(),
+                                  keys.empty() ? nullptr : texts.data(), bytes.data(),
+                                  seconds.empty() ? nullptr : seconds.data(), results.data(), &done,
+                                  &why) != OIF_OK) {
+        results.resize(done);
+        throw rows_error(why, std::move(results));
+    }
+    return results;
+}
+
+inline void pipeline::set_threads(unsigned threads)
+{
+    internal::call(oif_pipeline_set_threads, own(), threads);
+}
+
+inline std::vector<oif_attribution> pipeline::explain()
+{
+    std::vector<oif_attribution> attributions(oif_pipeline_learned_columns(own()));
+    oif_pipeline_explain(own(), attributions.data());
+    return attributions;
+}
+
+inline std::vector<oif_expected> pipeline::expected() const
+{
+    std::vector<oif_expected> ranges(oif_pipeline_learned_columns(own()));
+    oif_pipeline_expected(own(), ranges.data());
+    return ranges;
+}
+
+inline std::optional<oif_episode_info> pipeline::episode(std::string_view key) const
+{
+    oif_episode_info info = {};
+    if (!oif_pipeline_episode(own(), key.data(), key.size(), &info))
+        return std::nullopt;
+    return info;
+}
+
+inline std::vector<silence> pipeline::silent(double seconds)
+{
+    std::vector<silence> found;
+    // An exception must not cross the library, so the keys are copied without one.
+    struct collected {
+        std::vector<silence> *found;
+        bool is_full;
+    } collect = {&found, false};
+    oif_pipeline_silent(
+        own(), seconds,
+        [](void *context, const oif_silence *one) {
+            auto *into = static_cast<collected *>(context);
+            try {
+                into->found->push_back({std::string(one->key ? one->key : "", one->key_bytes),
+                                        one->since, one->allowed});
+            } catch (const std::exception &) {
+                into->is_full = true;
+            }
+        },
+        &collect);
+    if (collect.is_full)
+        throw std::bad_alloc();
+    return found;
+}
+
+inline void pipeline::name_columns(const std::vector<std::string> &names)
+{
+    if (names.size() != columns())
+        throw std::invalid_argument("oif: " + std::to_string(names.size()) + " names for " +
+                                    std::to_string(columns()) + " columns");
+    std::vector<const char *> texts;
+    for (const std::string &name : names)
+        texts.push_back(name.c_str());
+    internal::call(oif_pipeline_name_columns, own(), texts.data());
+}
+
+inline void pipeline::derive(std::size_t column, oif_derive kind, bool keep)
+{
+    internal::call(oif_pipeline_derive, own(), column, kind, keep);
+}
+
+inline void pipeline::change(const std::string &option, double value)
+{
+    internal::call(oif_pipeline_change_option, own(), option.c_str(), value);
+}
+
+inline void pipeline::set_rules(std::string_view text)
+{
+    internal::call(oif_pipeline_set_rules, own(), text.data(), text.size());
+}
+
+inline void pipeline::add_rules(std::string_view text)
+{
+    internal::call(oif_pipeline_add_rules, own(), text.data(), text.size());
+}
+
+inline std::vector<rule> pipeline::rules() const
+{
+    std::vector<rule> list;
+    oif_rule_info info = {};
+    while (oif_pipeline_rule(own(), list.size(), &info))
+        list.push_back({info.text, info.held, info.first_seconds, info.last_seconds});
+    return list;
+}
+
+inline void pipeline::keep_episodes(bool keep)
+{
+    internal::call(oif_pipeline_keep_episodes, own(), keep);
+}
+
+inline std::vector<past_episode> pipeline::past_episodes() const
+{
+    std::vector<past_episode> list;
+    oif_past_episode one = {};
+    while (oif_pipeline_past_episode(own(), list.size(), &one)) {
+        list.push_back({std::string(one.key ? one.key : "", one.key_bytes), one});
+        list.back().details.key = nullptr;
+    }
+    return list;
+}
+
+inline void pipeline::mark(std::string_view key, std::uint64_t number, oif_mark mark)
+{
+    internal::call(oif_pipeline_mark_episode, own(), key.data(), key.size(), number, mark);
+}
+
+inline std::vector<oif_proposal> pipeline::proposals() const
+{
+    std::vector<oif_proposal> list(oif_pipeline_propose(own(), nullptr, 0));
+    oif_pipeline_propose(own(), list.data(), list.size());
+    return list;
+}
+
+inline rule_trial pipeline::try_rules(std::string_view text) const
+{
+    bool is_held[OIF_PAST_EPISODES_MAX] = {};
+    rule_trial trial = {};
+    internal::call(oif_pipeline_try_rules, own(), text.data(), text.size(), &trial.figures,
+                   &is_held[0]);
+    trial.is_held.assign(is_held, is_held + trial.figures.episodes);
+    return trial;
+}
+
+// ---- State files ----
+
+inline state_file::state_file(const std::string &path)
+{
+    oif_state_file *made = nullptr;
+    internal::call(oif_state_file_open, path.c_str(), &made);
+    own_.reset(made);
+}
+
+inline oif_state_file *state_file::own() const
+{
+    return internal::owned(get());
+}
+
+inline void state_file::save(const detector &one)
+{
+    internal::call(oif_state_file_save, own(), one.own());
+}
+
+inline void state_file::save(const pipeline &one)
+{
+    internal::call(oif_state_file_save_pipeline, own(), one.own());
+}
+
+inline std::optional<detector> state_file::load_detector() const
+{
+    oif_detector *made = nullptr;
+    oif_error why = {};
+    const oif_status status = oif_state_file_load(own(), &made, &why);
+    if (status == OIF_END)
+        return std::nullopt;
+    if (status != OIF_OK)
+        throw error(why);
+    return detector(made);
+}
+
+inline std::optional<pipeline> state_file::load_pipeline()
+{
+    oif_pipeline *made = nullptr;
+    oif_error why = {};
+    const oif_status status = oif_state_file_load_pipeline(own(), &made, &why);
+    if (status == OIF_END)
+        return std::nullopt;
+    if (status != OIF_OK)
+        throw error(why);
+    return pipeline(made);
+}
+
+inline void state_file::keep_evicted(pipeline &one)
+{
+    internal::call(oif_state_file_keep_evicted, own(), one.own());
+}
+
+// ---- Incidents ----
+
+inline incidents::incidents(const params &options)
+{
+    oif_incidents *made = nullptr;
+    internal::call(oif_incidents_new, options.get(), &made);
+    own_.reset(made);
+}
+
+inline incidents incidents::load(const std::vector<char> &snapshot)
+{
+    oif_incidents *made = nullptr;
+    internal::call(oif_incidents_load_memory, static_cast<const void *>(snapshot.data()),
+                   snapshot.size(), &made);
+    return incidents(made);
+}
+
+inline oif_incidents *incidents::own() const
+{
+    return internal::owned(get());
+}
+
+inline std::vector<char> incidents::save() const
+{
+    std::vector<char> snapshot(oif_incidents_snapshot_bytes(own()));
+    internal::call(oif_incidents_save_memory, own(), static_cast<void *>(snapshot.data()),
+                   snapshot.size());
+    return snapshot;
+}
+
+inline oif_incident_place incidents::report(report_function function, const incident_event &event)
+{
+    oif_incident_event given = {};
+    given.stream = event.stream.c_str();
+    given.key = event.key.data();
+    given.key_bytes = event.key.size();
+    given.column = event.column.c_str();
+    given.seconds = event.seconds;
+    given.sequence = event.sequence;
+    given.severity = event.severity;
+    given.episode = event.episode;
+    oif_incident_place place = {};
+    internal::call(function, own(), &given, &place);
+    return place;
+}
+
+inline oif_incident_place incidents::begin(const incident_event &event)
+{
+    return report(oif_incidents_begin, event);
+}
+
+inline oif_incident_place incidents::end(const incident_event &event)
+{
+    return report(oif_incidents_end, event);
+}
+
+inline std::vector<incident> incidents::over()
+{
+    std::vector<incident> list;
+    std::uint64_t number = 0;
+    while (oif_incidents_next_over(own(), &number))
+        list.push_back(*find(number));
+    return list;
+}
+
+inline std::vector<std::uint64_t> incidents::numbers() const
+{
+    std::vector<std::uint64_t> list;
+    while (const std::uint64_t number = oif_incidents_number(own(), list.size()))
+        list.push_back(number);
+    return list;
+}
+
+inline std::optional<incident> incidents::find(std::uint64_t number) const
+{
+    incident found = {};
+    if (!oif_incidents_info(own(), number, &found.info))
+        return std::nullopt;
+    oif_incident_member m = {};
+    while (oif_incidents_member(own(), number, found.members.size(), &m))
+        found.members.push_back({std::string(m.key, m.key_bytes),
+                                 std::string(m.column, m.column_bytes),
+                                 std::string(m.stream, m.stream_bytes), m.seconds, m.end_seconds,
+                                 m.severity, m.episode});
+    oif_incident_shared one = {};
+    while (oif_incidents_shared(own(), number, found.shared.size(), &one))
+        found.shared.push_back(
+            {one.kind, std::string(one.text, one.bytes), one.members, one.share});
+    return found;
 }
 
 } // namespace oif

@@ -39,28 +39,77 @@ OIF_API const char *oif_number_parse(const char *text, const char *end, double *
  * Returns the length. */
 OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
 
+/* ---- Values as text ---- */
+
+/* The meaning of a text where a number should be. */
+typedef enum oif_value_kind {
+    OIF_VALUE_NUMBER,
+    OIF_VALUE_MISSING,
+    OIF_VALUE_INFINITE,
+    OIF_VALUE_TEXT
+} oif_value_kind;
+
+typedef enum oif_decimal {
+    OIF_DECIMAL_AUTO, /* the point, or the comma if semicolons separate fields */
+    OIF_DECIMAL_POINT,
+    OIF_DECIMAL_COMMA
+} oif_decimal;
+
+/* Reads a value as readers do, in CSV fields and JSON strings alike.
+ *
+ *   - Numbers as in oif_number_parse; true is 1, false is 0, in any case.
+ *   - Missing, in any case: empty, NA, N/A, NaN, null, None, nil, NaT, <NA>,
+ *     (null), \N, ?, -, --, and #N/A, #NULL!, #DIV/0!, #VALUE!, #REF!, #NUM!.
+ *   - Digits in groups: 1,234.5 or 1'234.5 or 1 234.5 or 1.234,5.
+ *     1,5 is one and a half; 1,234 has a group unless `decimal` is the comma.
+ *   - A currency before or after the number: $1,234.50, -5 EUR.
+ *   - A unit: 12%, 12.5 ms, 3.4 GB, 512KiB, 80 MB/s, 3 GHz, 1.5 kW, 21 C with a
+ *     degree sign, and others.
+ *     The value is in the unit of its kind: seconds, bytes, bytes per second,
+ *     bits per second, Hz, W, V, A; percent stays percent.
+ *
+ * *value is NaN unless it is a number or infinite.
+ * *unit is "s", "B", "%", "$", ...; "" if there is none. `unit` may be NULL. */
+OIF_API oif_value_kind oif_value_parse(const char *text, size_t bytes, oif_decimal decimal,
+                                       double *value, const char **unit);
+
 /* ---- Times as text ---- */
 
 /* How the times of a stream are written. */
 typedef enum oif_time_form {
-    OIF_TIME_FORM_NONE,      /* no time was read yet */
-    OIF_TIME_FORM_ISO,       /* 2026-11-15T19:05:01.25+01:00, 15.11.2026 19:05 */
-    OIF_TIME_FORM_EPOCH,     /* 1794769501: a number, counted from 1970 */
-    OIF_TIME_FORM_SYSLOG,    /* Nov 15 19:05:01 */
-    OIF_TIME_FORM_COMMON_LOG /* 15/Nov/2026:19:05:01 +0000 */
+    OIF_TIME_FORM_NONE,       /* no time was read yet */
+    OIF_TIME_FORM_ISO,        /* 2026-11-15T19:05:01.25+01:00, 15.11.2026 19:05 */
+    OIF_TIME_FORM_EPOCH,      /* 1794769501: a number, counted from 1970 */
+    OIF_TIME_FORM_SYSLOG,     /* Nov 15 19:05:01 */
+    OIF_TIME_FORM_COMMON_LOG, /* 15/Nov/2026:19:05:01 +0000 */
+    OIF_TIME_FORM_SLASHED,    /* 11/15/2026 7:05 PM, 15/11/2026, 15-11-2026 */
+    OIF_TIME_FORM_NAMED,      /* 15-Nov-2026, Nov 15, 2026, RFC 2822, ctime */
+    OIF_TIME_FORM_COMPACT,    /* 20261115, 20261115190501 */
+    OIF_TIME_FORM_PATTERN     /* as `pattern` says */
 } oif_time_form;
 
+/* Whether 01/02/2026 is the 1st of February or the 2nd of January. */
+typedef enum oif_day_order {
+    OIF_DAY_ORDER_AUTO, /* not known yet */
+    OIF_DAY_FIRST,
+    OIF_MONTH_FIRST
+} oif_day_order;
+
 /* What is known about the times of one stream; one for each stream.
- * Zero it before use; set `year` if you know it. */
+ * Zero it before use;
+ * set `year`, `day_order` and `pattern` if you know them. */
 typedef struct oif_time_format {
-    oif_time_form form;  /* of the last time */
-    int32_t year;        /* syslog: of the last time; before the first, the year to start in */
-    double per_second;   /* numbers: units per second, 1 to 1e9; 0 until decided */
-    double last_seconds; /* syslog: the last time */
-    bool has_zone;       /* some times name their zone */
-    bool lacks_zone;     /* some do not: UTC is assumed */
-    bool is_uncertain;   /* the unit of numbers or the year is a guess */
-    uint64_t reserved[4];
+    oif_time_form form;      /* of the last time */
+    int32_t year;            /* syslog: of the last time; before the first, the year to start in */
+    double per_second;       /* numbers: units per second, 1 to 1e9; 0 until decided */
+    double last_seconds;     /* syslog: the last time */
+    bool has_zone;           /* some times name their zone */
+    bool lacks_zone;         /* some do not: UTC is assumed */
+    bool is_uncertain;       /* the unit of numbers, the year or day_order is a guess */
+    oif_day_order day_order; /* of dates such as 01/02/2026 */
+    const char *pattern;     /* see oif_time_check_pattern; NULL: any form.
+                              * It must outlive the format. */
+    uint64_t reserved[3];
 } oif_time_format;
 
 /* Reads a time as seconds since 1970 in UTC. Never allocates.
@@ -78,18 +127,40 @@ typedef struct oif_time_format {
  *     when the months start again, so does the year.
  *     A December after January is a late row of the previous year.
  *   - Common log: it may be in brackets, even if one is missing.
+ *   - Dates such as 1/31/2026 1:05 PM, 31/01/2026, 31-01-2026 and 31.1.26.
+ *     The first one decides whether the day or the month is first.
+ *     Where it shows neither, as 01/02/2026, the month is, which is uncertain.
+ *   - Dates with a name: 31-Jan-2026, January 31, 2026 1:05 PM,
+ *     Sat, 31 Jan 2026 13:05:06 +0100 (RFC 2822), Sat Jan 31 13:05:06 2026.
+ *   - Digits only, from 1900 to 2199: 20260131, 202601311305, 20260131130506.
+ *     After a number that is not such a date they are numbers.
  *   - A later time may have another form.
  *     But after dates, a number is not a time.
  *   - 24:00:00 is the start of the next day,
  *     and so is a leap second (23:59:60).
- *   - Empty text, NA, NaN, null and None are a missing time: OIF_OK,
- *     and *seconds is NaN.
+ *   - Empty text, NA, NaN, null and others of oif_value_parse
+ *     are a missing time: OIF_OK, and *seconds is NaN.
  *   - The result is accurate to a microsecond or better.
  *
  * OIF_EVALUE   not a time, or one that does not exist, such as February 30;
- *              the message says why */
+ *              the message says why
+ *              OIF_CAUSE_DAY_ORDER: 13/01/2026 after dates with the month first,
+ *              or 01/13/2026 after dates with the day first */
 OIF_API OIF_MUST_CHECK oif_status oif_time_parse(oif_time_format *format, const char *text,
                                                  size_t bytes, double *seconds, oif_error *error);
+
+/* Whether a text can be the pattern of a format, such as "%d.%m.%Y %H:%M".
+ *
+ *   - %Y %y year, %m %b month, %d day, %H %M %S %f time of day,
+ *     %I %p with AM or PM, %z zone, %a weekday, %s seconds since 1970.
+ *   - %F is %Y-%m-%d, %T is %H:%M:%S, %R is %H:%M, %D is %m/%d/%y.
+ *   - %% is a percent sign, a blank any blanks or none.
+ *     Other characters are as they are.
+ *   - Numbers may have fewer digits.
+ *
+ * OIF_EPARAM   it has an unknown part,
+ *              or lacks the year, the month or the day */
+OIF_API OIF_MUST_CHECK oif_status oif_time_check_pattern(const char *pattern, oif_error *error);
 
 /* The size of a buffer for a description. */
 enum { OIF_TIME_TEXT_BYTES = 80 };
@@ -140,8 +211,10 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *     Every line has as many fields as the first one.
  *   - Fields may be quoted.
  *     Inside quotes "" is one quote, and a newline is text.
- *   - An empty field, NA, NaN, null and None are missing numbers.
- *     true is 1 and false is 0.
+ *   - Fields are read as oif_value_parse does: units, groups of digits, and
+ *     words for missing numbers.
+ *     A column has one kind of unit, and a file one use of commas:
+ *     what contradicts is refused.
  *   - Columns have the names in the header, or x0, x1, ...
  *   - A repeated header, as in concatenated files, is skipped,
  *     also with a byte order mark.
@@ -174,8 +247,8 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *     What is not selected is skipped;
  *     oif_reader_collect_columns makes columns of it.
  *   - true is 1 and false is 0.
- *     A string is not a number, even if it looks like one: select it as text,
- *     or write it without quotes.
+ *     A string is read as a field of CSV is: "5" and "12 ms" are numbers,
+ *     "NA" is missing.
  *   - If a key occurs twice, the last one counts.
  *   - The JSON is strict: what Python's json.loads accepts,
  *     except NaN and Infinity.
@@ -194,12 +267,6 @@ enum {
     OIF_JSON_FIRST_LINE_KEYS_MAX = 65536, /* leaves of the first object */
     OIF_LINE_BYTES_INITIAL = 16 << 20     /* the meaning of max_line_bytes = 0 */
 };
-
-typedef enum oif_decimal {
-    OIF_DECIMAL_AUTO, /* the point, or the comma if semicolons separate fields */
-    OIF_DECIMAL_POINT,
-    OIF_DECIMAL_COMMA
-} oif_decimal;
 
 typedef enum oif_header {
     OIF_HEADER_AUTO, /* the first line is a header if none of its fields is a number */
@@ -311,6 +378,19 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, co
 /* Text in this column is the last mistake to be reported:
  * only where all other selected values of the record are good. */
 OIF_API void oif_reader_allow_text(oif_reader *reader, size_t column);
+
+/* A text that means missing, beside those of oif_value_parse:
+ * a number such as -200, in any spelling, or a word.
+ * `column` is one of them, or OIF_ALL_COLUMNS.
+ *
+ * OIF_EMEMORY   no memory */
+#define OIF_ALL_COLUMNS SIZE_MAX
+OIF_API OIF_MUST_CHECK oif_status oif_reader_add_missing(oif_reader *reader, size_t column,
+                                                         const char *text, oif_error *error);
+
+/* The unit that the values of a column are converted to:
+ * "s", "B", "%", "$", ...; "" if none was read so far. */
+OIF_API const char *oif_reader_unit(const oif_reader *reader, size_t column);
 
 /* What a program needs to write CSV rows back with appended fields:
  * whether there is a header, its original line (empty without a header),

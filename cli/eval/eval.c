@@ -257,8 +257,8 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
     cli_input *input = evaluation->input;
     alert_options_note_useless(settings, NULL);
     alert_options_note_idle(settings);
-    evaluation->times = stream_clock_start(&input->source, settings->score.time,
-                                           (int32_t)settings->score.time_year);
+    evaluation->times =
+        stream_clock_start(&input->source, settings->score.time, &input->columns.time_format);
     alert_options_set_clock(settings, &evaluation->times);
     evaluation->labels = eval_labels_start(settings, &input->source);
     evaluation->column_count = input->columns.count;
@@ -333,6 +333,7 @@ static const cli_option options[] = {
              "alerts are counted per day",
      .argument = "COL"},
     OPTION_TIME_YEAR,
+    OPTION_TIME_FORMAT,
     OPTIONS_DERIVED,
     OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,

@@ -155,7 +155,7 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
     double seconds = NAN;
     if (columns->has_time)
         rows->seconds[row] = seconds =
-            stream_clock_read(&evaluation->times, record->texts[columns->time_text], record->line);
+            stream_clock_read(&evaluation->times, columns_time(columns, record), record->line);
     block->seconds[block->row_count] = seconds;
     memcpy(block->rows + block->row_count * block->stride,
            categories_row(&columns->categories, record), block->stride * sizeof *block->rows);

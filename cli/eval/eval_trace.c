@@ -51,6 +51,7 @@ void eval_trace_free(eval_trace *trace)
     free(trace->episodes);
     free(trace->latest);
     free(trace->attributions);
+    eval_bands_free(&trace->bands);
     *trace = (eval_trace){0};
 }
 
@@ -111,7 +112,8 @@ bool eval_trace_row(eval_trace *trace, oif_pipeline *pipeline, size_t row, uint3
     if (!trace->attributions)
         trace->attributions =
             calloc(oif_pipeline_learned_columns(pipeline), sizeof *trace->attributions);
-    if (!trace->attributions || !make_row_room(trace, row) || !make_key_room(trace, key))
+    if (!trace->attributions || !make_row_room(trace, row) || !make_key_room(trace, key) ||
+        !eval_bands_row(&trace->bands, pipeline, row, key, result))
         return false;
     trace->thresholds[row] = (float)result->threshold;
     return !result->anomaly || add_alert(trace, pipeline, row, key, result);

@@ -1,9 +1,10 @@
-/* What a page shows of a detector besides its scores: thresholds, and the episodes of alerts with
- * their reasons. Kept only for --report, of the first run of each detector: 4 bytes per row. */
+/* What a page shows of a detector besides its scores: thresholds, the episodes of alerts with their
+ * reasons, and what was expected of the columns. Kept only for --report, of the first run of each
+ * detector: 4 bytes per row, and at most 64 MB of what was expected. */
 #ifndef OIF_CLI_EVAL_TRACE_H
 #define OIF_CLI_EVAL_TRACE_H
 
-#include "oif.h"
+#include "eval_bands.h"
 
 enum { TRACE_REASONS = 3 };
 
@@ -32,6 +33,7 @@ typedef struct eval_trace {
     size_t *latest; /* of each key: 1 + its latest episode; 0: none */
     size_t key_capacity;
     oif_attribution *attributions; /* room for one per learned column */
+    eval_bands bands;
 } eval_trace;
 
 /* After a row was processed. Returns false when memory is short. */

@@ -36,5 +36,6 @@ exit_code report_episodes(eval_page *report);
 void report_text(const char *name, const char *text);
 enum { REPORT_DIGITS = 9, REPORT_TIME_DIGITS = 13 };
 void report_list(const char *name, const double values[], size_t count, size_t step, int digits);
+void report_numbers(const double values[], size_t count, size_t step, int digits); /* [1,2,null] */
 
 #endif

@@ -14,6 +14,7 @@ enum {
     CARD_COLUMNS = 3, /* of the rows that a card shows */
     ROWS_MAX = 600,   /* that a card shows */
     ROWS_AROUND = 40, /* before and after an episode */
+    EXPECTED_DIGITS = 7,
 };
 
 /* A labelled episode, or an episode of alerts that is false. */
@@ -153,7 +154,8 @@ static void share_cards(shown_list *list)
 typedef struct row_window {
     size_t rows[ROWS_MAX];
     size_t count;
-    double *values; /* [count][columns] */
+    double *values;              /* [count][columns] */
+    const float *ends[ROWS_MAX]; /* what was expected, see eval_bands_of */
 } row_window;
 
 static bool is_of_key(const eval_rows *rows, size_t row, uint32_t key)
@@ -296,10 +298,33 @@ static void print_rows(const eval_page *report, const row_window *window)
     }
 }
 
+/* "expected":[[0,4.5,6],[17,null,null]]: from a row of the window on, low and high. Bands last
+ * long, so only changes are written. */
+static void print_expected(const row_window *window, size_t column)
+{
+    const float *before = NULL;
+    const char *separator = "";
+    output_text(",\"expected\":[");
+    for (size_t i = 0; i < window->count; i++) {
+        const float *ends = window->ends[i] ? window->ends[i] + 2 * column : NULL;
+        if (ends == before || (ends && before && memcmp(ends, before, 2 * sizeof *ends) == 0))
+            continue;
+        const double change[] = {(double)i, ends ? (double)ends[0] : NAN,
+                                 ends ? (double)ends[1] : NAN};
+        output_text(separator);
+        report_numbers(change, 3, 1, EXPECTED_DIGITS);
+        separator = ",";
+        before = ends;
+    }
+    output_text("]");
+}
+
 static exit_code print_card(eval_page *report, const shown_episode *episode)
 {
     row_window window = {.count = 0};
     choose_rows(&report->evaluation->rows, episode, &window);
+    eval_bands_of(&report->shown->trace.bands, episode->key, window.rows, window.count,
+                  window.ends);
     exit_code code = read_rows(report, &window);
     if (code == EXIT_OK) {
         size_t chosen[CARD_COLUMNS], count = choose_columns(report, episode, &window, chosen);
@@ -312,6 +337,7 @@ static exit_code print_card(eval_page *report, const shown_episode *episode)
             output_text(",");
             report_list("values", window.values + chosen[i], window.count, report->column_count,
                         REPORT_DIGITS);
+            print_expected(&window, chosen[i]);
             output_text("}");
         }
         output_text("]}");

@@ -71,9 +71,9 @@ static exit_code write_file(const char *path, const char *text, size_t bytes)
 
 /* ---- The data ---- */
 
-void report_list(const char *name, const double values[], size_t count, size_t step, int digits)
+void report_numbers(const double values[], size_t count, size_t step, int digits)
 {
-    output_print("\"%s\":[", name);
+    output_text("[");
     for (size_t i = 0; i < count; i++) {
         output_text(i > 0 ? "," : "");
         if (isfinite(values[i * step]))
@@ -82,6 +82,12 @@ void report_list(const char *name, const double values[], size_t count, size_t s
             output_text("null");
     }
     output_text("]");
+}
+
+void report_list(const char *name, const double values[], size_t count, size_t step, int digits)
+{
+    output_print("\"%s\":", name);
+    report_numbers(values, count, step, digits);
 }
 
 void report_text(const char *name, const char *text)

@@ -1,5 +1,5 @@
 // The page of `oif eval --report`: words, tables and charts of what the program has measured, which is in the page as JSON.
-import { axisOf, draw, readColours } from "./chart.js";
+import { axisOf, draw, rangeWithBand, readColours } from "./chart.js";
 import { $, el } from "./dom.js";
 import * as format from "./format.js";
 
@@ -172,19 +172,35 @@ function describe(one) {
         : "It lies before the detector was ready.";
 }
 
+// A band for each row, from the rows on from which it lasts.
+function bandOf(changes, count) {
+    const band = Array(count).fill(null);
+    changes.forEach(([from, low, high], i) => band.fill(low == null ? null : [low, high], from, changes[i + 1]?.[0] ?? count));
+    return band;
+}
+
+// The row whose expected values are written: the first alert, or else the first row of the episode.
+function expectedAt({ rows, alerts, first, last }) {
+    const alert = rows.findIndex((row, i) => alerts[i] && row >= first && row <= last);
+    return alert >= 0 ? alert : rows.indexOf(first);
+}
+
 function card(one) {
     const axis = axisOf(one.seconds, one.rows), spans = labelledSpans(one.labelled, axis.x), last = one.rows.length - 1;
     const began = one.seconds[one.rows.indexOf(one.first)];
     const where = [one.key && format.short(one.key), began != null && place(began),
                    one.first === one.last ? `row ${format.count(one.first)}`
                        : `rows ${format.count(one.first)} to ${format.count(one.last)}`];
-    const columns = one.columns.flatMap(({ name, values }) => {
+    const columns = one.columns.flatMap(({ name, values, expected }) => {
+        const band = bandOf(expected, values.length);
         const marks = values.map((y, i) => ({ x: axis.x[i], y, ...one.labelled[i] && { colour: "calm", isDot: true } }));
         const numbers = values.filter(y => y != null), [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-        const range = low <= high ? ` ${format.number(low)} to ${format.number(high)}` : "";
+        const ends = band[expectedAt(one)], words = ends ? `, expected ${ends.map(format.number).join(" to ")}` : "";
+        const range = low <= high ? ` ${format.number(low)} to ${format.number(high)}${words}` : "";
         return [el("h4", {}, format.short(name), el("span", { className: "dim", textContent: range })),
                 chart(`Column ${format.short(name)} around this episode`,
-                      { ...axis, spans, marks: marks.filter((_, i) => one.alerts[i]), lines: [{ y: values }] })];
+                      { ...axis, spans, band, range: rangeWithBand(values, band), marks: marks.filter((_, i) => one.alerts[i]),
+                        lines: [{ y: values }] })];
     });
     return el("div", { className: "card" },
               el("h3", {}, el("span", { className: `badge ${one.kind}`, textContent: one.kind }), ` ${where.filter(Boolean).join(", ")}`),
@@ -197,6 +213,7 @@ function showEpisodes() {
         add(el("h2", { textContent: "Episodes" }),
             dim(`${report.found} found, ${report.missed} missed, ${report.false} false; here the worst of each. ` +
                 "Shaded: labelled rows. Dots: alerts that are labelled; triangles: those that are not."),
+            legends([["key-band", "expected"]]),
             el("div", { className: "cards" }, ...report.episodes.map(card)));
 }
 

@@ -1,6 +1,9 @@
 #include "incident_lines.h"
 
 #include "front/results/incident_record.h"
+#include "front/text/durations.h"
+
+#include <stdio.h>
 
 exit_code incident_lines_check(const score_settings *settings)
 {
@@ -22,23 +25,31 @@ exit_code incident_lines_check(const score_settings *settings)
     return EXIT_OK;
 }
 
-exit_code incident_lines_open(incident_lines *lines, const score_settings *settings,
-                              on_alert *actions)
+exit_code incident_lines_start(incident_lines *lines, const score_settings *settings,
+                               cli_state *state, on_alert *actions)
 {
-    oif_error error;
     *lines = (incident_lines){.actions = actions};
-    if (settings->incidents && oif_incidents_new(NULL, &lines->incidents, &error) != OIF_OK)
-        return complain(EXIT_FAILED, "%s", error.message);
-    return EXIT_OK;
-}
-
-void incident_lines_close(incident_lines *lines)
-{
-    oif_incidents_free(lines->incidents);
-    lines->incidents = NULL;
+    if (!settings->incidents)
+        return EXIT_OK;
+    exit_code code = state_start_incidents(state);
+    *lines =
+        (incident_lines){.incidents = state->incidents,
+                         .is_resumed_later = state_is_kept(state),
+                         .actions = actions,
+                         .rows = oif_pipeline_rows(state->pipeline),
+                         .has_times = settings->time && oif_pipeline_rows(state->pipeline) > 0};
+    return code;
 }
 
 /* ---- Lines ---- */
+
+static void write_line(const incident_lines *lines, uint64_t number, incident_phase phase,
+                       const char *reason)
+{
+    const incident_view view = {.phase = phase, .has_times = lines->has_times, .reason = reason};
+    incident_record_write(lines->incidents, number, &view);
+    output_text("\n");
+}
 
 static void act(incident_lines *lines, uint64_t number, incident_phase phase, const char *reason)
 {
@@ -47,7 +58,7 @@ static void act(incident_lines *lines, uint64_t number, incident_phase phase, co
     if (!lines->actions->command || !oif_incidents_info(lines->incidents, number, &info))
         return;
     output_divert();
-    incident_record_write(lines->incidents, number, phase, lines->has_times, reason);
+    write_line(lines, number, phase, reason);
     char *record = output_diverted(&bytes);
     on_alert_run(lines->actions, record, bytes, number, phase == INCIDENT_BEGINS,
                  grade_word(incident_record_grade(info.peak_severity)));
@@ -55,7 +66,7 @@ static void act(incident_lines *lines, uint64_t number, incident_phase phase, co
 
 static void report(incident_lines *lines, uint64_t number, incident_phase phase, const char *reason)
 {
-    incident_record_write(lines->incidents, number, phase, lines->has_times, reason);
+    write_line(lines, number, phase, reason);
     act(lines, number, phase, reason);
 }
 
@@ -89,6 +100,44 @@ static const char *column_of(const row_verdict *verdict, bool begins)
     return column == OIF_UNKNOWN_COLUMN ? "" : fields->names[column];
 }
 
+/* Returns whether an incident begins, which is still to be reported. */
+static bool take_event(incident_lines *lines, const oif_incident_event *event, bool begins,
+                       oif_incident_place *place)
+{
+    *place = (oif_incident_place){0};
+    oif_status status =
+        (begins ? oif_incidents_begin : oif_incidents_end)(lines->incidents, event, place, NULL);
+    report_over(lines);
+    return status == OIF_OK && place->is_new; /* times of rows are finite, and keys short */
+}
+
+/* Episodes have numbers from 1, so 0 is free for the silence of a key. */
+static oif_incident_event silence_event(oif_text key, double seconds)
+{
+    return (oif_incident_event){
+        .key = key.text, .key_bytes = key.bytes, .column = "silence", .seconds = seconds};
+}
+
+void incident_lines_silence_begins(incident_lines *lines, oif_text key, double seconds,
+                                   double pause)
+{
+    const oif_incident_event event = silence_event(key, seconds);
+    oif_incident_place place;
+    char reason[DURATION_TEXT_BYTES + 16], duration[DURATION_TEXT_BYTES];
+    lines->has_times = true;
+    if (!take_event(lines, &event, true, &place))
+        return;
+    snprintf(reason, sizeof reason, "no row for %s", duration_text(pause, duration));
+    report(lines, place.incident, INCIDENT_BEGINS, reason);
+}
+
+void incident_lines_silence_ends(incident_lines *lines, oif_text key, double seconds)
+{
+    const oif_incident_event event = silence_event(key, seconds);
+    oif_incident_place place;
+    take_event(lines, &event, false, &place);
+}
+
 void incident_lines_row(incident_lines *lines, oif_text key, const row_verdict *verdict)
 {
     const oif_episode_info *episode = &verdict->episode;
@@ -101,12 +150,9 @@ void incident_lines_row(incident_lines *lines, oif_text key, const row_verdict *
                                       .sequence = lines->rows,
                                       .severity = episode->peak_severity,
                                       .episode = episode->number};
-    oif_incident_place place = {0};
+    oif_incident_place place;
     char reason[FIELD_TEXT_BYTES] = "";
-    oif_status status =
-        (begins ? oif_incidents_begin : oif_incidents_end)(lines->incidents, &event, &place, NULL);
-    report_over(lines);
-    if (status != OIF_OK || !place.is_new) /* times of rows are finite, and keys short */
+    if (!take_event(lines, &event, begins, &place))
         return;
     result_fields_reasons_text(verdict, reason, sizeof reason);
     report(lines, place.incident, INCIDENT_BEGINS, reason);
@@ -116,9 +162,10 @@ void incident_lines_finish(incident_lines *lines)
 {
     if (!lines->incidents)
         return;
-    oif_incidents_finish(lines->incidents);
+    if (!lines->is_resumed_later)
+        oif_incidents_finish(lines->incidents);
     report_over(lines);
     uint64_t number;
     for (size_t i = 0; (number = oif_incidents_number(lines->incidents, i)) != 0; i++)
-        incident_record_write(lines->incidents, number, INCIDENT_LASTS, lines->has_times, NULL);
+        write_line(lines, number, INCIDENT_LASTS, NULL);
 }

@@ -75,8 +75,7 @@ static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_
                : input_complain(scoring->input, error);
 }
 
-/* Returns false if it was the last one, because of `status` or because stdout is closed. */
-static bool score_row(scoring_run *scoring, session_row row, oif_status *status, oif_error *error)
+bool scored_row_process(scoring_run *scoring, session_row row, oif_status *status, oif_error *error)
 {
     if (scoring->block && scoring_threads_row(scoring, &row))
         return !scoring->is_over;
@@ -87,6 +86,15 @@ static bool score_row(scoring_run *scoring, session_row row, oif_status *status,
     scored_row_save(scoring);
     scored_row_finish(scoring);
     return true;
+}
+
+static bool has_value(const scoring_run *scoring, const oif_record *record)
+{
+    const cli_columns *columns = &scoring->input->columns;
+    bool is_there = columns->categories.count > 0; /* texts are values, too */
+    for (size_t i = 0; i < columns->count && !is_there; i++)
+        is_there = record->values[i] == record->values[i];
+    return is_there;
 }
 
 static exit_code score_rows(scoring_run *scoring)
@@ -103,18 +111,28 @@ static exit_code score_rows(scoring_run *scoring)
             end_of_rows(scoring, OIF_OK, NULL);
             return code;
         }
+        if (!scoring->has_value)
+            scoring->has_value = has_value(scoring, &record);
         /* Rows that were seen, too: their times give the unit and the year of later ones. */
         session_row row = row_session_read(&scoring->session, &record);
-        if (state->rows_seen > 0) {
-            state->rows_seen--;
+        if (scoring->times.is_contradicted && scoring->settings->on_bad_row == BAD_ROW_FAILS) {
+            error = scoring->times.first_unreadable;
+            status = OIF_EINPUT;
+            break;
+        }
+        if (state_skips_row(state, scoring->input->source.name, &row)) {
+            if (state->seen.phase == SEEN_LOST)
+                break;
             continue;
         }
         row.key = scored_row_key(scoring, &row);
         if (state->times_to_compare > 0)
             state_compare_time(state, scoring->input->source.name, row.key, row.seconds);
-        if (!score_row(scoring, row, &status, &error))
+        if (!two_passes_row(scoring, &row, &status, &error) &&
+            !scored_row_process(scoring, row, &status, &error))
             break;
     }
+    two_passes_finish(scoring, &status, &error);
     return end_of_rows(scoring, status, &error);
 }
 
@@ -162,9 +180,6 @@ static void finish_run(scoring_run *scoring)
 {
     if (scoring->is_watched)
         watch_end(&scoring->watch);
-    if (scoring->state->rows_seen > 0 && !signals_stop_requested())
-        note("%s: the input ends %" PRIu64 " rows before the last one that %s has seen",
-             scoring->input->source.name, scoring->state->rows_seen, scoring->state->path);
     bad_rows_report(&scoring->bad, &scoring->input->source);
     stream_clock_report(&scoring->times);
     key_room_summary(&scoring->room, scoring->state->pipeline);
@@ -175,7 +190,12 @@ static void finish_run(scoring_run *scoring)
         note("%s: %s rows have no key", scoring->input->source.name,
              grouped_text(scoring->keyless, text));
     rising_watch_end(&scoring->rising);
+    if (!scoring->has_value && scoring->progress.rows > 0 && scoring->state->seen.skipped == 0)
+        note("%s: all values of all rows are missing, so there is nothing to learn; --columns and "
+             "--decimal-comma say where numbers are, --verbose what is learned",
+             scoring->input->source.name);
     report_summary(scoring);
+    run_summary_print(&scoring->summary, scoring->all_settings, &scoring->input->columns);
 }
 
 /* A live view needs a terminal; elsewhere alerts and their reasons come as lines. */
@@ -190,7 +210,7 @@ static bool start_watch(scoring_run *scoring)
 /* The header starts the output; where rows are skipped it is there already. */
 static bool write_header(const scoring_run *scoring)
 {
-    if (scoring->is_watched || scoring->state->rows_seen > 0 || !scoring->has_rows)
+    if (scoring->is_watched || scoring->state->seen.phase != SEEN_NONE || !scoring->has_rows)
         return true;
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
                              output_format_facts(scoring->writer.format)->has_objects);
@@ -237,7 +257,8 @@ static exit_code open_parts(scoring_run *scoring, cli_settings *settings)
     if (code == EXIT_OK && !output_format_facts(settings->score.output)->has_rows)
         code = metrics_open(&scoring->metrics, settings);
     if (code == EXIT_OK)
-        code = incident_lines_open(&scoring->incidents, &settings->score, scoring->actions);
+        code = incident_lines_start(&scoring->incidents, &settings->score, scoring->state,
+                                    scoring->actions);
     return code;
 }
 
@@ -245,23 +266,26 @@ static exit_code open_parts(scoring_run *scoring, cli_settings *settings)
 static void start_followers(scoring_run *scoring, cli_settings *settings)
 {
     scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
-                                        (int32_t)settings->score.time_year);
+                                        &scoring->input->columns.time_format);
     alert_options_set_clock(settings, &scoring->times);
     scoring->counts_rows = scoring->metrics.is_wanted || scoring->incidents.incidents;
     scoring->is_watched = start_watch(scoring);
     scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
     if (settings->verbose)
         key_room_say_limit(&scoring->room);
-    scoring->silence = silence_monitor_start(
-        settings, &scoring->writer, scoring->is_watched ? &scoring->watch : NULL, scoring->actions);
+    scoring->silence = silence_monitor_start(settings, &scoring->writer,
+                                             scoring->is_watched ? &scoring->watch : NULL,
+                                             scoring->actions, &scoring->incidents);
     scoring->session =
         (row_session){.pipeline = scoring->state->pipeline,
                       .columns = &scoring->input->columns,
                       .times = &scoring->times,
                       .silence = scoring->silence.is_wanted ? &scoring->silence.clock : NULL,
                       .sink = {scoring, pass_silence, scored_row_take}};
-    scoring->progress =
-        progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.files.total_bytes);
+    scoring->summary = run_summary_start(settings);
+    scoring->progress = progress_start(isatty(STDOUT_FILENO) || settings->is_silent
+                                           ? 0
+                                           : scoring->input->source.files.total_bytes);
     if (settings->verbose)
         verbose_start(settings, &scoring->input->columns, scoring->state->pipeline);
     rising_watch_start(&scoring->rising, &scoring->input->columns);
@@ -279,11 +303,16 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     }
     start_followers(scoring, settings);
     code = scoring_threads_start(scoring);
+    if (code == EXIT_OK)
+        code = two_passes_start(scoring);
     if (code == EXIT_OK && write_header(scoring))
         code = score_rows(scoring);
     incident_lines_finish(&scoring->incidents);
+    if (code == EXIT_OK && !signals_stop_requested())
+        code = state_report_skipped(scoring->state, scoring->input->source.name);
     finish_run(scoring);
     row_block_free(scoring->block);
+    two_passes_close(scoring);
     return metrics_finish(&scoring->metrics, code);
 }
 
@@ -331,7 +360,6 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
     metrics_close(&scoring.metrics);
-    incident_lines_close(&scoring.incidents);
     row_writer_close(&scoring.writer);
     result_fields_close(&scoring.fields);
     input_close(&input);
@@ -360,6 +388,8 @@ exit_code score_run(const cli_settings *asked)
 {
     cli_settings settings = *asked;
     cli_state state;
+    if (settings.is_silent)
+        output_silence_notes();
     if (check_output(&settings.score) != EXIT_OK)
         return EXIT_USAGE;
     if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)

@@ -68,6 +68,16 @@ static row_verdict judge(scoring_run *scoring, const scored_row *row)
                                row->seconds);
 }
 
+/* With its reasons, whether or not the output shows them. */
+static void summarise(scoring_run *scoring, const scored_row *row)
+{
+    const size_t top = scoring->fields.top;
+    scoring->fields.top = top > 0 ? top : DEFAULT_EXPLAIN_TOP;
+    const row_verdict verdict = judge(scoring, row);
+    run_summary_add(&scoring->summary, &verdict, row->key, row->record->line);
+    scoring->fields.top = top;
+}
+
 bool scored_row_write(scoring_run *scoring, const scored_row *row)
 {
     const oif_result *result = row->result;
@@ -78,6 +88,8 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
         result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
     if (scoring->counts_rows)
         count_row(scoring, row);
+    if (run_summary_takes(&scoring->summary, result))
+        summarise(scoring, row);
     const bool is_printed = scored_row_is_wanted(scoring, result),
                is_alert = scored_row_is_acted_on(scoring, result);
     if (!is_printed && !is_alert)

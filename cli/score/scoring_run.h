@@ -14,9 +14,12 @@
 #include "incident_lines.h"
 #include "on_alert.h"
 #include "row_block.h"
+#include "run_summary.h"
 #include "silence_monitor.h"
 
 #include <stdatomic.h>
+
+typedef struct held_rows held_rows;
 
 typedef struct scoring_run {
     const score_settings *settings;
@@ -40,9 +43,12 @@ typedef struct scoring_run {
     bool counts_rows;              /* metrics or incidents follow each row */
     bool acts_on_episodes;         /* a command or incidents follow their begins and ends */
     uint64_t rows_until_attention; /* to commands that run */
+    run_summary summary;
+    bool has_value; /* a number came that is not missing */
     rising_watch rising;
     late_keys late;
     row_block *block; /* NULL: rows are processed one by one */
+    held_rows *held;  /* NULL: rows are judged in one pass */
     oif_status block_status;
     oif_error block_error; /* of that status */
     bool is_over;          /* nothing is to be read any more */
@@ -78,6 +84,11 @@ void scored_row_take(void *context, const session_row *row, const oif_result *re
 /* Messages about a row that was processed, to be printed before the row itself. */
 void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short);
 
+/* Processes a row. Returns false if it was the last one, because of `status` or because stdout is
+ * closed. */
+bool scored_row_process(scoring_run *scoring, session_row row, oif_status *status,
+                        oif_error *error);
+
 /* Writes the row if it is to be printed, and runs the command of --on-alert. Returns false once
  * stdout is closed or has failed. */
 bool scored_row_write(scoring_run *scoring, const scored_row *row);
@@ -104,5 +115,19 @@ bool scoring_threads_row(scoring_run *scoring, const session_row *row);
 
 /* Processes and writes the rows that wait. False: the run is over. */
 bool scoring_threads_flush(void *scoring);
+
+/* ---- two_passes.c: a short file, whose rows are all known before the first one is judged ---- */
+
+/* Decides whether there are two passes. Prints what is wrong unless it returns EXIT_OK. */
+exit_code two_passes_start(scoring_run *scoring);
+
+/* Holds a row back; returns false if it is to be processed now. That is so for all rows after the
+ * limit; the rows that were held are then processed first, in one pass. */
+bool two_passes_row(scoring_run *scoring, const session_row *row, oif_status *status,
+                    oif_error *error);
+
+/* After the last row: judges those that were held. */
+void two_passes_finish(scoring_run *scoring, oif_status *status, oif_error *error);
+void two_passes_close(scoring_run *scoring);
 
 #endif

@@ -22,15 +22,17 @@ static bool asks_for_alerts(const cli_settings *settings)
 }
 
 silence_monitor silence_monitor_start(const cli_settings *settings, const row_writer *writer,
-                                      watch_view *watch, on_alert *actions)
+                                      watch_view *watch, on_alert *actions,
+                                      incident_lines *incidents)
 {
     const score_settings *score = &settings->score;
     bool is_shown = asks_for_alerts(settings),
-         is_used = is_shown || score->on_alert || score->fail_on_alert;
+         is_used = is_shown || score->on_alert || score->fail_on_alert || score->incidents;
     return (silence_monitor){.is_wanted = score->time && is_used,
                              .is_shown = is_shown,
                              .is_counted = score->fail_on_alert,
                              .actions = actions,
+                             .incidents = score->incidents ? incidents : NULL,
                              .writer = writer,
                              .watch = watch,
                              .key = score->key,
@@ -87,9 +89,13 @@ static void report(const silence_monitor *monitor, bool begins, oif_text key, do
 
 void silence_monitor_begins(silence_monitor *monitor, const oif_silence *silence)
 {
+    const oif_text key = {silence->key, silence->key_bytes};
     monitor->silences++;
-    report(monitor, true, (oif_text){silence->key, silence->key_bytes}, silence->since,
-           silence->allowed);
+    if (monitor->incidents)
+        incident_lines_silence_begins(monitor->incidents, key, silence->since + silence->allowed,
+                                      silence->allowed);
+    else
+        report(monitor, true, key, silence->since, silence->allowed);
 }
 
 /* ---- Rows ---- */
@@ -104,7 +110,11 @@ void silence_monitor_arrive(silence_monitor *monitor)
 void silence_monitor_result(silence_monitor *monitor, oif_text key, double seconds,
                             const oif_result *result)
 {
-    if (monitor->is_wanted && result->reason == OIF_REASON_SILENCE)
+    if (!monitor->is_wanted || result->reason != OIF_REASON_SILENCE)
+        return;
+    if (monitor->incidents)
+        incident_lines_silence_ends(monitor->incidents, key, seconds);
+    else
         report(monitor, false, key, seconds - result->pause, result->pause);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/watch/watch.h"
 #include "front/results/row_writer.h"
 #include "front/session/row_session.h"
+#include "incident_lines.h"
 #include "on_alert.h"
 
 typedef struct silence_monitor {
@@ -13,6 +14,7 @@ typedef struct silence_monitor {
     bool is_shown;   /* alerts are asked for */
     bool is_counted; /* for the exit status, so a reader has to know */
     on_alert *actions;
+    incident_lines *incidents; /* that report silences instead; NULL: none */
     const row_writer *writer;
     watch_view *watch;  /* NULL: there is none */
     const char *key;    /* the name of its column; NULL: none */
@@ -24,7 +26,8 @@ typedef struct silence_monitor {
 } silence_monitor;
 
 silence_monitor silence_monitor_start(const cli_settings *settings, const row_writer *writer,
-                                      watch_view *watch, on_alert *actions);
+                                      watch_view *watch, on_alert *actions,
+                                      incident_lines *incidents);
 
 /* Reports that a key fell silent. */
 void silence_monitor_begins(silence_monitor *monitor, const oif_silence *silence);

@@ -42,6 +42,8 @@ static void tell_others(const cli_columns *columns)
     tell_use(columns, COLUMN_TIME, what);
     tell_use(columns, COLUMN_LABEL, "left out as the label");
     tell_use(columns, COLUMN_GOES_BACK, "left out, as its times go backwards");
+    tell_use(columns, COLUMN_INDEX, "left out, as it is a row number");
+    tell_use(columns, COLUMN_CALENDAR, "left out, as it is a part of the date");
     tell_use(columns, COLUMN_IS_TEXT, "left out, as it is text");
     tell_use(columns, COLUMN_EXCLUDED, "left out by --exclude");
     tell_use(columns, COLUMN_NOT_CHOSEN, "left out, as --columns does not name it");

@@ -1,7 +1,7 @@
 /* oif feedback: which alerts were useless, and rules that hold back others of their kind. */
-#include "front/columns/derive.h"
 #include "front/input/input_file.h"
 #include "front/options/rule_options.h"
+#include "front/results/feedback_json.h"
 #include "front/results/result_fields.h"
 #include "front/text/durations.h"
 #include "front/text/quoting.h"
@@ -13,21 +13,10 @@
 
 /* ---- Past episodes ---- */
 
+/* An episode without a mark has an empty field. */
 static const char *mark_word(oif_mark mark)
 {
-    static const char *const words[] = {"", "useless", "real"};
-    return words[mark];
-}
-
-/* "latency", "rate(rx_bytes)": the name of a learned column, to be freed; NULL: no memory. */
-static char *name_of(const oif_pipeline *pipeline, uint32_t learned)
-{
-    oif_derive kind;
-    char number[32];
-    const size_t column = oif_pipeline_learned_from(pipeline, learned, &kind);
-    const char *name = oif_pipeline_column_name(pipeline, column);
-    snprintf(number, sizeof number, "column %zu", column + 1);
-    return derive_text(kind, name ? name : number);
+    return mark == OIF_MARK_NONE ? "" : feedback_mark_word(mark);
 }
 
 /* Without control characters, which a terminal would obey. */
@@ -37,8 +26,16 @@ static void print_plain(const char *text, size_t bytes)
         output_write((unsigned char)text[i] < ' ' || text[i] == 0x7f ? "?" : &text[i], 1);
 }
 
-/* "web-1#3", the key in the quotes of the shell if it needs them. */
-static void print_episode_name(const oif_past_episode *episode)
+static bool has_keys(const oif_pipeline *pipeline)
+{
+    const char *key, *time;
+    oif_pipeline_roles(pipeline, &key, &time);
+    return key || oif_pipeline_keys(pipeline) > 1;
+}
+
+/* "web-1#3", the key in the quotes of the shell if it needs them; "#3" for rows without a key, and
+ * "3" if there are no keys at all. */
+static void print_episode_name(const oif_pipeline *pipeline, const oif_past_episode *episode)
 {
     const size_t width = 12;
     char text[1024], number[32];
@@ -48,7 +45,7 @@ static void print_episode_name(const oif_past_episode *episode)
     strcpy(text + bytes, episode->is_key_cut ? "..." : "");
     if (bytes > 0)
         quoting_for_shell(text, sizeof text);
-    snprintf(number, sizeof number, "%s%" PRIu64, episode->key ? "#" : "", episode->number);
+    snprintf(number, sizeof number, "%s%" PRIu64, has_keys(pipeline) ? "#" : "", episode->number);
     print_plain(text, strlen(text));
     output_print("%s", number);
     for (bytes = strlen(text) + strlen(number); bytes < width; bytes++)
@@ -61,7 +58,7 @@ static void print_why(const oif_pipeline *pipeline, const oif_past_episode *epis
     char unusual[128];
     if (episode->column == OIF_UNKNOWN_COLUMN)
         return;
-    char *name = name_of(pipeline, episode->column);
+    char *name = feedback_column_name(pipeline, episode->column);
     result_fields_unusual_text(episode->reason, episode->direction,
                                episode->direction == 0 ? NAN : 0, "another column", unusual,
                                sizeof unusual);
@@ -82,7 +79,7 @@ static void print_episode(const oif_pipeline *pipeline, const oif_past_episode *
         moment_text(episode->first_seconds, text);
     output_print("%-7s  %8" PRIu64 "  %-24s  %8.2f  ", mark_word(episode->mark), episode->first_row,
                  text, episode->severity);
-    print_episode_name(episode);
+    print_episode_name(pipeline, episode);
     output_print("  ");
     print_why(pipeline, episode);
     output_print("\n");
@@ -90,32 +87,8 @@ static void print_episode(const oif_pipeline *pipeline, const oif_past_episode *
 
 static void print_json_episode(const oif_pipeline *pipeline, const oif_past_episode *episode)
 {
-    static const char *const directions[] = {"\"low\"", "null", "\"high\""};
-    char *name = episode->column == OIF_UNKNOWN_COLUMN ? NULL : name_of(pipeline, episode->column);
-    output_print("{\"key\": ");
-    if (episode->key)
-        quoting_write_json(episode->key, episode->key_bytes);
-    else
-        output_print("null");
-    output_print(", \"is_key_cut\": %s, \"number\": %" PRIu64 ", \"first_row\": %" PRIu64
-                 ", \"first_seconds\": ",
-                 episode->is_key_cut ? "true" : "false", episode->number, episode->first_row);
-    output_json_number(episode->first_seconds);
-    output_print(", \"severity\": ");
-    output_json_number(episode->severity);
-    output_print(", \"column\": ");
-    if (name)
-        quoting_write_json(name, strlen(name));
-    else
-        output_print("null");
-    output_print(", \"direction\": %s, \"reason\": \"%s\", \"change\": ",
-                 directions[episode->direction + 1], result_fields_reason_word(episode->reason));
-    output_json_number(episode->change);
-    output_print(", \"change_share\": ");
-    output_json_number(episode->change_share);
-    output_print(", \"mark\": \"%s\"}\n",
-                 episode->mark == OIF_MARK_NONE ? "none" : mark_word(episode->mark));
-    free(name);
+    feedback_write_episode(pipeline, episode);
+    output_print("\n");
 }
 
 static void print_heading(void)
@@ -217,22 +190,15 @@ static void print_proposal(const oif_proposal *proposal, size_t number)
 
 static void print_json_proposal(const oif_proposal *proposal, size_t number)
 {
-    output_print("{\"number\": %zu, \"rule\": ", number);
-    quoting_write_json(proposal->rule, strlen(proposal->rule));
-    output_print(", \"kind_episodes\": %zu, \"kind_held\": %zu, \"kind_useless\": %zu"
-                 ", \"episodes\": %zu, \"held\": %zu, \"useless_held\": %zu, \"real_held\": %zu}\n",
-                 proposal->kind_episodes, proposal->kind_held, proposal->kind_useless,
-                 proposal->trial.episodes, proposal->trial.held, proposal->trial.useless_held,
-                 proposal->trial.real_held);
+    feedback_write_proposal(proposal, number);
+    output_print("\n");
 }
 
 /* All proposals, to be freed; NULL: no memory. */
 static oif_proposal *find_proposals(const oif_pipeline *pipeline, size_t *count)
 {
-    oif_proposal *made = malloc(OIF_PAST_EPISODES_MAX * sizeof *made);
-    if (made)
-        *count = oif_pipeline_propose(pipeline, made, OIF_PAST_EPISODES_MAX);
-    else
+    oif_proposal *made = feedback_proposals(pipeline, count);
+    if (!made)
         complain(EXIT_FAILED, "no memory for proposals");
     return made;
 }
@@ -294,8 +260,9 @@ static void print_json_trial(const oif_pipeline *pipeline, const oif_rule_trial 
                              const bool *is_held)
 {
     oif_past_episode episode;
-    output_print("{\"episodes\": %zu, \"held\": %zu, \"useless_held\": %zu, \"real_held\": %zu}\n",
-                 trial->episodes, trial->held, trial->useless_held, trial->real_held);
+    output_print("{");
+    feedback_write_trial(trial);
+    output_print("}\n");
     for (size_t i = 0; oif_pipeline_past_episode(pipeline, i, &episode); i++)
         if (is_held[i] && episode.mark == OIF_MARK_REAL)
             print_json_episode(pipeline, &episode);

@@ -4,14 +4,19 @@
 #include "front/text/clock.h"
 #include "front/text/durations.h"
 #include "front/text/signals.h"
+#include "state_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Keys may be new in the first rows of a run that resumes. */
 enum { ROWS_WITH_OLDER_TIMES = 1000 };
+
+#define INCIDENTS_PART "INCI"
 
 /* ---- Starting ---- */
 
@@ -69,6 +74,7 @@ static exit_code load(cli_state *state, const cli_settings *settings)
     state->is_frozen =
         settings_give_option(settings, "learn") && params_learn_none(&settings->options);
     state->lost = oif_pipeline_lost(state->pipeline, NULL);
+    seen_rows_load(&state->seen, state->pipeline);
     return settings_apply(settings, state->pipeline, state->path);
 }
 
@@ -149,13 +155,36 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
              state->path,
              oif_detector_rows_learned(oif_pipeline_detector(state->pipeline, NULL, 0)));
     } else if (settings->score.skip_seen) {
-        state->rows_seen = rows;
-        note("%s: resumes after %" PRIu64 " rows: skipping them, starting at row %" PRIu64,
-             state->path, rows, rows + 1);
+        note("%s: resumes after %" PRIu64 " rows: skipping those that it has seen", state->path,
+             rows);
+        if (!seen_rows_start(&state->seen, state->pipeline, columns->has_time))
+            return complain(EXIT_FAILED, "out of memory");
     } else {
         note("%s: resumes after %" PRIu64 " rows", state->path, rows);
     }
     return EXIT_OK;
+}
+
+exit_code state_start_incidents(cli_state *state)
+{
+    size_t bytes;
+    oif_error error;
+    const void *attached = state_part_find(state->pipeline, INCIDENTS_PART, &bytes);
+    oif_status status = attached
+                            ? oif_incidents_load_memory(attached, bytes, &state->incidents, &error)
+                            : oif_incidents_new(NULL, &state->incidents, &error);
+    if (status == OIF_OK)
+        return EXIT_OK;
+    return attached ? complain(EXIT_FAILED,
+                               "%s: its incidents cannot be loaded (%s); restore a backup, or "
+                               "leave --incidents out",
+                               state->path, error.message)
+                    : complain(EXIT_FAILED, "%s", error.message);
+}
+
+bool state_is_kept(const cli_state *state)
+{
+    return state->file && !state->is_frozen;
 }
 
 void state_compare_time(cli_state *state, const char *input, oif_text key, double seconds)
@@ -172,6 +201,33 @@ void state_compare_time(cli_state *state, const char *input, oif_text key, doubl
              "from its beginning, use --skip-seen, or rows are learned twice",
              input, moment_text(seconds, now), moment_text(known.last_seconds, before),
              state->path);
+}
+
+bool state_skips_row(cli_state *state, const char *input, const session_row *row)
+{
+    if (!state->file)
+        return false;
+    if (seen_rows_skip(&state->seen, row))
+        return true;
+    if (state->seen.skipped > 0 && !state->is_skip_noted)
+        note("%s: %" PRIu64 " rows were seen before: starting at row %" PRIu64, input,
+             state->seen.skipped, state->seen.skipped + 1);
+    state->is_skip_noted = true;
+    return false;
+}
+
+exit_code state_report_skipped(const cli_state *state, const char *input)
+{
+    const seen_rows *seen = &state->seen;
+    if (seen_rows_are_lost(seen))
+        return complain(EXIT_FAILED,
+                        "%s: none of the %" PRIu64 " rows is the last one that %s has seen, so new "
+                        "rows are not known: nothing was scored; add --time COL, or leave "
+                        "--skip-seen out if all rows are new",
+                        input, seen->read.count, state->path);
+    if (seen->skipped > 0 && !state->is_skip_noted)
+        note("%s: all %" PRIu64 " rows were seen before", input, seen->skipped);
+    return EXIT_OK;
 }
 
 void state_give_up(cli_state *state)
@@ -212,13 +268,50 @@ int state_milliseconds_left(const cli_state *state)
     return seconds <= 0 ? 0 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000) + 1;
 }
 
+/* The incidents as bytes to be freed; of a run that does not follow them, those of before. */
+static void *copy_incidents(const cli_state *state, size_t *bytes, oif_error *error)
+{
+    const void *before = state_part_find(state->pipeline, INCIDENTS_PART, bytes);
+    if (state->incidents)
+        *bytes = oif_incidents_snapshot_bytes(state->incidents);
+    void *copy = malloc(*bytes + 1);
+    if (!copy)
+        snprintf(error->message, sizeof error->message, "%s: no memory to save incidents",
+                 state->path);
+    else if (!state->incidents && before)
+        memcpy(copy, before, *bytes);
+    if (copy && state->incidents &&
+        oif_incidents_save_memory(state->incidents, copy, *bytes, error) != OIF_OK) {
+        free(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
+/* Makes the last rows and the incidents part of what is saved. */
+static bool attach_parts(cli_state *state, oif_error *error)
+{
+    unsigned char seen[SEEN_PART_BYTES];
+    size_t bytes;
+    void *incidents = copy_incidents(state, &bytes, error);
+    if (!incidents)
+        return false;
+    const state_part parts[] = {
+        {SEEN_PART, seen, seen_rows_write(&state->seen, oif_pipeline_rows(state->pipeline), seen)},
+        {INCIDENTS_PART, incidents, bytes}};
+    const bool is_attached = state_parts_attach(state->pipeline, parts, 2, error) == OIF_OK;
+    free(incidents);
+    return is_attached;
+}
+
 static bool save(cli_state *state, oif_error *error)
 {
     /* If the terminal is gone, its output does not matter. Otherwise the state must not be
      * ahead of the output; output_finish reports that failure. */
     if (!output_flush() && !(state->has_terminal && signals_hangup_requested()))
         return false;
-    if (oif_state_file_save_pipeline(state->file, state->pipeline, error) != OIF_OK)
+    if (!attach_parts(state, error) ||
+        oif_state_file_save_pipeline(state->file, state->pipeline, error) != OIF_OK)
         return false;
     state->is_saved = true;
     return true;
@@ -282,6 +375,8 @@ exit_code state_close(cli_state *state, exit_code code)
         code = complain(EXIT_FAILED, "%s: models that were lost: %" PRIu64, state->path,
                         oif_pipeline_lost(state->pipeline, NULL) - state->lost);
     oif_state_file_close(state->file);
+    oif_incidents_free(state->incidents);
     oif_pipeline_free(state->pipeline);
+    seen_rows_close(&state->seen);
     return code;
 }

@@ -7,21 +7,24 @@
 #define OIF_CLI_STATE_H
 
 #include "front/columns/columns.h"
+#include "seen_rows.h"
 
 typedef struct cli_state {
     oif_pipeline *pipeline;
+    oif_incidents *incidents; /* attached to the pipeline when it is saved; NULL: not followed */
     const char *path;     /* NULL: nothing is kept, and all calls but the first two do nothing */
     oif_state_file *file; /* NULL where the path is */
     uint64_t rows_between_saves;
     double seconds_between_saves, next_save; /* 0: not by the clock */
     uint64_t rows_unsaved;
-    bool is_saved;      /* the file holds the pipeline as it is */
-    bool is_ahead;      /* of the output, so it is not to be saved */
-    bool is_frozen;     /* with --learn none the file stays as it is */
-    bool is_taken_up;   /* the file held a detector, which is now part of a pipeline */
-    bool has_terminal;  /* the output went to one when the run began */
-    uint64_t rows_seen; /* by the pipeline that was loaded, and still to be skipped in the input */
-    bool is_failing;    /* the last try to save has failed, and this was reported */
+    bool is_saved;           /* the file holds the pipeline as it is */
+    bool is_ahead;           /* of the output, so it is not to be saved */
+    bool is_frozen;          /* with --learn none the file stays as it is */
+    bool is_taken_up;        /* the file held a detector, which is now part of a pipeline */
+    bool has_terminal;       /* the output went to one when the run began */
+    seen_rows seen;          /* by the pipeline that was loaded */
+    bool is_skip_noted;      /* that rows were skipped */
+    bool is_failing;         /* the last try to save has failed, and this was reported */
     size_t times_to_compare; /* rows whose times may be older than what was loaded */
     uint64_t lost;           /* models, before this run */
     bool is_loss_reported;   /* that more are lost now */
@@ -37,9 +40,22 @@ exit_code state_open(cli_state *state, const cli_settings *settings);
  * where it resumes. */
 exit_code state_start(cli_state *state, const cli_settings *settings, const cli_columns *columns);
 
+/* Loads the incidents that the pipeline holds, or makes new ones. Prints what is wrong unless it
+ * returns EXIT_OK. */
+exit_code state_start_incidents(cli_state *state);
+
+/* Whether the state is saved, so a later run resumes where this one ends. */
+bool state_is_kept(const cli_state *state);
+
 /* Before a row of a run that resumes: reports once where its time is older than the last one of its
  * key, as then the input may have restarted. */
 void state_compare_time(cli_state *state, const char *input, oif_text key, double seconds);
+
+/* Whether a row is skipped as one that the state has seen (--skip-seen). */
+bool state_skips_row(cli_state *state, const char *input, const session_row *row);
+
+/* At the end of the input: prints what was skipped, and fails if that may be new rows. */
+exit_code state_report_skipped(const cli_state *state, const char *input);
 
 /* When the new pipeline cannot be used: nothing is saved, as if it had not been made. */
 void state_give_up(cli_state *state);

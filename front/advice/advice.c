@@ -9,8 +9,7 @@
 #define SKIPPED "; --on-bad-row skip leaves such rows out"
 #define SKIPPED_SETTING "Set \"on-bad-row\" to \"skip\" to leave such rows out."
 #define EXCLUDE_SETTING "The setting \"exclude\" leaves it out."
-#define JOIN "f the time of day is in another column, join the two, as in 2026-11-15 19:05:00"
-#define SPELLED "write them as in -1234.5, without units and separators of thousands"
+#define JOIN "f the time of day is in another column, name both: "
 
 /* At most 20 words each, besides those filled in: {command} and {count} are those of
  * the caller, {columns} are the names as an option has them, and {list} as people read them. */
@@ -19,7 +18,6 @@ static const struct remedy {
     const char *shell, *service;
 } remedies[] = {
     {OIF_CAUSE_INFINITE_VALUE, " (--on-bad-row null)", MISSING_SETTING},
-    {OIF_CAUSE_DASH, "; --on-bad-row null makes it missing", MISSING_SETTING},
     {OIF_CAUSE_DECIMAL_COMMA, " with --decimal-comma", "Set \"decimal-comma\" to true."},
     {OIF_CAUSE_TOO_FEW_FIELDS, SKIPPED, SKIPPED_SETTING},
     {OIF_CAUSE_TOO_MANY_FIELDS, SKIPPED, SKIPPED_SETTING},
@@ -58,7 +56,7 @@ static const struct remedy {
      "The times in {list} go backwards in {count}: if it is the time, send the oldest first."},
     {ADVICE_TIMES_REPEATED, "; --diff learns the change from row to row",
      "The setting \"diff\" learns the change from row to row."},
-    {ADVICE_TIMES_OF_DAY, "; i" JOIN, "I" JOIN "."},
+    {ADVICE_TIMES_OF_DAY, "; i" JOIN "--time Date+Time", "I" JOIN "\"time\": \"Date+Time\"."},
     {ADVICE_LABEL_TAKEN, ", as if you had given --label {columns}; to learn it, " LIST_ALL,
      "To learn it, " LIST_ALL_SETTING},
     {ADVICE_TEXT_LEFT_OUT,
@@ -74,11 +72,16 @@ static const struct remedy {
      "Times are used with the setting \"time\"."},
     {ADVICE_TEXT_LEARNED, "; add --exclude {columns} and start another state",
      "Leave it out with the setting \"exclude\" of another stream."},
-    {ADVICE_NUMBERS_QUOTED,
-     "; to learn the numbers in {list}, remove their quotes: jq -c 'walk(tonumber? // .)'",
-     "To learn the numbers in {list}, remove their quotes."},
-    {ADVICE_NUMBERS_MARKED, "; to learn the numbers in {list}, " SPELLED,
-     "To learn the numbers in {list}, " SPELLED "."},
+    {ADVICE_TIME_PAIR, ", as if you had given --time {columns}",
+     "The setting \"time\" names another column."},
+    {ADVICE_DAY_ORDER, "; --time-format {count} reads it the other way",
+     "Set \"time-format\" to \"{count}\" to read it the other way."},
+    {ADVICE_MARK, "; if it means missing, add --missing {count}",
+     "If it means missing, set \"missing\" to \"{count}\"."},
+    {ADVICE_INDEX, "; --keep {columns} learns it",
+     "The setting \"keep\" names columns that are learned all the same."},
+    {ADVICE_CALENDAR, "; --keep {columns} learns it",
+     "The setting \"keep\" names columns that are learned all the same."},
     {ADVICE_RISING_TIME, "; if it is the time: --time {columns}",
      "If {list} is the time, name it in the setting \"time\"."},
     {ADVICE_RISING_EVENLY, "; leave it out with --exclude {columns}",

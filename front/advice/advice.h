@@ -41,8 +41,11 @@ typedef enum advice_topic {
     ADVICE_TEXT_STRICT,         /* --strict does not leave them out */
     ADVICE_TIME_STRICT,         /* nor does it take one for the time */
     ADVICE_TEXT_LEARNED,        /* text where numbers were learned */
-    ADVICE_NUMBERS_QUOTED,      /* texts that are numbers in quotes */
-    ADVICE_NUMBERS_MARKED,      /* texts that are numbers with units */
+    ADVICE_TIME_PAIR,           /* two columns were taken for the time */
+    ADVICE_DAY_ORDER,           /* 01/02/2026 was read in one order of two */
+    ADVICE_MARK,                /* a value looks like a mark for missing ones */
+    ADVICE_INDEX,               /* row numbers are not learned */
+    ADVICE_CALENDAR,            /* parts of the date are not learned */
     ADVICE_RISING_TIME,         /* a column that only ever rises may be the time, */
     ADVICE_RISING_EVENLY,       /* a number of rows, */
     ADVICE_RISING_COUNTER,      /* or a counter */

@@ -2,6 +2,7 @@
 
 #include "added_fields.h"
 #include "front/input/input_error.h"
+#include "front/input/time_of_day.h"
 #include "front/text/suggest.h"
 
 #include <stdlib.h>
@@ -166,6 +167,74 @@ bool columns_are_fixed(const column_source *from, const cli_settings *settings)
     return !has_paths(from) || settings->columns || known_columns_have_names(from);
 }
 
+/* ---- The date and the time of day in two columns ---- */
+
+static size_t position_of(const oif_reader *reader, const char *name, size_t bytes)
+{
+    size_t i = 0;
+    for (; i < oif_reader_column_count(reader); i++)
+        if (strlen(oif_reader_column_name(reader, i)) == bytes &&
+            memcmp(oif_reader_column_name(reader, i), name, bytes) == 0)
+            break;
+    return i;
+}
+
+bool columns_find_pair(const oif_reader *reader, const char *name, size_t pair[2])
+{
+    const size_t count = oif_reader_column_count(reader);
+    if (position_of(reader, name, strlen(name)) < count)
+        return false;
+    for (const char *plus = strchr(name, '+'); plus; plus = strchr(plus + 1, '+')) {
+        pair[0] = position_of(reader, name, (size_t)(plus - name));
+        pair[1] = position_of(reader, plus + 1, strlen(plus + 1));
+        if (pair[0] < count && pair[1] < count && pair[0] != pair[1])
+            return true;
+    }
+    return false;
+}
+
+static bool is_pair(const column_source *from, const char *name)
+{
+    size_t pair[2];
+    return name && columns_find_pair(from->reader, name, pair);
+}
+
+oif_text columns_time(cli_columns *columns, const oif_record *record)
+{
+    const oif_text date = record->texts[columns->time_text];
+    if (!columns->has_clock)
+        return date;
+    const int bytes = time_of_day_join(date.text, date.bytes, record->texts[columns->clock_text],
+                                       columns->time_joined, sizeof columns->time_joined);
+    return bytes > 0 ? (oif_text){columns->time_joined, (size_t)bytes} : date;
+}
+
+/* Finds a column that is not learned from. */
+static exit_code set_aside(cli_columns *columns, const char *option, const char *name,
+                           column_use use, size_t *column)
+{
+    exit_code code = name ? find_column(&columns->from, option, name, column) : EXIT_OK;
+    if (name && code == EXIT_OK)
+        columns->uses[*column] = use;
+    return code;
+}
+
+static exit_code set_time(cli_columns *columns, const char *name)
+{
+    size_t pair[2];
+    columns->has_time = name != NULL;
+    columns->time_name = name;
+    if (!name)
+        return EXIT_OK;
+    columns->has_clock = columns_find_pair(columns->from.reader, name, pair);
+    if (!columns->has_clock)
+        return set_aside(columns, "time", name, COLUMN_TIME, &columns->time_text);
+    columns->time_text = pair[0];
+    columns->clock_text = pair[1];
+    columns->uses[pair[0]] = columns->uses[pair[1]] = COLUMN_TIME;
+    return EXIT_OK;
+}
+
 /* The NDJSON reader adds a column for each unknown name, so all names come first. */
 static exit_code find_all_names(const column_source *from, const cli_settings *settings,
                                 const key_columns *key)
@@ -174,8 +243,10 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
         const char *option, *names;
     } lists[] = {{"columns", settings->columns}, {"exclude", settings->exclude},
                  {"diff", settings->score.diff}, {"rate", settings->score.rate},
-                 {"log", settings->score.log},   {"category", settings->score.category}},
-      single[] = {{"label", settings->label}, {"time", settings->score.time}};
+                 {"log", settings->score.log},   {"category", settings->score.category},
+                 {"keep", settings->keep}},
+      single[] = {{"label", settings->label},
+                  {"time", is_pair(from, settings->score.time) ? NULL : settings->score.time}};
     exit_code code = EXIT_OK;
     size_t column;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && code == EXIT_OK; i++)
@@ -187,16 +258,6 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
         code = find_column(from, "key", key->names[i], &column);
     if (code == EXIT_OK && takes_known_columns(from, settings))
         code = known_columns_find(from);
-    return code;
-}
-
-/* Finds a column that is not learned from. */
-static exit_code set_aside(cli_columns *columns, const char *option, const char *name,
-                           column_use use, size_t *column)
-{
-    exit_code code = name ? find_column(&columns->from, option, name, column) : EXIT_OK;
-    if (name && code == EXIT_OK)
-        columns->uses[*column] = use;
     return code;
 }
 
@@ -248,12 +309,10 @@ static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
         code =
             set_aside(columns, "key", columns->key.names[i], COLUMN_KEY, &columns->key.columns[i]);
     if (code == EXIT_OK)
-        code = set_aside(columns, "time", settings->score.time, COLUMN_TIME, &columns->time_text);
+        code = set_time(columns, settings->score.time);
     if (code == EXIT_OK && !settings->columns && !takes_known_columns(from, settings))
         added_fields_leave_out(from, columns->uses);
     columns->has_key = settings->score.key != NULL;
-    columns->has_time = settings->score.time != NULL;
-    columns->time_name = settings->score.time;
     return code;
 }
 
@@ -355,6 +414,8 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
         columns->key.texts[i] = add_text(selection, &count, columns->key.columns[i]);
     if (columns->has_time)
         columns->time_text = add_text(selection, &count, columns->time_text);
+    if (columns->has_clock)
+        columns->clock_text = add_text(selection, &count, columns->clock_text);
     if (reads_label)
         columns->label_text = add_text(selection, &count, columns->label);
     for (size_t i = 0; i < columns->categories.count; i++) {
@@ -373,7 +434,7 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
 exit_code columns_mark(cli_columns *columns, const column_source *from,
                        const cli_settings *settings)
 {
-    *columns = (cli_columns){.from = *from};
+    *columns = (cli_columns){.from = *from, .time_format = settings_time_format(settings)};
     exit_code code = key_columns_split(&columns->key, settings->score.key);
     if (code == EXIT_OK)
         code = find_all_names(from, settings, &columns->key);
@@ -406,6 +467,7 @@ void columns_close(cli_columns *columns)
     free(columns->uses);
     free(columns->undecided);
     free(columns->learned);
+    free(columns->time_pair);
     key_columns_close(&columns->key);
     categories_close(&columns->categories);
 }

@@ -29,10 +29,15 @@ typedef struct cli_columns {
     bool has_key, has_time;
     key_columns key;
     size_t time_text;
-    size_t text_count;     /* of a record */
-    size_t label_text;     /* where the label is read as a text */
-    const char *time_name; /* of --time, or the column that was found to be it; NULL: none */
-    double row_seconds;    /* from row to row in the look at the first rows; 0: not known */
+    bool has_clock; /* the time of day is in a column of its own: --time Date+Time */
+    size_t clock_text;
+    char time_joined[96];        /* of the two, for a record */
+    char *time_pair;             /* "Date+Time", if that was found; or NULL */
+    oif_time_format time_format; /* what is known about the times before the first one */
+    size_t text_count;           /* of a record */
+    size_t label_text;           /* where the label is read as a text */
+    const char *time_name;       /* of --time, or the column that was found to be it; NULL: none */
+    double row_seconds;          /* from row to row in the look at the first rows; 0: not known */
     bool is_rising_judged; /* enough rows were looked at to see which columns only ever rise */
 } cli_columns;
 
@@ -51,6 +56,13 @@ void columns_close(cli_columns *columns);
 /* The name of the column that the number `position` of a row is from; where the input has
  * no names, the one in the known pipeline. */
 const char *columns_name(const cli_columns *columns, size_t position);
+
+/* The time of a record as text; valid until the next call. */
+oif_text columns_time(cli_columns *columns, const oif_record *record);
+
+/* The columns of --time: one, or two in A+B. Both are those of the reader; returns false if there
+ * are none. */
+bool columns_find_pair(const oif_reader *reader, const char *name, size_t pair[2]);
 
 /* Adds the name of a column of the reader to a list for a message, and a value to show unless it
  * is "". Options cannot name one of several columns with the same name, so of these NEW_NAME is

@@ -1,5 +1,8 @@
 #include "derive.h"
 
+#include "front/text/cut.h"
+#include "front/text/name_list.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,40 +38,70 @@ bool derive_is_asked(const cli_settings *settings)
 /* What is done with each; returns EXIT_OK to continue. */
 typedef exit_code (*derive_function)(void *context, size_t column, oif_derive kind);
 
-static exit_code find_learned(const cli_columns *columns, oif_derive kind, const char *name,
-                              size_t name_bytes, size_t *found)
+/* A name of a list; what it names is marked, so columns that several names cover come once. */
+typedef struct asked_name {
+    const char *name;
+    oif_derive kind;
+    bool *is_done; /* of each learned column */
+} asked_name;
+
+static bool is_meant(const cli_columns *columns, const asked_name *asked, size_t column)
 {
+    const char *learned = columns_name(columns, column);
+    return strcmp(learned, asked->name) == 0 ||
+           name_covers(asked->name, learned, columns->from.format == OIF_FORMAT_NDJSON);
+}
+
+static exit_code for_name(const cli_columns *columns, const asked_name *asked, derive_function act,
+                          void *context)
+{
+    bool is_found = false;
     for (size_t i = 0; i < columns->count; i++) {
-        const char *learned = columns_name(columns, i);
-        if (strlen(learned) == name_bytes && memcmp(learned, name, name_bytes) == 0) {
-            *found = i;
-            return EXIT_OK;
-        }
+        if (!is_meant(columns, asked, i))
+            continue;
+        is_found = true;
+        exit_code code = asked->is_done[i] ? EXIT_OK : act(context, i, asked->kind);
+        if (code != EXIT_OK)
+            return code;
+        asked->is_done[i] = true;
     }
-    return complain(
-        EXIT_USAGE,
-        "%s: --%s: the column '%.*s' is not learned; add it to --columns, or do not exclude it",
-        columns->from.name, oif_derive_word(kind), (int)name_bytes, name);
+    const bool is_pattern = name_is_pattern(asked->name);
+    if (is_found)
+        return EXIT_OK;
+    return complain(EXIT_USAGE,
+                    "%s: --%s: %s '%s' is %slearned; add it to --columns, or do not exclude it",
+                    columns->from.name, oif_derive_word(asked->kind),
+                    is_pattern ? "no column like" : "the column", cut_name(asked->name).text,
+                    is_pattern ? "" : "not ");
+}
+
+static exit_code for_list(const cli_columns *columns, const derive_flag *flag, derive_function act,
+                          void *context)
+{
+    const char *names = flag->names;
+    if (!names)
+        return EXIT_OK;
+    char *name = malloc(strlen(names) + 1);
+    bool *is_done = calloc(columns->count + 1, sizeof *is_done);
+    exit_code code = name && is_done ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
+    while (names && name && is_done && code == EXIT_OK) {
+        names = name_list_next(names, name);
+        code = for_name(columns, &(asked_name){name, flag->kind, is_done}, act, context);
+    }
+    free(name);
+    free(is_done);
+    return code;
 }
 
 static exit_code for_each(const cli_settings *settings, const cli_columns *columns,
                           derive_function act, void *context)
 {
     derive_flag flags[FLAGS];
+    exit_code code = EXIT_OK;
     list_flags(&settings->score, flags);
-    for (size_t i = 0; i < FLAGS; i++) {
-        const char *names = flags[i].names;
-        while (names) {
-            size_t column = 0, bytes = strcspn(names, ",");
-            exit_code code = find_learned(columns, flags[i].kind, names, bytes, &column);
-            if (code == EXIT_OK)
-                code = act(context, column, flags[i].kind);
-            if (code != EXIT_OK)
-                return code;
-            names = names[bytes] ? names + bytes + 1 : NULL;
-        }
-    }
-    return EXIT_OK;
+    for (size_t i = 0; i < FLAGS && code == EXIT_OK; i++)
+        code = for_list(columns, &flags[i], act, context);
+    return code;
 }
 
 /* ---- A new pipeline ---- */

@@ -3,7 +3,9 @@
 #include "front/advice/advice.h"
 #include "front/input/first_line.h"
 #include "front/input/input_error.h"
+#include "front/input/missing_values.h"
 #include "front/input/other_formats.h"
+#include "front/text/durations.h"
 #include "front/text/name_list.h"
 #include "front/text/signals.h"
 #include "roles.h"
@@ -54,6 +56,10 @@ static bool is_raw_asked(const cli_settings *settings)
 static exit_code find_format(cli_input *input, const cli_settings *settings)
 {
     const char *name = input->source.name;
+    if (input->translator) {
+        input->format = input->translator->format->writes;
+        return EXIT_OK;
+    }
     if (settings->raw_columns > 0 && (settings->format > 0 ? settings->format - 1 != OIF_FORMAT_RAW
                                                            : format_of_name(name, &input->format) &&
                                                                  input->format != OIF_FORMAT_RAW))
@@ -75,6 +81,10 @@ static exit_code find_format(cli_input *input, const cli_settings *settings)
 
 static oif_reader_options reader_options(const cli_input *input, const cli_settings *settings)
 {
+    if (input->translator)
+        return (oif_reader_options){.format = input->format,
+                                    .header = OIF_HEADER_YES,
+                                    .delimiter = input->translator->format->delimiter};
     return (oif_reader_options){.format = input->format,
                                 .header = settings->header,
                                 .delimiter = settings->delimiter,
@@ -124,6 +134,10 @@ static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
 {
     if (signals_stop_requested()) /* while the first line was waited for */
         return EXIT_FAILED;
+    if (status == OIF_END && input->translator && !(bad && bad->skipped > 0))
+        return complain(EXIT_FAILED,
+                        "%s: there is no row of %s in it; --format csv reads it as it is",
+                        input->source.name, input->translator->format->what);
     advice given;
     const bool is_all_bad = bad && bad->skipped > 0;
     if (status == OIF_END)
@@ -135,7 +149,74 @@ static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
     return input_complain(input, error);
 }
 
-/* For files of other programs, the message says how to convert them. */
+/* ---- Text of other programs ---- */
+
+/* Options about CSV mean that it is CSV. */
+static bool may_be_translated(const cli_settings *settings)
+{
+    return settings->format == 0 && !settings->delimiter && !settings->comment &&
+           settings->header == OIF_HEADER_AUTO && settings->decimal == OIF_DECIMAL_AUTO;
+}
+
+/* --pivot reads CSV and NDJSON; which of them is known afterwards. */
+static exit_code check_pivot(cli_input *input, const cli_settings *settings,
+                             const translation *format)
+{
+    if (format)
+        return complain(EXIT_USAGE, "%s: --pivot is for CSV and NDJSON, and this is %s",
+                        input->source.name, format->what);
+    return find_format(input, settings);
+}
+
+static exit_code open_translator(cli_input *input, const cli_settings *settings)
+{
+    const translation *format = settings->format > 0          ? formats_asked(settings->format - 1)
+                                : may_be_translated(settings) ? formats_recognise(&input->source)
+                                                              : NULL;
+    translator_options options = {
+        .key = settings->score.key, .time = settings->score.time, .every = settings->every};
+    if (settings->pivot) {
+        exit_code code = check_pivot(input, settings, format);
+        if (code != EXIT_OK)
+            return code;
+        options.pivot = settings->pivot;
+        options.reader = reader_options(input, settings);
+        format = &format_pivot;
+    }
+    if (settings->every > 0 && format != &format_access_log)
+        return complain(EXIT_USAGE, "--every is for --format access-log, and this is not one");
+    if (!format)
+        return EXIT_OK;
+    input->translator = translator_new(format, &options);
+    if (!input->translator)
+        return complain(EXIT_FAILED, "out of memory");
+    byte_source_set_filter(&input->source, &input->translator->filter);
+    return EXIT_OK;
+}
+
+void input_take_implied(const cli_input *input, cli_settings *settings)
+{
+    if (!input->translator || settings->strict)
+        return;
+    const implied_roles *implied = &input->translator->implied;
+    score_settings *score = &settings->score;
+    if (!score->time && implied->time[0] != '\0')
+        score->time = implied->time;
+    if (input->translator->format == &format_access_log && settings->format == 0)
+        note("%s: read as an access log, a row per %s (--every); --format csv reads it as it is",
+             input->source.name,
+             duration_text(settings->every > 0 ? settings->every : 60,
+                           (char[DURATION_TEXT_BYTES]){""}));
+    if (!settings->exclude && !settings->columns && implied->exclude[0] != '\0')
+        settings->exclude = implied->exclude;
+    if (score->key || implied->key[0] == '\0')
+        return;
+    score->key = implied->key;
+    note("%s: read as %s, with a model for each %s (--key %s)", input->source.name,
+         input->translator->format->what, implied->key, implied->key);
+}
+
+/* Files of other programs are translated, or the message says how to convert them. */
 static exit_code check_other_formats(cli_input *input, const cli_settings *settings)
 {
     byte_source *source = &input->source;
@@ -149,9 +230,12 @@ static exit_code check_other_formats(cli_input *input, const cli_settings *setti
     byte_source_peek(source);
     const char *text = byte_source_held_text(source, &bytes);
     exit_code code = other_formats_check(source->name, text, bytes);
-    if (code == EXIT_OK && settings->format != 1 + OIF_FORMAT_CSV)
-        code = other_formats_check_json(source->name, text, bytes);
-    return code;
+    if (code == EXIT_OK)
+        code = open_translator(input, settings);
+    if (code != EXIT_OK || input->translator || settings->format == 1 + OIF_FORMAT_CSV)
+        return code;
+    text = byte_source_held_text(source, &bytes);
+    return other_formats_check_json(source->name, text, bytes);
 }
 
 static exit_code open_reader(cli_input *input, const cli_settings *settings,
@@ -183,7 +267,7 @@ static void expect_header(cli_input *input)
     file_start *start = &input->source.start;
     start->is_raw = input->format == OIF_FORMAT_RAW;
     start->delimiter = oif_reader_delimiter(input->reader);
-    if (!oif_reader_has_header(input->reader))
+    if (!oif_reader_has_header(input->reader) || input->translator)
         return;
     input->source.header_line = oif_reader_header_line(input->reader);
     start->header = oif_reader_header_text(input->reader, &start->header_bytes);
@@ -242,6 +326,9 @@ static exit_code choose(cli_input *input, const cli_settings *settings, label_us
     oif_error error;
     if (first_rows_add_columns(look, input->reader, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
+    if (missing_values_set(input->reader, settings->missing, input->format == OIF_FORMAT_NDJSON,
+                           &error) != OIF_OK)
+        return complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
     exit_code code = columns_mark(&input->columns, &from, settings);
     if (code == EXIT_OK)
         code = roles_find(&input->columns, settings);
@@ -258,8 +345,10 @@ exit_code input_choose_columns(cli_input *input, const cli_settings *settings, l
 {
     first_rows look = {.reader = NULL};
     oif_reader_options options = reader_options(input, settings);
+    const first_rows_hints hints = {settings->score.key, settings->missing,
+                                    settings_time_format(settings)};
     bool has_memory = input->format == OIF_FORMAT_RAW ||
-                      first_rows_look(&look, &input->source, &options, settings->score.key, wait);
+                      first_rows_look(&look, &input->source, &options, &hints, wait);
     input->source.holds = false;
     exit_code code = has_memory ? choose(input, settings, use, known, &look)
                                 : complain(EXIT_FAILED, "out of memory");
@@ -314,7 +403,6 @@ size_t input_text_column(const cli_input *input, const oif_error *error)
 {
     switch (error->cause) {
     case OIF_CAUSE_NOT_A_NUMBER:
-    case OIF_CAUSE_DASH:
     case OIF_CAUSE_COMMENT: return oif_reader_refused_column(input->reader);
     default: return oif_reader_column_count(input->reader);
     }
@@ -360,10 +448,11 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     char text[INPUT_ERROR_TEXT_BYTES];
     advice given = {.shell = ""};
     oif_error in_file = *error;
+    translator_explain(input->translator, &in_file);
     const char *name = byte_source_place(&input->source, &in_file.line);
     advise_to_exclude(input, error, &given);
-    advise_by_cause(input, name, error->cause, &given);
-    return complain_because(advice_reason(&given, error->cause), EXIT_FAILED, "%s",
+    advise_by_cause(input, name, in_file.cause, &given);
+    return complain_because(advice_reason(&given, in_file.cause), EXIT_FAILED, "%s",
                             input_error_text(name, &in_file, text));
 }
 

@@ -4,11 +4,13 @@
 #define OIF_FRONT_INPUT_H
 
 #include "columns.h"
+#include "front/formats/formats.h"
 #include "front/input/bad_rows.h"
 #include "front/input/byte_source.h"
 
 typedef struct cli_input {
     byte_source source;
+    translator *translator; /* of the source; NULL: it is CSV, NDJSON or raw */
     oif_format format;
     oif_reader *reader; /* gives the records */
     cli_columns columns;
@@ -43,6 +45,9 @@ void input_close(cli_input *input);
 
 /* Whether the comma was the decimal sign when a record was read. */
 bool input_has_decimal_commas(const cli_input *input, const oif_record *record);
+
+/* Takes what the format of another program says about its columns, where no option does. */
+void input_take_implied(const cli_input *input, cli_settings *settings);
 
 /* Prints "oif: file:line:column: message" for an error of the reader. */
 exit_code input_complain(const cli_input *input, const oif_error *error);

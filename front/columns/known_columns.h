@@ -23,6 +23,8 @@ typedef enum column_use {
     COLUMN_KEY,
     COLUMN_TIME,
     COLUMN_GOES_BACK, /* times, the newest first */
+    COLUMN_INDEX,     /* a row number */
+    COLUMN_CALENDAR,  /* a part of the date */
     COLUMN_ADDED,     /* by another oif */
     COLUMN_IS_TEXT,   /* the first rows say so */
     COLUMN_NOT_IN_STATE

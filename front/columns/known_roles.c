@@ -14,6 +14,9 @@ static bool has_names(const cli_input *input)
 /* A key that the first lines of NDJSON lack may come later. */
 static bool has_column(const cli_input *input, const char *name)
 {
+    size_t pair[2];
+    if (columns_find_pair(input->reader, name, pair))
+        return true;
     for (size_t i = 0; i < oif_reader_column_count(input->reader); i++)
         if (strcmp(oif_reader_column_name(input->reader, i), name) == 0)
             return true;
@@ -127,8 +130,10 @@ exit_code known_roles_take(cli_settings *settings, const oif_pipeline *known,
                            const cli_input *input)
 {
     const char *key, *time;
-    if (!known || input->format == OIF_FORMAT_RAW || !oif_pipeline_roles(known, &key, &time))
+    if (!known || input->format == OIF_FORMAT_RAW || !oif_pipeline_roles(known, &key, &time)) {
+        input_take_implied(input, settings);
         return EXIT_OK;
+    }
     exit_code code = take_key(settings, known, input, key);
     if (code == EXIT_OK && time)
         take_time(settings, input, time);

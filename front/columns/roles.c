@@ -5,6 +5,8 @@
 #include "front/text/cut.h"
 #include "front/text/name_list.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +58,7 @@ static bool is_like_a_header(const column_look *column)
 {
     uint32_t others = column->texts - 1;
     return column->begins_as_name && others + column->numbers > 0 &&
-           (others == 0 || (column->numbers == 0 && column->times == others));
+           (others == 0 || (column->numbers == 0 && column->time.times == others));
 }
 
 static exit_code check_header(const cli_columns *columns, const cli_settings *settings)
@@ -92,16 +94,24 @@ static void report_comments(const cli_columns *columns, const cli_settings *sett
 /* ---- Text and times ---- */
 
 /* Some options imply what a column is. */
-static bool is_derived(const cli_settings *settings, const char *name)
+static bool is_difference(const cli_columns *columns, const cli_settings *settings,
+                          const char *name)
 {
-    return name_list_has(settings->score.diff, name) || name_list_has(settings->score.rate, name) ||
-           name_list_has(settings->score.log, name);
+    const bool is_path = columns->from.format == OIF_FORMAT_NDJSON;
+    return name_list_covers(settings->score.diff, name, is_path) ||
+           name_list_covers(settings->score.rate, name, is_path);
+}
+
+static bool is_derived(const cli_columns *columns, const cli_settings *settings, const char *name)
+{
+    return is_difference(columns, settings, name) ||
+           name_list_covers(settings->score.log, name, columns->from.format == OIF_FORMAT_NDJSON);
 }
 
 static bool is_open(const cli_columns *columns, const cli_settings *settings, size_t column)
 {
     return columns->uses[column] == COLUMN_LEARNED &&
-           !is_derived(settings, name_at(columns, column));
+           !is_derived(columns, settings, name_at(columns, column));
 }
 
 static bool may_be_time(const cli_columns *columns, const cli_settings *settings, size_t column)
@@ -114,20 +124,102 @@ static bool may_be_time(const cli_columns *columns, const cli_settings *settings
            !known_columns_have(from->known, name);
 }
 
-/* The first column that may be the time, preferably one whose name says so; use_count if there
- * is none. */
+/* The first column that may be the time, preferably one that advances from row to row, and whose
+ * name says so; use_count if there is none. */
 static size_t find_time(const cli_columns *columns, const cli_settings *settings)
 {
     size_t found = columns->use_count;
+    int most = -1;
     for (size_t i = 0; i < columns->from.look->column_count; i++) {
-        if (!may_be_time(columns, settings, i))
+        const int suits = 2 * column_look_advances(&columns->from.look->columns[i]) +
+                          rising_says_time(name_at(columns, i));
+        if (suits <= most || !may_be_time(columns, settings, i))
             continue;
-        if (rising_says_time(name_at(columns, i)))
-            return i;
-        if (found == columns->use_count)
-            found = i;
+        found = i;
+        most = suits;
     }
     return found;
+}
+
+/* The only column with a time of day, where another has dates; use_count if there is none. */
+static size_t find_clock(const cli_columns *columns, const cli_settings *settings, size_t date)
+{
+    const first_rows *look = columns->from.look;
+    size_t found = columns->use_count;
+    if (!column_look_is_date(&look->columns[date]))
+        return found;
+    for (size_t i = 0; i < look->column_count; i++) {
+        if (!is_open(columns, settings, i) || !column_look_is_clock(&look->columns[i]) ||
+            !rising_says_time(name_at(columns, i)))
+            continue;
+        if (found < columns->use_count)
+            return columns->use_count;
+        found = i;
+    }
+    return found;
+}
+
+/* "Date+Time"; false without memory. */
+static bool name_pair(cli_columns *columns)
+{
+    const char *date = name_at(columns, columns->time_text),
+               *clock = name_at(columns, columns->clock_text);
+    const size_t bytes = strlen(date) + strlen(clock) + 2;
+    columns->time_pair = malloc(bytes);
+    if (columns->time_pair)
+        snprintf(columns->time_pair, bytes, "%s+%s", date, clock);
+    return columns->time_pair != NULL;
+}
+
+/* Adds the column of the time of day to that of the dates. */
+static void take_clock(cli_columns *columns, const cli_settings *settings)
+{
+    names_text name = {.count = 0};
+    advice given;
+    columns->clock_text = find_clock(columns, settings, columns->time_text);
+    if (columns->clock_text == columns->use_count || !name_pair(columns))
+        return;
+    columns->has_clock = true;
+    columns->uses[columns->clock_text] = COLUMN_TIME;
+    columns->time_name = columns->time_pair;
+    names_text_add(&name, columns->time_pair);
+    if (!settings->is_quiet)
+        note_because(advice_on(&given, ADVICE_TIME_PAIR, &(advice_words){.names = &name}),
+                     "%s: the times of the rows are in '%s' and '%s'", columns->from.name,
+                     cut_name(name_at(columns, columns->time_text)).text,
+                     cut_name(name_at(columns, columns->clock_text)).text);
+}
+
+/* ---- The order of day and month ---- */
+
+static bool is_date_in_order(const char *text, oif_day_order order)
+{
+    oif_time_format format = {.day_order = order};
+    double seconds;
+    return oif_time_parse(&format, text, strlen(text), &seconds, NULL) == OIF_OK &&
+           format.form == OIF_TIME_FORM_SLASHED;
+}
+
+/* Takes what the first rows show. Reports it where the first one alone does not. */
+static void take_day_order(cli_columns *columns, const cli_settings *settings)
+{
+    const first_rows *look = columns->from.look;
+    advice given;
+    if (!columns->has_time || columns->time_text >= look->column_count ||
+        columns->time_format.day_order != OIF_DAY_ORDER_AUTO || columns->time_format.pattern)
+        return;
+    const column_look *column = &look->columns[columns->time_text];
+    if (column->time.format.form != OIF_TIME_FORM_SLASHED)
+        return;
+    const bool is_day = column->time.format.day_order == OIF_DAY_FIRST;
+    columns->time_format.day_order = column->time.format.day_order;
+    if (!settings->is_quiet && is_date_in_order(column->first_text, OIF_DAY_FIRST) &&
+        is_date_in_order(column->first_text, OIF_MONTH_FIRST))
+        note_because(advice_on(&given, ADVICE_DAY_ORDER,
+                               &(advice_words){.count = is_day ? "month-first" : "day-first"}),
+                     "%s: %s in '%s' is read with the %s first%s", columns->from.name,
+                     column->first_text, cut_name(name_at(columns, columns->time_text)).text,
+                     is_day ? "day" : "month", column->shows_order ? ", as other rows show" : "");
 }
 
 static void take_time(cli_columns *columns, const cli_settings *settings)
@@ -141,6 +233,9 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
     columns->has_time = true;
     columns->time_text = column;
     columns->time_name = name_at(columns, column);
+    take_clock(columns, settings);
+    if (columns->has_clock)
+        return;
     columns_list(&name, columns->from.reader, column, "");
     if (!settings->is_quiet)
         note_because(advice_on(&given, ADVICE_TIME_TAKEN, &(advice_words){.names = &name}),
@@ -237,6 +332,95 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
                  names_text_read(&names), names.count == 1 ? "is" : "are");
 }
 
+/* ---- Row numbers and parts of the date ---- */
+
+static bool is_index(const column_look *look, const char *name)
+{
+    return column_look_is_index(look) && name_says_index(name);
+}
+
+static bool is_calendar(const column_look *look, const char *name)
+{
+    return column_look_is_compact(look) || calendar_steps_are(&look->steps, name);
+}
+
+static void leave_out(cli_columns *columns, const cli_settings *settings, column_test test,
+                      column_use use, advice_topic topic, const char *what)
+{
+    names_text names = {.count = 0};
+    advice given;
+    list_columns(columns, settings, test, use, &names);
+    if (names.count > 0 && !settings->is_quiet)
+        note_because(advice_on(&given, topic, &(advice_words){.names = &names}),
+                     "%s: left out, as %s: %s", columns->from.name, what, names_text_read(&names));
+}
+
+/* Whether there is something else than row numbers and parts of the date. */
+static bool has_others(const cli_columns *columns, const cli_settings *settings)
+{
+    const first_rows *look = columns->from.look;
+    for (size_t i = 0; i < look->column_count; i++)
+        if (is_open(columns, settings, i) && !is_index(&look->columns[i], name_at(columns, i)) &&
+            !is_calendar(&look->columns[i], name_at(columns, i)))
+            return true;
+    return false;
+}
+
+static void leave_marks_out(cli_columns *columns, const cli_settings *settings)
+{
+    if (!has_others(columns, settings))
+        return;
+    for (size_t i = 0; i < columns->use_count; i++)
+        if (columns->uses[i] == COLUMN_LEARNED &&
+            name_list_covers(settings->keep, name_at(columns, i),
+                             columns->from.format == OIF_FORMAT_NDJSON))
+            columns->uses[i] = COLUMN_CHOSEN;
+    leave_out(columns, settings, is_index, COLUMN_INDEX, ADVICE_INDEX, "it is a row number");
+    leave_out(columns, settings, is_calendar, COLUMN_CALENDAR, ADVICE_CALENDAR,
+              "it is a part of the date");
+}
+
+/* ---- Marks for missing values ---- */
+
+/* A note about the value that most columns have as such a mark. */
+static void report_marks(const cli_columns *columns, const cli_settings *settings)
+{
+    const first_rows *look = columns->from.look;
+    names_text names = {.count = 0};
+    double mark, found = NAN;
+    char text[OIF_NUMBER_TEXT_BYTES + 1];
+    advice given;
+    for (size_t i = 0; i < look->column_count; i++) {
+        if (!columns_is_learned(columns, i) ||
+            !extremes_have_mark(&look->columns[i].extremes, &mark) || !mark_is_usual(mark) ||
+            (names.count > 0 && mark != found))
+            continue;
+        found = mark;
+        columns_list(&names, columns->from.reader, i, "");
+    }
+    if (names.count == 0 || settings->is_quiet)
+        return;
+    text[oif_number_format(found, text)] = '\0';
+    note_because(advice_on(&given, ADVICE_MARK, &(advice_words){.count = text}),
+                 "%s: %s, far from all other values, is repeated in %s", columns->from.name, text,
+                 names_text_read(&names));
+}
+
+/* ---- Units ---- */
+
+/* Says once what numbers with units were converted to. */
+static void report_units(const cli_columns *columns, const cli_settings *settings)
+{
+    const first_rows *look = columns->from.look;
+    names_text names = {.count = 0};
+    for (size_t i = 0; i < look->column_count; i++)
+        if (columns_is_learned(columns, i) && look->columns[i].unit && *look->columns[i].unit)
+            columns_list(&names, columns->from.reader, i, look->columns[i].unit);
+    if (names.count > 0 && !settings->is_quiet)
+        note("%s: numbers with units are read in these: %s", columns->from.name,
+             names_text_read(&names));
+}
+
 static exit_code refuse_text(const cli_columns *columns, const cli_settings *settings,
                              names_text *texts)
 {
@@ -270,20 +454,7 @@ static bool is_text_with_blanks(const cli_columns *columns)
     return false;
 }
 
-/* ---- Numbers that are text ---- */
-
-static void advise_on_numbers(const cli_columns *columns, number_as_text kind, advice_topic topic,
-                              advice *given)
-{
-    const first_rows *look = columns->from.look;
-    names_text names = {.count = 0};
-    for (size_t i = 0; i < look->column_count; i++)
-        if (columns->uses[i] == COLUMN_IS_TEXT &&
-            column_look_number_as_text(&look->columns[i]) == kind)
-            names_text_add(&names, name_at(columns, i));
-    if (names.count > 0)
-        advice_add(given, topic, &(advice_words){.names = &names});
-}
+/* ---- Leaving text out ---- */
 
 /* Says why a text that is a time is not taken for that of the rows. */
 static void advise_on_times(const cli_columns *columns, advice *given)
@@ -296,7 +467,7 @@ static void advise_on_times(const cli_columns *columns, advice *given)
         if (columns->uses[i] != COLUMN_IS_TEXT || !column_look_is_mixed_time(column))
             continue;
         names_text_add(&name, name_at(columns, i));
-        snprintf(count, sizeof count, "%u of %u rows", column->backward, column->ordered);
+        snprintf(count, sizeof count, "%u of %u rows", column->time.backward, column->time.ordered);
         const sort_command command = sorted_by(columns, i);
         const advice_words words = {columns->from.name, command.text, &name, count};
         advice_add(given, ADVICE_TIMES_MIXED, &words);
@@ -326,8 +497,6 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
         return EXIT_OK; /* a state has decided about them before */
     if (texts.count < before)
         advice_add(&given, ADVICE_TEXT_LEFT_OUT, &(advice_words){.names = &texts});
-    advise_on_numbers(columns, NUMBER_AS_TEXT_QUOTED, ADVICE_NUMBERS_QUOTED, &given);
-    advise_on_numbers(columns, NUMBER_AS_TEXT_MARKED, ADVICE_NUMBERS_MARKED, &given);
     if (texts.count == before)
         return refuse_all_text(columns, &texts, &given);
     advise_on_times(columns, &given);
@@ -377,9 +546,19 @@ static exit_code decide(cli_columns *columns, const cli_settings *settings)
         take_time(columns, settings);
     if (code == EXIT_OK && !columns->has_time && is_new)
         leave_backward_out(columns, settings);
+    if (code == EXIT_OK)
+        take_day_order(columns, settings);
     if (code == EXIT_OK && !settings->label && is_new)
         leave_label_out(columns, settings);
-    return code == EXIT_OK ? leave_text_out(columns, settings) : code;
+    if (code == EXIT_OK && is_new)
+        leave_marks_out(columns, settings);
+    if (code == EXIT_OK)
+        code = leave_text_out(columns, settings);
+    if (code == EXIT_OK && is_new) {
+        report_units(columns, settings);
+        report_marks(columns, settings);
+    }
+    return code;
 }
 
 static exit_code check_strictly(cli_columns *columns, const cli_settings *settings)
@@ -443,8 +622,7 @@ static exit_code report_rising(const cli_columns *columns, const cli_settings *s
     for (size_t i = 0; i < columns->count; i++) {
         const char *name = columns_name(columns, i);
         rising_kind kind = rising_judge(&rising[i], name);
-        if (kind == RISING_NOT || name_list_has(settings->score.rate, name) ||
-            name_list_has(settings->score.diff, name))
+        if (kind == RISING_NOT || is_difference(columns, settings, name))
             continue;
         if (kind == RISING_TIME && (columns->has_time || kinds[RISING_TIME].count > 0))
             kind = RISING_EVENLY;

@@ -77,6 +77,7 @@ oif_status row_source_next(cli_input *input, on_bad_row policy, bad_rows *bad, o
         }
         if (status != OIF_EINPUT || policy == BAD_ROW_FAILS)
             return status;
+        translator_explain(input->translator, error);
         bad_rows_add(bad, &input->source, error, false);
     }
 }

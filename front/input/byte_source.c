@@ -70,8 +70,11 @@ void byte_source_close(byte_source *source)
     if (!source->memory)
         input_file_close(&source->file);
     file_list_close(&source->files);
+    if (source->filter)
+        source->filter->close(source->filter);
     free(source->first_lines);
     free(source->begun);
+    free(source->unfiltered);
     free(source->held);
 }
 
@@ -358,21 +361,29 @@ static ptrdiff_t read_memory(byte_memory *memory, char *buffer, size_t capacity)
     return memory->is_open ? -1 : 0;
 }
 
+static ptrdiff_t read_counted(byte_source *source, char *buffer, size_t capacity)
+{
+    ptrdiff_t count = source->memory ? read_memory(source->memory, buffer, capacity)
+                                     : read_files(source, buffer, capacity);
+    if (count > 0 && source->first_lines)
+        count_lines(source, buffer, (size_t)count);
+    return count;
+}
+
 static ptrdiff_t read_source(byte_source *source, char *buffer, size_t capacity)
 {
     if (source->has_ended)
         return 0;
     if (source->problem) /* it would be the same again */
         return -1;
-    ptrdiff_t count = source->memory ? read_memory(source->memory, buffer, capacity)
-                                     : read_files(source, buffer, capacity);
+    ptrdiff_t count = source->filter
+                          ? source->filter->read(source->filter, source, buffer, capacity)
+                          : read_counted(source, buffer, capacity);
     source->has_ended = count == 0;
     if (count <= 0)
         return count;
     notice_first_line(source, buffer, (size_t)count);
     notice_blank_lines(source, buffer, (size_t)count);
-    if (source->first_lines)
-        count_lines(source, buffer, (size_t)count);
     return count;
 }
 
@@ -380,7 +391,9 @@ bool byte_source_is_ready(const byte_source *source, int milliseconds)
 {
     struct pollfd sources[] = {{.fd = source->file.fd, .events = POLLIN},
                                {.fd = signals_descriptor(), .events = POLLIN}};
-    if (source->memory || source->has_ended || source->begun_given < source->begun_bytes)
+    if (source->memory || source->has_ended || source->begun_given < source->begun_bytes ||
+        (source->filter &&
+         (source->filter->ready_bytes > 0 || source->unfiltered_given < source->unfiltered_bytes)))
         return true;
     return poll(sources, 2, milliseconds) > 0 && sources[0].revents != 0;
 }
@@ -435,6 +448,44 @@ ptrdiff_t byte_source_read(void *context, char *buffer, size_t capacity)
     source->bytes_given += count;
     return (ptrdiff_t)count;
 }
+
+bool byte_source_hold_more(byte_source *source, size_t bytes)
+{
+    char piece[1 << 12];
+    return read_and_hold(source, piece, bytes < sizeof piece ? bytes : sizeof piece) > 0;
+}
+
+/* ---- A filter ---- */
+
+void byte_source_set_filter(byte_source *source, byte_filter *filter)
+{
+    source->filter = filter;
+    source->unfiltered = source->held;
+    source->unfiltered_bytes = source->bytes_held;
+    source->held = NULL;
+    source->bytes_held = source->bytes_given = source->capacity = 0;
+    source->has_ended = source->first_line_seen = source->text_seen = false;
+    source->bytes_noticed = source->byte_order_mark_bytes = 0;
+    source->line_end = "\n";
+    source->header_line = 1;
+}
+
+ptrdiff_t byte_source_read_unfiltered(byte_source *source, char *buffer, size_t capacity)
+{
+    size_t left = source->unfiltered_bytes - source->unfiltered_given,
+           count = left < capacity ? left : capacity;
+    if (left == 0) {
+        free(source->unfiltered);
+        source->unfiltered = NULL;
+        source->unfiltered_bytes = source->unfiltered_given = 0;
+        return read_counted(source, buffer, capacity);
+    }
+    memcpy(buffer, source->unfiltered + source->unfiltered_given, count);
+    source->unfiltered_given += count;
+    return (ptrdiff_t)count;
+}
+
+/* ---- Peeking ---- */
 
 /* Where the first line that is not blank begins; bytes_held if there is none. */
 static size_t first_text(const byte_source *source)

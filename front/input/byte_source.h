@@ -19,6 +19,9 @@
 
 #include "oif_rows.h"
 
+/* Turns the text of other programs into rows before it is read (front/formats). */
+typedef struct byte_filter byte_filter;
+
 /* Bytes that are in memory instead of a file. */
 typedef struct byte_memory {
     oif_text pieces[2]; /* one after the other */
@@ -33,6 +36,7 @@ typedef struct byte_source {
     size_t file_index; /* of the current file */
     input_file file;
     byte_memory *memory; /* instead of files; NULL: files */
+    byte_filter *filter; /* between these and what is read; NULL: none */
     file_start start;
     uint64_t bytes_read; /* as they are stored, of all files */
     const char *problem; /* why a read failed, with the place; NULL: it did not */
@@ -67,10 +71,22 @@ typedef struct byte_source {
     char *begun;
     size_t begun_bytes, begun_given, begun_capacity;
 
+    /* What was held when the filter came. */
+    char *unfiltered;
+    size_t unfiltered_bytes, unfiltered_given;
+
     char *held;
     size_t bytes_held, bytes_given, capacity;
     bool holds; /* whether new bytes are held too */
 } byte_source;
+
+struct byte_filter {
+    /* As byte_source_read. Takes the text of the files from byte_source_read_unfiltered; if it
+     * returns -1, source->problem says why. */
+    ptrdiff_t (*read)(byte_filter *filter, byte_source *source, char *buffer, size_t capacity);
+    void (*close)(byte_filter *filter);
+    size_t ready_bytes; /* for which it need not wait */
+};
 
 /* Opens files; none, or "-", is stdin. Prints what is wrong unless it returns EXIT_OK. To be closed
  * in any case. */
@@ -85,6 +101,14 @@ void byte_source_open_memory(byte_source *source, const char *name, byte_memory 
 /* For readers; the context is the source. The output is flushed before every wait for bytes, so
  * results never lag behind the input. */
 ptrdiff_t byte_source_read(void *source, char *buffer, size_t capacity);
+
+/* From now on the filter, which the source closes, gives the bytes: first those that are held. And
+ * the bytes without it. */
+void byte_source_set_filter(byte_source *source, byte_filter *filter);
+ptrdiff_t byte_source_read_unfiltered(byte_source *source, char *buffer, size_t capacity);
+
+/* Makes the source hold more, up to `bytes` of them. Returns false if there are no more. */
+bool byte_source_hold_more(byte_source *source, size_t bytes);
 
 /* The file that a line of the stream is in; *line becomes its number there. */
 const char *byte_source_place(const byte_source *source, uint64_t *line);

@@ -6,7 +6,8 @@
 #include "front/text/quoting.h"
 #include "front/text/signals.h"
 #include "key_columns.h"
-#include "number_hints.h"
+#include "missing_values.h"
+#include "time_of_day.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,33 +80,6 @@ static size_t hold_rows(first_rows *look, waiting_source *waiting)
 
 /* ---- Values ---- */
 
-static bool is_missing_word(oif_text text)
-{
-    static const char *const words[] = {"", "na", "n/a", "nan", "null", "none"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == text.bytes && strncasecmp(words[i], text.text, text.bytes) == 0)
-            return true;
-    return false;
-}
-
-static bool is_infinite(oif_text text)
-{
-    const char *end = text.text + text.bytes;
-    double value;
-    return text.bytes > 0 && oif_number_parse(text.text, end, &value) == end && isinf(value);
-}
-
-/* "1,5": a number in another spelling, about which the row has to complain. */
-static bool has_decimal_comma(oif_text text)
-{
-    bool has_comma = false, is_number = text.bytes > 1;
-    for (size_t i = 0; i < text.bytes && is_number; i++) {
-        has_comma |= text.text[i] == ',';
-        is_number = strchr("0123456789,.+-", text.text[i]) && text.text[i] != '\0';
-    }
-    return has_comma && is_number;
-}
-
 /* NDJSON: whether the value was written in quotes. One with escapes is not in the line. */
 static bool is_string(const oif_record *record, oif_text text)
 {
@@ -113,55 +87,52 @@ static bool is_string(const oif_record *record, oif_text text)
     return is_in_line ? text.text[-1] == '"' : text.bytes > 0;
 }
 
-/* Whether a value that is not a number is text; if not, it is missing, or infinite, which is an
- * error that the row has to report. */
-static bool is_text(const oif_record *record, oif_text text, bool is_csv)
+/* What a value is that the reader did not take for a number. */
+static oif_value_kind kind_of(const oif_record *record, oif_text text, bool is_csv)
 {
-    return is_csv ? !is_missing_word(text) && !is_infinite(text) && !has_decimal_comma(text)
-                  : is_string(record, text) || (text.bytes > 0 && strchr("{[", *text.text));
+    double value;
+    if (!is_csv && !is_string(record, text))
+        return text.bytes > 0 && strchr("{[", *text.text) ? OIF_VALUE_TEXT : OIF_VALUE_MISSING;
+    return oif_value_parse(text.text, text.bytes, OIF_DECIMAL_AUTO, &value, NULL);
 }
 
-static void look_at_time(column_look *column, double seconds, bool is_of_first_key)
+/* ---- Times ---- */
+
+static bool look_at_time(time_look *look, oif_text text, bool is_of_first_key)
 {
-    column->times++;
+    double seconds;
+    if (oif_time_parse(&look->format, text.text, text.bytes, &seconds, NULL) != OIF_OK ||
+        isnan(seconds))
+        return false;
+    look->times++;
+    look->has_time_of_day |= fmod(seconds, 86400) != 0;
     if (!is_of_first_key)
-        return;
-    if (column->ordered++ == 0)
-        column->first_time = column->last_time = seconds;
-    column->backward += seconds < column->last_time;
-    column->forward += seconds > column->last_time;
-    column->last_time = seconds;
+        return true;
+    if (look->ordered++ == 0)
+        look->first_time = look->last_time = seconds;
+    look->backward += seconds < look->last_time;
+    look->forward += seconds > look->last_time;
+    look->last_time = seconds;
+    return true;
 }
 
-/* A number in quotes is a time only if it is one of this century. */
-static bool is_time(column_look *column, oif_text text, double *seconds)
+/* 13:05, 13:05:06, 1:05 PM, 18.00.00 */
+static bool is_clock(oif_text text)
 {
-    const char *end = text.text + text.bytes;
-    double number;
-    if (oif_number_parse(text.text, end, &number) == end && !rising_is_epoch(number))
-        return false;
-    if (oif_time_parse(&column->format, text.text, text.bytes, seconds, NULL) != OIF_OK)
-        return false;
-    column->epochs += column->format.form == OIF_TIME_FORM_EPOCH;
-    return true;
+    char joined[64];
+    oif_time_format format = {.pattern = NULL};
+    double seconds;
+    const int bytes = time_of_day_join("1/1/2000", 8, text, joined, sizeof joined);
+    return bytes > 0 && text.bytes > 2 &&
+           oif_time_parse(&format, joined, (size_t)bytes, &seconds, NULL) == OIF_OK;
 }
 
 /* ---- Texts and numbers ---- */
 
-static void look_at_number_in_text(column_look *column, oif_text text)
-{
-    const char *end = text.text + text.bytes;
-    double number;
-    if (oif_number_parse(text.text, end, &number) == end)
-        column->quoted++;
-    else
-        column->marked += number_hints_is_marked(text);
-}
-
 static void keep_first_text(column_look *column, oif_text text)
 {
     size_t shown = cut_bytes(text.text, text.bytes, FIRST_TEXT_BYTES - sizeof "...");
-    if (column->texts == 0)
+    if (column->first_text[0] == '\0')
         snprintf(column->first_text, sizeof column->first_text, "%.*s%s", (int)shown, text.text,
                  shown < text.bytes ? "..." : "");
 }
@@ -169,28 +140,57 @@ static void keep_first_text(column_look *column, oif_text text)
 static void look_at_text(column_look *column, oif_text text, bool is_first_row,
                          bool is_of_first_key)
 {
-    double seconds = NAN;
-    if (is_missing_word(text)) { /* in quotes, so it is not a number */
-        column->empty_texts++;
-        return;
-    }
     keep_first_text(column, text);
     column->texts++;
-    if (is_time(column, text, &seconds))
-        look_at_time(column, seconds, is_of_first_key);
-    else {
-        column->begins_as_name |= is_first_row;
-        look_at_number_in_text(column, text);
-    }
+    const bool is_time = look_at_time(&column->time, text, is_of_first_key);
+    if (look_at_time(&column->day_first, text, is_of_first_key) || is_time)
+        return;
+    column->begins_as_name |= is_first_row;
+    column->clocks += is_clock(text);
 }
 
-static void look_at_number(column_look *column, double value, bool is_of_first_key)
+/* Whether it has only the digits of a date, and maybe of a time of day. */
+static bool has_digits_of_date(oif_text text)
+{
+    size_t digits = 0;
+    while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
+        digits++;
+    return digits == text.bytes && (digits == 8 || digits == 12 || digits == 14);
+}
+
+static void look_at_number(column_look *column, double value, oif_text text, bool is_of_first_key)
 {
     column->numbers++;
     column->epochs += rising_is_epoch(value);
     column->bits += value == 0 || value == 1;
-    if (is_of_first_key)
-        rising_add(&column->rising, value);
+    extremes_add(&column->extremes, value);
+    if (has_digits_of_date(text)) {
+        keep_first_text(column, text);
+        column->dates += look_at_time(&column->time, text, is_of_first_key) &&
+                         column->time.format.form == OIF_TIME_FORM_COMPACT;
+    }
+    if (!is_of_first_key)
+        return;
+    rising_add(&column->rising, value);
+    calendar_steps_add(&column->steps, value);
+}
+
+/* The order of day and month in which more texts are dates, fewer go back, and all are closer
+ * together. */
+static bool is_better(const time_look *a, const time_look *b)
+{
+    if (a->times != b->times)
+        return a->times > b->times;
+    if (a->backward != b->backward)
+        return a->backward < b->backward;
+    return fabs(a->last_time - a->first_time) < fabs(b->last_time - b->first_time);
+}
+
+static void decide_order(column_look *column)
+{
+    column->shows_order = column->time.times != column->day_first.times;
+    if (is_better(&column->day_first, &column->time))
+        column->time = column->day_first;
 }
 
 /* ---- Rows ---- */
@@ -232,16 +232,23 @@ static bool is_of_first_key(first_key *key, const oif_record *record)
     return key->first_bytes == bytes && memcmp(key->first, key->now, bytes) == 0;
 }
 
-static void look_at_row(first_rows *look, const oif_record *record, first_key *key, bool is_csv)
+static void look_at_row(first_rows *look, const oif_record *record, first_key *key, bool is_csv,
+                        const char *missing)
 {
     bool counts = is_of_first_key(key, record);
     for (size_t i = 0; i < look->column_count; i++) {
         oif_text text = record->texts[i];
-        if (!isnan(record->values[i]))
-            look_at_number(&look->columns[i], record->values[i], counts);
-        else if (is_text(record, text, is_csv))
+        if (!isnan(record->values[i])) {
+            look_at_number(&look->columns[i], record->values[i], text, counts);
+            continue;
+        }
+        const oif_value_kind kind = kind_of(record, text, is_csv);
+        if (missing &&
+            missing_values_have(missing, oif_reader_column_name(look->reader, i), text, !is_csv))
+            continue;
+        if (kind == OIF_VALUE_TEXT)
             look_at_text(&look->columns[i], text, look->rows == 0, counts);
-        else if (is_csv && !is_missing_word(text))
+        else if (kind != OIF_VALUE_MISSING && !missing)
             look->columns[i].refused++;
     }
     look->rows++;
@@ -249,13 +256,24 @@ static void look_at_row(first_rows *look, const oif_record *record, first_key *k
 }
 
 static void look_at_rows(first_rows *look, oif_reader *reader, size_t calls, first_key *key,
-                         bool is_csv)
+                         bool is_csv, const first_rows_hints *hints)
 {
     oif_record record;
+    for (size_t i = 0; i < look->column_count; i++) {
+        look->columns[i].time.format = look->columns[i].day_first.format = hints->time;
+        if (hints->time.day_order == OIF_DAY_ORDER_AUTO) {
+            look->columns[i].time.format.day_order = OIF_MONTH_FIRST;
+            look->columns[i].day_first.format.day_order = OIF_DAY_FIRST;
+        }
+    }
     for (; calls > 0; calls--) {
         oif_status status = oif_reader_next(reader, &record, NULL);
         if (status == OIF_OK || (status == OIF_EINPUT && oif_reader_refused(reader, &record)))
-            look_at_row(look, &record, key, is_csv);
+            look_at_row(look, &record, key, is_csv, hints->missing);
+    }
+    for (size_t i = 0; i < look->column_count; i++) {
+        decide_order(&look->columns[i]);
+        look->columns[i].unit = oif_reader_unit(reader, i);
     }
 }
 
@@ -299,8 +317,9 @@ static void find_key(first_key *key, const oif_reader *reader, const char *list)
 
 /* Reads the held rows a second time, now that all their columns are known. */
 static bool look_again(first_rows *look, const oif_reader_options *options, oif_read_function read,
-                       void *context, size_t calls, const char *key_names)
+                       void *context, size_t calls, const first_rows_hints *hints)
 {
+    const bool is_csv = options->format == OIF_FORMAT_CSV;
     oif_reader *reader;
     look->column_count = oif_reader_column_count(look->reader);
     look->columns = calloc(look->column_count, sizeof *look->columns);
@@ -310,18 +329,19 @@ static bool look_again(first_rows *look, const oif_reader_options *options, oif_
         free(key);
         return look->columns != NULL;
     }
-    find_key(key, look->reader, key_names);
-    bool can_look =
-        first_rows_add_columns(look, reader, NULL) == OIF_OK && select_all(look->reader, reader);
+    find_key(key, look->reader, hints->key);
+    bool can_look = first_rows_add_columns(look, reader, NULL) == OIF_OK &&
+                    select_all(look->reader, reader) &&
+                    missing_values_set(reader, hints->missing, !is_csv, NULL) == OIF_OK;
     if (can_look)
-        look_at_rows(look, reader, calls, key, options->format == OIF_FORMAT_CSV);
+        look_at_rows(look, reader, calls, key, is_csv, hints);
     oif_reader_close(reader);
     free(key);
     return can_look;
 }
 
 bool first_rows_look(first_rows *look, byte_source *source, const oif_reader_options *options,
-                     const char *key, first_rows_wait wait)
+                     const first_rows_hints *hints, first_rows_wait wait)
 {
     waiting_source waiting = {.source = source, .wait = wait};
     const size_t position = source->bytes_given;
@@ -335,7 +355,7 @@ bool first_rows_look(first_rows *look, byte_source *source, const oif_reader_opt
         byte_source_rewind(source);
         waiting.rows = 1; /* not to wait again */
         waiting.deadline = 1;
-        has_memory = calls == 0 || look_again(look, options, read_waiting, &waiting, calls, key);
+        has_memory = calls == 0 || look_again(look, options, read_waiting, &waiting, calls, hints);
     }
     byte_source_return_to(source, position);
     return has_memory;
@@ -367,25 +387,19 @@ static ptrdiff_t read_record(void *context, char *buffer, size_t capacity)
 bool first_rows_look_at_record(first_rows *look, const oif_record *record)
 {
     oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
+    const first_rows_hints nothing = {.key = NULL};
     record_source once = {record, 0}, again = {record, 0};
     *look = (first_rows){.reader = NULL};
     if (oif_reader_open(&options, read_record, &once, &look->reader, NULL) != OIF_OK)
         return false;
-    return look_again(look, &options, read_record, &again, 1, NULL);
+    return look_again(look, &options, read_record, &again, 1, &nothing);
 }
 
 /* ---- Judging ---- */
 
 bool column_look_is_text(const column_look *column)
 {
-    return column->texts + column->empty_texts > column->numbers;
-}
-
-number_as_text column_look_number_as_text(const column_look *column)
-{
-    if (column->quoted + column->marked <= column->texts / 2)
-        return NUMBER_AS_TEXT_NOT;
-    return column->quoted > column->marked ? NUMBER_AS_TEXT_QUOTED : NUMBER_AS_TEXT_MARKED;
+    return column->texts > column->numbers;
 }
 
 /* Rows may be late now and then: one in ten, and where the name says that it is a time, one in any
@@ -401,20 +415,52 @@ time_order column_look_time(const column_look *column, const char *name)
 {
     bool is_named = rising_says_time(name);
     const rising_column *rising = &column->rising;
+    const time_look *time = &column->time;
     if (column->texts > 0)
-        return column->numbers == 0 && column->times == column->texts &&
-                       (is_named || column->epochs == 0)
-                   ? order_of(column->ordered, column->forward, column->backward, is_named)
+        return column->numbers == 0 && time->times == column->texts
+                   ? order_of(time->ordered, time->forward, time->backward, is_named)
                    : TIME_NOT;
+    if (column_look_is_compact(column))
+        return order_of(time->ordered, time->forward, time->backward, is_named);
     return is_named && column->numbers > 0 && column->epochs == column->numbers
                ? order_of(rising->count, rising->rises, rising->falls, is_named)
                : TIME_NOT;
 }
 
+bool column_look_advances(const column_look *column)
+{
+    return column->time.times > 0 ? column->time.forward > 0 : column->rising.rises > 0;
+}
+
+bool column_look_is_clock(const column_look *column)
+{
+    return column->texts > 0 && column->numbers == 0 && column->clocks == column->texts;
+}
+
+bool column_look_is_date(const column_look *column)
+{
+    return column->time.times > 0 && !column->time.has_time_of_day;
+}
+
+bool column_look_is_compact(const column_look *column)
+{
+    enum { SURE_DATES = 3 }; /* fewer may be numbers by chance */
+    return column->texts == 0 && column->dates == column->numbers && column->dates >= SURE_DATES;
+}
+
+bool column_look_is_index(const column_look *column)
+{
+    enum { SURE_ROWS = 20 };
+    const rising_column *rising = &column->rising;
+    return rising->count >= SURE_ROWS && rising->rises + 1 == rising->count &&
+           rising->smallest_step == 1 && rising->largest_step == 1 &&
+           rising->first == trunc(rising->first);
+}
+
 bool column_look_is_mixed_time(const column_look *column)
 {
-    return column->texts > 0 && column->times == column->texts && column->numbers == 0 &&
-           column->epochs == 0 && column->backward > 0;
+    return column->texts > 0 && column->time.times == column->texts && column->numbers == 0 &&
+           column->time.backward > 0;
 }
 
 bool column_look_is_label(const column_look *column, const char *name)
@@ -425,16 +471,16 @@ bool column_look_is_label(const column_look *column, const char *name)
     bool is_named = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         is_named |= strcasecmp(last, names[i]) == 0;
-    return is_named && column->numbers > 0 && column->bits == column->numbers &&
-           column->texts + column->empty_texts == 0;
+    return is_named && column->numbers > 0 && column->bits == column->numbers && column->texts == 0;
 }
 
 double column_look_row_seconds(const column_look *column)
 {
     const rising_column *numbers = &column->rising;
     double unit = 1;
-    if (column->ordered > 1)
-        return fmax(0, (column->last_time - column->first_time) / (column->ordered - 1));
+    const time_look *time = &column->time;
+    if (time->ordered > 1)
+        return fmax(0, (time->last_time - time->first_time) / (time->ordered - 1));
     if (numbers->count < 2)
         return 0;
     for (double limit = 1e11; numbers->first >= limit && unit < 1e9; limit *= 1000)

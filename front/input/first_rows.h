@@ -11,7 +11,7 @@
 #define OIF_FRONT_FIRST_ROWS_H
 
 #include "byte_source.h"
-#include "rising.h"
+#include "marks.h"
 
 #include "oif_rows.h"
 
@@ -21,23 +21,33 @@ enum { FIRST_ROWS_MAX = 1000, FIRST_ROWS_BYTES_MAX = 1 << 20 };
 /* A text as it is shown: cut. */
 enum { FIRST_TEXT_BYTES = 41 };
 
+/* What the first rows have in one column as times, read in one order of day and month. */
+typedef struct time_look {
+    uint32_t times;
+    uint32_t ordered;  /* times of the first key: */
+    uint32_t forward;  /* later than the one before */
+    uint32_t backward; /* earlier */
+    bool has_time_of_day;
+    double first_time, last_time;
+    oif_time_format format;
+} time_look;
+
 /* What the first rows have in one column. A value is a number, missing or text. */
 typedef struct column_look {
     uint32_t numbers, texts;
-    uint32_t refused;     /* CSV: infinite or "1,234"; the row reports it as an error */
-    uint32_t empty_texts; /* NDJSON: "", "NA" */
-    uint32_t times;       /* of the texts: those that are times */
-    uint32_t quoted;      /* those that are numbers, but in quotes */
-    uint32_t marked;      /* those that are numbers, but with a sign or a unit: 5%, $5, 5 ms */
-    uint32_t epochs;      /* of the numbers: those that may be times since 1970 */
-    uint32_t bits;        /* of the numbers: those that are 0 or 1 */
-    uint32_t ordered;     /* times of the first key: */
-    uint32_t forward;     /* later than the one before */
-    uint32_t backward;    /* earlier */
+    uint32_t refused; /* infinite, or in another unit; the row reports it as an error */
+    uint32_t epochs;  /* of the numbers: those that may be times since 1970 */
+    uint32_t dates;   /* of the numbers: those that may be dates such as 20261115 */
+    uint32_t bits;    /* of the numbers: those that are 0 or 1 */
+    uint32_t clocks;  /* of the texts: those that are a time of day without a date */
+    time_look time;   /* of the texts, and of the dates: in the order of day and month that suits */
+    time_look day_first; /* the other order, while rows are looked at */
+    bool shows_order;    /* only one order suits */
+    extreme_values extremes;
+    calendar_steps steps; /* of the first key */
+    const char *unit;     /* of the numbers; "": none */
     char first_text[FIRST_TEXT_BYTES];
-    bool begins_as_name; /* the first row has text there that is not a time */
-    double first_time, last_time;
-    oif_time_format format;
+    bool begins_as_name;  /* the first row has text there that is not a time */
     rising_column rising; /* of the first key */
 } column_look;
 
@@ -55,12 +65,18 @@ typedef struct first_rows_wait {
     void *context;
 } first_rows_wait;
 
+/* What options say about the rows; each NULL or 0 if it is not given. */
+typedef struct first_rows_hints {
+    const char *key;     /* the list of the key's columns */
+    const char *missing; /* see missing_values_set */
+    oif_time_format time;
+} first_rows_hints;
+
 /* Looks at the rows that the source has held since its first byte, and at more; the next read of
- * the source is the same as without it. `key` is the list of the key's columns or NULL. What is
- * wrong with the input is not its business: then it has seen less. Returns false if there is no
- * memory. To be closed in any case. */
+ * the source is the same as without it. What is wrong with the input is not its business: then it
+ * has seen less. Returns false if there is no memory. To be closed in any case. */
 bool first_rows_look(first_rows *look, byte_source *source, const oif_reader_options *options,
-                     const char *key, first_rows_wait wait);
+                     const first_rows_hints *hints, first_rows_wait wait);
 void first_rows_close(first_rows *look);
 
 /* The same for a single record. */
@@ -72,14 +88,6 @@ oif_status first_rows_add_columns(const first_rows *look, oif_reader *reader, oi
 /* More than half of the values are text. */
 bool column_look_is_text(const column_look *column);
 
-/* Most texts of a column are numbers, but for something that makes them text. */
-typedef enum number_as_text {
-    NUMBER_AS_TEXT_NOT,
-    NUMBER_AS_TEXT_QUOTED,
-    NUMBER_AS_TEXT_MARKED
-} number_as_text;
-number_as_text column_look_number_as_text(const column_look *column);
-
 /* The mean time from row to row of a column of times; 0 if it is not known. */
 double column_look_row_seconds(const column_look *column);
 
@@ -87,6 +95,19 @@ double column_look_row_seconds(const column_look *column);
  * fro are not the time of the rows; those that go back only are, newest first. */
 typedef enum time_order { TIME_NOT, TIME_FORWARD, TIME_BACKWARD } time_order;
 time_order column_look_time(const column_look *column, const char *name);
+
+/* Whether a time comes after another one, so the column can order the rows. */
+bool column_look_advances(const column_look *column);
+
+/* Whether all values are a time of day without a date; and dates without a time of day. */
+bool column_look_is_clock(const column_look *column);
+bool column_look_is_date(const column_look *column);
+
+/* Whether all values are numbers such as 20261115. */
+bool column_look_is_compact(const column_look *column);
+
+/* Whether all values grow by 1 from row to row. */
+bool column_look_is_index(const column_look *column);
 
 /* Whether all values are times as text that go to and fro. */
 bool column_look_is_mixed_time(const column_look *column);

@@ -17,12 +17,13 @@ enum {
     REPORT_BYTES = INPUT_ERROR_TEXT_BYTES
 };
 
-stream_clock stream_clock_start(const byte_source *source, const char *column, int32_t year)
+stream_clock stream_clock_start(const byte_source *source, const char *column,
+                                const oif_time_format *format)
 {
     return (stream_clock){.source = source,
                           .input = source->name,
                           .column = column,
-                          .format = {.year = year},
+                          .format = *format,
                           .previous = NAN,
                           .latest = NAN};
 }
@@ -75,15 +76,18 @@ static void tell_guess(stream_clock *clock)
     char text[OIF_TIME_TEXT_BYTES];
     clock->is_told = true;
     oif_time_describe(&clock->format, text);
-    note("%s: the times in '%s' are taken for %s", clock->input, cut_name(clock->column).text,
-         text);
+    note("%s: the times in '%s' are taken for %s%s", clock->input, cut_name(clock->column).text,
+         text,
+         clock->format.form == OIF_TIME_FORM_SLASHED
+             ? "; --time-format day-first reads the day first"
+             : "");
 }
 
 /* A column without any time is most likely the wrong one: do not wait for the end to say so. */
 static void tell_doubt(const stream_clock *clock)
 {
     note("%s: no time in '%s' could be read so far, in %d rows: %s; name the column of the times "
-         "with --time",
+         "with --time, or how they are written with --time-format",
          clock->input, cut_name(clock->column).text, ROWS_BEFORE_DOUBT,
          clock->first_unreadable.message);
 }
@@ -158,7 +162,8 @@ double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
     oif_error error;
     if (oif_time_parse(&clock->format, text.text, text.bytes, &seconds, &error) != OIF_OK) {
         error.line = line;
-        if (clock->unreadable++ == 0)
+        clock->is_contradicted |= error.cause == OIF_CAUSE_DAY_ORDER;
+        if (clock->unreadable++ == 0 || error.cause == OIF_CAUSE_DAY_ORDER)
             clock->first_unreadable = error;
         if (clock->unreadable == ROWS_BEFORE_DOUBT && clock->read == 0 && !clock->is_told)
             tell_doubt(clock);

@@ -15,6 +15,7 @@ typedef struct stream_clock {
     double season_seconds;      /* the shortest season; 0: none */
     oif_time_format format;
     bool has_time_of_day; /* a time is not midnight */
+    bool is_contradicted; /* a date has the day where others have the month: first_unreadable */
     bool is_told;         /* what the times were taken for */
     bool is_coarse_told;  /* that there are too few steps forward */
 
@@ -34,8 +35,9 @@ typedef struct stream_clock {
     oif_error first_unreadable;
 } stream_clock;
 
-/* `year`: of the first time where times have none; 0: not given. */
-stream_clock stream_clock_start(const byte_source *source, const char *column, int32_t year);
+/* `format`: what is known about the times before the first one. */
+stream_clock stream_clock_start(const byte_source *source, const char *column,
+                                const oif_time_format *format);
 
 /* The key of the row that is read next. Where rows have keys and none is given, their order says
  * nothing. */

@@ -77,10 +77,18 @@ static bool is_whole_number(const char *text)
     return text && *text && text[strspn(text, "0123456789")] == '\0';
 }
 
+/* The name of a flag that has a short one. */
+static const char *long_name(const char *argument)
+{
+    if (strcmp(argument, "-v") == 0)
+        return "--verbose";
+    return strcmp(argument, "-q") == 0 ? "--quiet" : argument;
+}
+
 /* Takes the flag at the cursor, and its value where that is the next argument. */
 static exit_code take_flag(const cli_command *command, char ***cursor, cli_settings *settings)
 {
-    const char *argument = strcmp(**cursor, "-v") == 0 ? "--verbose" : **cursor;
+    const char *argument = long_name(**cursor);
     given_flag flag = split_flag(argument);
     const cli_option *option = option_find(command, flag.name);
     option_problem why;

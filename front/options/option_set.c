@@ -5,6 +5,7 @@
 #include "pipeline_flags.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool option_refuse(option_problem *why, option_fault fault, const char *name, const char *value,
@@ -78,6 +79,24 @@ static const char *store_word(const cli_option *option, const char *value, int *
     return expected;
 }
 
+/* Lists may be given in parts: --exclude a --exclude b. */
+static const char *store_names(const char *value, cli_settings *settings, const char **names)
+{
+    if (!*names) {
+        *names = value;
+        return NULL;
+    }
+    const size_t bytes = strlen(*names) + strlen(value) + sizeof ",";
+    joined_text *joined = malloc(sizeof *joined + bytes);
+    if (!joined)
+        return "less: there is no memory for it";
+    snprintf(joined->text, bytes, "%s,%s", *names, value);
+    joined->before = settings->joined;
+    settings->joined = joined;
+    *names = joined->text;
+    return NULL;
+}
+
 /* Returns NULL, or what the value should have been. */
 static const char *store_value(const cli_option *option, const char *value, cli_settings *settings,
                                char expected[EXPECTED_BYTES])
@@ -90,6 +109,7 @@ static const char *store_value(const cli_option *option, const char *value, cli_
     case OPTION_SWITCH: *(bool *)setting = true; break;
     case OPTION_CONSTANT: *(int *)setting = (int)option->from; break;
     case OPTION_TEXT: *(const char **)setting = value; break;
+    case OPTION_NAMES: return store_names(text, settings, setting);
     case OPTION_COUNT: return store_count(option, text, setting, expected);
     case OPTION_AMOUNT: return store_amount(option, text, setting);
     case OPTION_WORD: return store_word(option, text, setting, expected);
@@ -235,8 +255,10 @@ bool option_switch(const cli_command *command, cli_settings *settings, const cha
         return option_set(command, settings, name, NULL, why);
     char opposite[FLAG_NAME_BYTES + 3];
     snprintf(opposite, sizeof opposite, "no-%s", name);
-    return !option || !option_find(command, opposite) ||
-           option_set(command, settings, opposite, NULL, why);
+    const bool has_opposite = option_find(command, opposite) != NULL;
+    if (!option && !param && !has_opposite)
+        return option_refuse_unknown(command, settings, name, why);
+    return !option || !has_opposite || option_set(command, settings, opposite, NULL, why);
 }
 
 /* ---- Detectors ---- */

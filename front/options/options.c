@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include "front/formats/formats.h"
+#include "front/text/durations.h"
 #include "pipeline_flags.h"
 
 #include <stdio.h>
@@ -18,6 +20,15 @@ static const char *set_delimiter(cli_settings *settings, const char *value)
     return NULL;
 }
 
+static const char *set_pivot(cli_settings *settings, const char *value)
+{
+    const char *colon = strrchr(value, ':');
+    if (!colon || colon == value || colon[1] == '\0' || colon - value >= 256)
+        return "METRIC:VALUE, the columns of the names and of the numbers";
+    settings->pivot = value;
+    return NULL;
+}
+
 static const char *set_comment(cli_settings *settings, const char *value)
 {
     if (*value == '\0' || strpbrk(value, "\r\n"))
@@ -26,24 +37,62 @@ static const char *set_comment(cli_settings *settings, const char *value)
     return NULL;
 }
 
-static const char *const formats[] = {"csv", "ndjson", "raw", NULL}; /* as oif_format */
+const char *set_time_format(cli_settings *settings, const char *value)
+{
+    const bool is_day = strcmp(value, "day-first") == 0,
+               is_month = strcmp(value, "month-first") == 0;
+    settings->score.day_order = is_day     ? OIF_DAY_FIRST
+                                : is_month ? OIF_MONTH_FIRST
+                                           : OIF_DAY_ORDER_AUTO;
+    settings->score.time_pattern = is_day || is_month ? NULL : value;
+    return is_day || is_month || oif_time_check_pattern(value, NULL) == OIF_OK
+               ? NULL
+               : "a pattern with a year, month and day, such as '%d.%m.%Y %H:%M', or day-first or "
+                 "month-first";
+}
+
+oif_time_format settings_time_format(const cli_settings *settings)
+{
+    return (oif_time_format){.year = (int32_t)settings->score.time_year,
+                             .day_order = settings->score.day_order,
+                             .pattern = settings->score.time_pattern};
+}
 
 /* Of every command that reads rows. */
 static const cli_option input_options[] = {
-    {"columns", OPTION_TEXT, SETTING(columns), GROUP_COLUMNS, .brief = "learn only these columns",
+    {"columns", OPTION_NAMES, SETTING(columns), GROUP_COLUMNS, .brief = "learn only these columns",
      .argument = "A,B,...", .stream = STREAM_FIXES},
-    {"exclude", OPTION_TEXT, SETTING(exclude), GROUP_COLUMNS, .brief = "leave these columns out",
+    {"exclude", OPTION_NAMES, SETTING(exclude), GROUP_COLUMNS, .brief = "leave these columns out",
      .help = "leave these columns out, for example names and times", .argument = "A,B,...",
      .stream = STREAM_FIXES},
+    {"keep", OPTION_NAMES, SETTING(keep), GROUP_COLUMNS,
+     .help = "learn these columns although they look like row numbers or parts of the date, which "
+             "are left out",
+     .argument = "A,B,...", .stream = STREAM_FIXES},
+    {"missing", OPTION_NAMES, SETTING(missing), GROUP_COLUMNS,
+     .help = "these values mean missing, beside an empty field, NA, null, ? and the like: numbers "
+             "or words such as -200,unknown; COL=-200 only in these columns",
+     .argument = "V,COL=V,...", .stream = STREAM_FIXES},
     {"strict", OPTION_SWITCH, SETTING(strict), GROUP_COLUMNS,
      .help = "guess nothing: refuse columns that hold text, times or numbers that only rise unless "
              "options name them",
      .stream = STREAM_FIXES},
     {"format", OPTION_WORD, SETTING(format), GROUP_INPUT,
-     .brief = "csv, ndjson or raw (default: by name or first byte)",
-     .help = "the format of the input (default: by file name or first byte); raw is little-endian "
-             "float64",
-     .argument = "FORMAT", .words = formats, .from = 1, .stream = STREAM_FIXES},
+     .brief = "csv, ndjson, raw, ... (default: by name and first line)",
+     .help = "the format of the input (default: by file name and first line); raw is little-endian "
+             "float64; sysstat is the text of sar, mpstat, pidstat and iostat, sadf that of "
+             "sadf -d; json is the first array of objects in a document; prometheus is the text of "
+             "scrapes, each a row; access-log is that of web servers, a row per --every",
+     .argument = "FORMAT", .words = format_words, .from = 1, .stream = STREAM_FIXES},
+    {"pivot", OPTION_APPLY, SETTING(pivot), GROUP_INPUT,
+     .help = "rows hold one value each: the names in METRIC become columns with the numbers in "
+             "VALUE; rows of the same time, and of the same --key, become one",
+     .argument = "METRIC:VALUE", .apply = set_pivot,
+     .stream_remedy = "send rows with one column for each metric"},
+    {"every", OPTION_AMOUNT, SETTING(every), GROUP_INPUT,
+     .help = "the time of one row of an access log (default 1m)", .argument = "TIME", .from = 1,
+     .to = 86400, .range = "a time from 1s to 1d", .parse = duration_parse,
+     .stream_remedy = "rows are CSV or NDJSON"},
     {"raw-columns", OPTION_COUNT, SETTING(raw_columns), GROUP_INPUT,
      .help = "number of columns in a raw row", .argument = "N", .from = 1, .to = 1000000,
      .range = "1 to 1000000", .stream_remedy = "rows are CSV or NDJSON"},
@@ -127,6 +176,11 @@ void settings_close(cli_settings *settings)
     settings->files = NULL;
     free(settings->score.rules.text);
     settings->score.rules = (given_rules){.text = NULL};
+    while (settings->joined) {
+        joined_text *before = settings->joined->before;
+        free(settings->joined);
+        settings->joined = before;
+    }
 }
 
 /* ---- Detectors and pipelines ---- */

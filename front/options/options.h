@@ -46,10 +46,19 @@ typedef struct given_rules {
     char wrong[OIF_ERROR_MESSAGE_BYTES]; /* with the last one */
 } given_rules;
 
+/* How often the rows of an input are read before they are judged. */
+typedef enum scoring_passes {
+    PASSES_AUTO, /* two if the input is a short file */
+    PASSES_ONE,
+    PASSES_TWO
+} scoring_passes;
+
 /* What `oif score` is asked for besides its input. */
 typedef struct score_settings {
     const char *key, *time;        /* columns; NULL: none */
     uint64_t time_year;            /* of the first time where times have none; 0: not given */
+    const char *time_pattern;      /* how times are written; NULL: to be found */
+    oif_day_order day_order;       /* of dates such as 01/02/2026 */
     const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
     const char *category;          /* the same: how rare their values are */
     bool keep_original;            /* and the columns themselves */
@@ -58,6 +67,7 @@ typedef struct score_settings {
     const char *prefix; /* of the names of what is added; NULL: none */
     size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */
     bool only_alerts, alert_once, skip_seen, watch;
+    scoring_passes passes;
     bool incidents;      /* instead of rows */
     oif_grade min_grade; /* of the rows that are printed; OIF_GRADE_NONE: not given */
     on_bad_row on_bad_row;
@@ -103,6 +113,11 @@ typedef struct serve_settings {
     bool is_metrics_keys_given;
 } serve_settings;
 
+typedef struct joined_text {
+    struct joined_text *before;
+    char text[];
+} joined_text;
+
 typedef struct cli_settings {
     char **arguments; /* all of them, after the command's name */
     const char *file; /* the first file; NULL or "-": stdin */
@@ -111,21 +126,26 @@ typedef struct cli_settings {
     const char *label;   /* the column that says which rows are anomalous; NULL: none */
     const char *columns; /* "a,b,c": the only columns to learn from; NULL: all */
     const char *exclude; /* "a,b": columns to leave out; NULL: none */
-    int format;          /* of the input: 0: to be found, otherwise 1 + an oif_format */
+    const char *keep;    /* "a,b": columns to learn although they look useless; NULL: none */
+    const char *missing; /* "-200,a=9999": values that mean missing; NULL: none */
+    int format;          /* of the input: 0: to be found, otherwise 1 + one of format_words */
     oif_header header;
     char delimiter; /* 0: to be found */
     oif_decimal decimal;
     const char *comment;  /* NULL: not given */
     uint64_t raw_columns; /* 0: not given */
     uint64_t skip_lines;  /* at the start of each file */
+    const char *pivot;    /* "METRIC:VALUE"; NULL: not given */
+    double every;         /* seconds of a row of an access log; 0: not given */
     oif_params params;    /* of the detector */
     oif_params options;   /* of the pipeline */
     /* Which of them the command line names; the others are initial values. */
     bool is_given[OIF_PARAMS_MAX], is_option_given[OIF_PARAMS_MAX];
     bool is_detector_given;
-    bool strict;   /* what would be guessed about columns is refused */
-    bool verbose;  /* what is learned is said */
-    bool is_quiet; /* and what is guessed was said already */
+    bool strict;    /* what would be guessed about columns is refused */
+    bool verbose;   /* what is learned is said */
+    bool is_quiet;  /* and what is guessed was said already */
+    bool is_silent; /* no notes and no summary: --quiet */
     score_settings score;
     bool json;
     /* as given: "a", or "a,b,c" where the command takes several; params are the first's */
@@ -138,13 +158,15 @@ typedef struct cli_settings {
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;
     double seconds_between_saves;
-    uint64_t dimension; /* columns, for commands that do not read any; 0: not given */
+    uint64_t dimension;  /* columns, for commands that do not read any; 0: not given */
+    joined_text *joined; /* lists that were given in several parts, for settings_close */
 } cli_settings;
 
 typedef enum option_kind {
     OPTION_SWITCH,   /* no value: a bool becomes true */
     OPTION_CONSTANT, /* no value: an enum becomes `from` */
     OPTION_TEXT,     /* a const char * */
+    OPTION_NAMES,    /* the same; given again, it adds to the list "a,b" */
     OPTION_COUNT,    /* a uint64_t: a whole number from `from` to `to` */
     OPTION_AMOUNT,   /* a double: what `parse` reads, from `from` to `to` */
     OPTION_WORD,     /* an enum: one of `words`, of which the first is `from` */
@@ -186,7 +208,7 @@ typedef struct cli_option {
 #define SETTING(member) offsetof(cli_settings, member)
 
 /* "COL", "csv|ndjson": what help calls its value; NULL: it has none. */
-enum { ARGUMENT_TEXT_BYTES = 64 };
+enum { ARGUMENT_TEXT_BYTES = 128 };
 const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BYTES]);
 
 typedef struct cli_command {
@@ -221,6 +243,12 @@ const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 
 /* "N", "WORD", "TIME": what help calls its value. */
 const char *param_argument(const oif_param *param);
+
+/* What the settings say about times, before the first one is read. */
+oif_time_format settings_time_format(const cli_settings *settings);
+
+/* How times are written, for --time-format: a pattern, or an order of day and month. */
+const char *set_time_format(cli_settings *settings, const char *value);
 
 /* Frees what a command line has put into them. */
 void settings_close(cli_settings *settings);

@@ -97,7 +97,8 @@ const char *rule_min_change(cli_settings *settings, const char *value)
 const char *rule_mute(cli_settings *settings, const char *value)
 {
     const bool has_verb = strncmp(value, "mute ", 5) == 0 || strncmp(value, "ignore ", 7) == 0;
-    if (!*value)
+    const char first = value[strspn(value, " \t")];
+    if (first == '\0' || first == '#') /* it would mute everything */
         return "a rule such as 'column=latency direction=low'";
     return add_line(settings, has_verb ? "" : "mute ", value, strlen(value), "");
 }
@@ -152,14 +153,6 @@ const char *rule_file(cli_settings *settings, const char *value)
 
 /* ---- Pipelines ---- */
 
-bool given_rules_apply(const given_rules *rules, oif_pipeline *pipeline, bool replaces,
-                       oif_error *error)
-{
-    return (!rules->is_given && !replaces) ||
-           oif_pipeline_set_rules(pipeline, rules->text ? rules->text : "", rules->bytes, error) ==
-               OIF_OK;
-}
-
 static bool has_text(const given_rules *rules)
 {
     for (size_t i = 0; i < rules->bytes; i++)
@@ -171,6 +164,8 @@ static bool has_text(const given_rules *rules)
 static bool has_line(const given_rules *rules, const char *line)
 {
     const size_t bytes = strlen(line);
+    if (!rules->text)
+        return false;
     for (const char *at = rules->text, *end = at + rules->bytes; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const size_t here = (size_t)((newline ? newline : end) - at);
@@ -185,23 +180,71 @@ static bool has_line(const given_rules *rules, const char *line)
 static bool add_accepted(const given_rules *given, const oif_pipeline *pipeline, given_rules *all)
 {
     oif_rule_info rule;
-    bool is_added = append(all, given->text, given->bytes);
+    bool is_added = given->bytes == 0 || append(all, given->text, given->bytes);
     for (size_t i = 0; is_added && oif_pipeline_rule(pipeline, i, &rule); i++)
         if (strstr(rule.text, RULE_FEEDBACK_MARK) && !has_line(given, rule.text))
             is_added = append(all, rule.text, strlen(rule.text));
     return is_added;
 }
 
+bool given_rules_replace(const given_rules *rules, oif_pipeline *pipeline, oif_error *error)
+{
+    given_rules all = {.is_given = true};
+    bool is_done = add_accepted(rules, pipeline, &all);
+    if (is_done)
+        is_done =
+            oif_pipeline_set_rules(pipeline, all.text ? all.text : "", all.bytes, error) == OIF_OK;
+    else
+        *error = (oif_error){.status = OIF_EMEMORY, .message = "out of memory"};
+    free(all.text);
+    return is_done;
+}
+
+/* Without names a rule calls columns by their numbers. The library cannot refuse others, as names
+ * may come later: it checks the rules for a small pipeline that has the numbers as names. */
+static exit_code check_numbers(const given_rules *rules, const oif_pipeline *pipeline)
+{
+    enum { NUMBER_BYTES = 24 };
+    const size_t columns = oif_pipeline_columns(pipeline);
+    if (oif_pipeline_column_name(pipeline, 0) || !has_text(rules))
+        return EXIT_OK;
+    oif_pipeline *numbered = NULL;
+    oif_params params;
+    oif_error error;
+    char(*numbers)[NUMBER_BYTES] = calloc(columns, sizeof *numbers);
+    const char **names = calloc(columns, sizeof *names);
+    bool is_made = numbers && names && oif_params_init(&params, "loda", &error) == OIF_OK &&
+                   oif_pipeline_new(&params, columns, NULL, &numbered, &error) == OIF_OK;
+    for (size_t i = 0; is_made && i < columns; i++) {
+        snprintf(numbers[i], sizeof *numbers, "%zu", i + 1);
+        names[i] = numbers[i];
+    }
+    is_made = is_made && oif_pipeline_name_columns(numbered, names, &error) == OIF_OK;
+    exit_code code = is_made ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
+    if (is_made && oif_pipeline_set_rules(numbered, rules->text, rules->bytes, &error) != OIF_OK &&
+        error.cause == OIF_CAUSE_UNKNOWN_COLUMN)
+        code = complain_because(
+            &(complaint_reason){
+                .cause = error.cause, .shell = "", .service = "Change the setting with PATCH."},
+            EXIT_USAGE, "%s: columns have no names here, but numbers from 1 to %zu", error.message,
+            columns);
+    oif_pipeline_free(numbered);
+    free(names);
+    free(numbers);
+    return code;
+}
+
 exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline)
 {
-    given_rules all = {.is_given = settings->score.rules.is_given};
+    const given_rules *given = &settings->score.rules;
     oif_error error;
-    if (has_text(&settings->score.rules) && !add_accepted(&settings->score.rules, pipeline, &all)) {
-        free(all.text);
-        return complain(EXIT_FAILED, "out of memory");
-    }
-    bool is_applied = given_rules_apply(&all, pipeline, false, &error);
-    free(all.text);
+    if (!given->is_given)
+        return EXIT_OK;
+    const exit_code code = check_numbers(given, pipeline);
+    if (code != EXIT_OK)
+        return code;
+    bool is_applied = has_text(given) ? given_rules_replace(given, pipeline, &error)
+                                      : oif_pipeline_set_rules(pipeline, "", 0, &error) == OIF_OK;
     if (is_applied)
         return EXIT_OK;
     const bool is_name = error.cause == OIF_CAUSE_UNKNOWN_COLUMN;

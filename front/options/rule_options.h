@@ -20,16 +20,15 @@ const char *rule_mute(cli_settings *settings, const char *value);
 const char *rule_ignore_time(cli_settings *settings, const char *value);
 const char *rule_file(cli_settings *settings, const char *value);
 
-/* Gives the pipeline, whose columns have their names, the rules of the settings; none if none are
- * given and it `replaces`. Returns false with what is wrong. */
-bool given_rules_apply(const given_rules *rules, oif_pipeline *pipeline, bool replaces,
-                       oif_error *error);
-
-/* The comment of rules that `oif feedback` adds to a state. */
+/* The comment of rules that `oif feedback`, or the service, adds to a state. */
 #define RULE_FEEDBACK_MARK " # feedback"
 
-/* The same for a program that prints what is wrong. Rules of a state stay if none are given. Those
- * of `oif feedback` stay beside others, and are removed by an empty file. */
+/* Gives the pipeline, whose columns have their names, the rules that are given, and behind them
+ * those of feedback that it has. Returns false with what is wrong. */
+bool given_rules_replace(const given_rules *rules, oif_pipeline *pipeline, oif_error *error);
+
+/* For a program that prints what is wrong. Rules of a state stay if none are given. Those of
+ * `oif feedback` stay beside others, and are removed by an empty file. */
 exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline);
 
 #endif

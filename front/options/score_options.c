@@ -74,9 +74,12 @@ static const cli_option options[] = {
     {"time", OPTION_TEXT, SETTING(score.time), GROUP_COLUMNS,
      .brief = "the column with the time of a row",
      .help = "the column with the time of a row: ISO 8601, a number of seconds, milliseconds, ... "
-             "since 1970, or as in syslog and common log; it is not learned, and shown with alerts",
+             "since 1970, dates such as 1/31/2026 1:05 PM, 31-Jan-2026 and 20260131, or as in "
+             "syslog and common log; Date+Time: the date and the time of day are in two columns; "
+             "it is not learned, and shown with alerts",
      .argument = "COL", .stream = STREAM_FIXES},
     OPTION_TIME_YEAR,
+    OPTION_TIME_FORMAT,
     OPTIONS_DERIVED,
     OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,
@@ -91,7 +94,7 @@ static const cli_option options[] = {
     {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS,
      .help = "leave this column out of learning, for example known labels", .argument = "COL",
      .stream = STREAM_FIXES},
-    {"fields", OPTION_TEXT, SETTING(score.fields), GROUP_OUTPUT,
+    {"fields", OPTION_NAMES, SETTING(score.fields), GROUP_OUTPUT,
      .brief = "what to add to a row (default score,p,anomaly)",
      .help =
          "what is added to a row (default score,p,anomaly): score; p, the share of recent scores "
@@ -150,6 +153,14 @@ static const cli_option options[] = {
              "are scored but neither alert nor teach",
      .argument = "FROM..TO", .apply = rule_ignore_time, .is_repeated = true,
      .stream = STREAM_CHANGES},
+    {"two-pass", OPTION_CONSTANT, SETTING(score.passes), GROUP_DETECTOR,
+     .help = "read all rows, up to 2000, then compare each with all others; the default for files "
+             "of 40 to 2000 rows, or 500 with times, unless --state, --key, --category, --alerts, "
+             "--learn or --watch is given",
+     .from = PASSES_TWO, .stream_remedy = "a stream does not end"},
+    {"one-pass", OPTION_CONSTANT, SETTING(score.passes), GROUP_DETECTOR,
+     .help = "compare each row with those before it, as in a stream, even if the file is short",
+     .from = PASSES_ONE, .stream_remedy = "a stream is always read so"},
     {"incidents", OPTION_SWITCH, SETTING(score.incidents), GROUP_OUTPUT,
      .help = "instead of rows, print a JSON record when an incident begins and when it is over: "
              "episodes of several keys and columns that begin together; --on-alert then runs once "
@@ -159,6 +170,9 @@ static const cli_option options[] = {
      .help = "-v: print what is learned, from which columns, what is left out and why, and when "
              "the first alert may come",
      .stream_remedy = "GET the stream: it says what is learned"},
+    {"quiet", OPTION_SWITCH, SETTING(is_silent), GROUP_OUTPUT,
+     .help = "-q: print no notes and no summary on stderr, only errors",
+     .stream_remedy = "answers have no notes that can be left out"},
     {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row), GROUP_INPUT,
      .brief = "fail (the default), skip the row, or null its numbers",
      .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
@@ -223,7 +237,9 @@ static const cli_option options[] = {
      .apply = set_save_every,
      .stream_remedy = "the server saves by itself: oif serve --save-every"},
     {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen), GROUP_STATE,
-     .help = "the input restarts from the beginning: skip the rows that the state has already seen",
+     .help =
+         "skip the rows that the state has already seen: the input restarts from the beginning, "
+         "or is a rotated file",
      .stream_remedy = "send first_row=N with the rows instead"},
 };
 

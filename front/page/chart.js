@@ -1,4 +1,4 @@
-// A line chart on a canvas: gaps, shaded spans, a dashed limit, marks and a cursor.
+// A line chart on a canvas: gaps, shaded spans, a band of what was expected, a dashed limit, marks and a cursor.
 //
 // Many points: each pixel column draws the range of its points, so 10^4 points cost one pass and
 // no outlier is lost. Drawn here rather than by a library because shading, gaps and a cursor that
@@ -28,6 +28,16 @@ function ticks(low, high, step, offset = 0) {
     return found;
 }
 
+// Ticks of the step for that many, or of a smaller one: a single tick does not show a scale.
+function someTicks(low, high, stepOf, wanted, offset = 0, fits = () => true) {
+    let step, found = [];
+    for (let more = wanted; more < 8 * wanted && found.length < 2; more++) {
+        step = stepOf(high - low, more);
+        found = ticks(low, high, step, offset).filter(value => fits(value, step));
+    }
+    return { step, found };
+}
+
 function rangeOf(lists) {
     let low = Infinity, high = -Infinity;
     for (const list of lists)
@@ -42,6 +52,24 @@ function rangeOf(lists) {
 function withMargin([low, high]) {
     const margin = (high - low || Math.abs(high) || 1) * 0.08;
     return [low - margin, high + margin];
+}
+
+// What the axis of values with a band shows. A band that is much wider than the values, or very far from them, is cut. So
+// are few values that are so far outside the band that nothing else could be seen: these are drawn at the edge.
+export function rangeWithBand(values, band) {
+    const farBands = 20, besideShare = 0.4, awayShare = 3;
+    const known = values.filter(y => y != null && Number.isFinite(y)).sort((a, b) => a - b);
+    if (!known.length || !band.some(Boolean))
+        return rangeOf([values]);
+    const [bottom, top] = rangeOf([band.flatMap(ends => ends ?? [])]), height = top - bottom;
+    const usual = share => known[Math.round(share * (known.length - 1))];
+    let low = known[0], high = known[known.length - 1];
+    if (height > 0) {
+        low = Math.max(low, Math.min(bottom - farBands * height, usual(0.05)));
+        high = Math.min(high, Math.max(top + farBands * height, usual(0.95)));
+    }
+    const beside = (high > low ? high - low : Infinity) * (bottom > high || top < low ? awayShare : besideShare);
+    return [Math.min(low, Math.max(bottom, low - beside)), Math.max(high, Math.min(top, high + beside))];
 }
 
 // Where the line is interrupted: a pause much longer than is usual.
@@ -73,7 +101,7 @@ function colour(name) {
     return getComputedStyle(probe).color;
 }
 
-const COLOURS = ["ink", "dim", "grid", "line", "alarm", "calm", "shade", "shade-strong", "card"];
+const COLOURS = ["ink", "dim", "grid", "line", "alarm", "calm", "shade", "shade-strong", "card", "band", "band-edge"];
 
 // Those that every chart has, and others by name.
 export function readColours(others = []) {
@@ -136,6 +164,51 @@ function drawLine(pen, x, y, toX, toY, gap) {
     pen.stroke();
 }
 
+// Stretches of the band without a gap, as corners of its steps: [x, low, high].
+function bandStretches(x, band, gap) {
+    const stretches = [];
+    let corners = null;
+    for (let i = 0; i < x.length; i++) {
+        const ends = band[i], isNext = corners && x[i] - x[i - 1] <= gap;
+        if (!ends || !isNext)
+            corners = null;
+        if (!ends)
+            continue;
+        if (!corners)
+            stretches.push(corners = [[x[i], ...ends]]);
+        const [, low, high] = corners[corners.length - 1];
+        if (low !== ends[0] || high !== ends[1]) {
+            const middle = (x[i - 1] + x[i]) / 2;
+            corners.push([middle, low, high], [middle, ...ends]);
+        }
+        if (i + 1 === x.length || !band[i + 1] || x[i + 1] - x[i] > gap)
+            corners.push([x[i], ...ends]);
+    }
+    return stretches;
+}
+
+// What is beyond the axis is not drawn, nor is its edge.
+function drawBand(pen, x, band, { toX, toY, low, high }, gap, colours) {
+    pen.fillStyle = colours.band;
+    pen.strokeStyle = colours["band-edge"];
+    pen.lineWidth = 1;
+    for (const corners of bandStretches(x, band, gap)) {
+        const edges = [1, 2].map(end => corners.map(corner => [toX(corner[0]), toY(corner[end])]));
+        pen.beginPath();
+        for (const [px, py] of [...edges[0], ...[...edges[1]].reverse()])
+            pen.lineTo(px, py);
+        pen.fill();
+        edges.forEach((edge, end) => {
+            pen.beginPath();
+            edge.forEach(([px, py], i) => {
+                const isShown = corners[i][end + 1] >= low && corners[i][end + 1] <= high;
+                pen[isShown ? "lineTo" : "moveTo"](px, py);
+            });
+            pen.stroke();
+        });
+    }
+}
+
 function drawSpans(pen, spans, toX, height, colours) {
     for (const span of spans) {
         const from = toX(span.from) - 1.5, width = Math.max(3, toX(span.to) - from + 1.5);
@@ -144,6 +217,15 @@ function drawSpans(pen, spans, toX, height, colours) {
         pen.fillStyle = colours[span.shade ?? "alarm"]; // a bar as well: never by colour alone
         pen.fillRect(from, TOP - 4, width, span.chosen ? 4 : 2);
     }
+}
+
+// The stretches of a line that need a look, also single points.
+function drawStrong(pen, x, y, toX, toY, gap, colours) {
+    pen.strokeStyle = colours.alarm;
+    pen.lineWidth = 3.5;
+    pen.lineCap = "round";
+    drawLine(pen, x, y, toX, toY, gap);
+    pen.lineCap = "butt";
 }
 
 // Dots, or triangles. One without a value is at the bottom.
@@ -175,7 +257,7 @@ function drawGrid(pen, frame, view, colours) {
     pen.fillStyle = colours.dim;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (const y of ticks(low, high, niceStep(high - low, height > 250 ? 6 : height > 130 ? 4 : 3))) {
+    for (const y of someTicks(low, high, niceStep, height > 250 ? 6 : height > 130 ? 4 : 3).found) {
         const py = Math.round(toY(y)) + 0.5;
         pen.beginPath();
         pen.moveTo(LEFT, py);
@@ -185,15 +267,16 @@ function drawGrid(pen, frame, view, colours) {
     }
     pen.textBaseline = "alphabetic";
     const wanted = Math.max(1, Math.floor((width - LEFT) / (view.isShare ? 48 : 72)));
-    const step = view.isTime ? timeStep(to - from, wanted)
-        : Math.max(view.isShare ? 0 : 1, niceStep(to - from || 1, wanted));
-    for (const x of ticks(from, to, step, view.isTime ? format.utcOffset(from) : 0)) {
-        const text = view.isTime ? format.tick(x, step) : view.isShare ? format.number(x) : format.count(x);
-        const half = pen.measureText(text).width / 2, px = toX(x);
-        pen.textAlign = "center";
-        if (px - half > LEFT - 8 && px + half < width)
-            pen.fillText(text, px, height - 4);
-    }
+    const rowStep = (range, count) => Math.max(view.isShare ? 0 : 1, niceStep(range || 1, count));
+    const textOf = (x, step) => view.isTime ? format.tick(x, step) : view.isShare ? format.number(x) : format.count(x);
+    const fits = (x, step) => {
+        const half = pen.measureText(textOf(x, step)).width / 2, px = toX(x);
+        return px - half > LEFT - 8 && px + half < width;
+    };
+    const { step, found } = someTicks(from, to, view.isTime ? timeStep : rowStep, wanted, view.isTime ? format.utcOffset(from) : 0, fits);
+    pen.textAlign = "center";
+    for (const x of found)
+        pen.fillText(textOf(x, step), toX(x), height - 4);
 }
 
 function drawCursor(pen, frame, view, shown, colours) {
@@ -221,7 +304,7 @@ function drawCursor(pen, frame, view, shown, colours) {
 // ---- The chart ----
 
 // shown: { x, isTime, isShare, gap, range: [low, high], lines: [{ x, y, colour, dashed }],
-//          spans: [{ from, to, chosen, shade }], marks: [{ x, y, colour, isDot }], cursor: i }
+//          band: [[low, high] or null], strong: [y or null], spans: [{ from, to, chosen, shade }], marks: [{ x, y, colour, isDot }], cursor: i }
 // The first line is on top, and the cursor is on it. A line may have its own x. Without a range it is that of the lines;
 // what is beyond it is drawn at the edge. Colours are names of those that were read.
 export function draw(canvas, shown, colours) {
@@ -238,6 +321,8 @@ export function draw(canvas, shown, colours) {
 
     drawSpans(pen, shown.spans, toX, height, colours);
     drawGrid(pen, frame, view, colours);
+    if (shown.band)
+        drawBand(pen, x, shown.band, view, shown.gap, colours);
     pen.lineJoin = "round";
     for (const line of [...shown.lines].reverse()) {
         pen.strokeStyle = colours[line.colour ?? (line.dashed ? "ink" : "line")];
@@ -246,6 +331,8 @@ export function draw(canvas, shown, colours) {
         drawLine(pen, line.x ?? x, line.y, toX, toY, shown.gap);
     }
     pen.setLineDash([]);
+    if (shown.strong)
+        drawStrong(pen, x, shown.strong, toX, toY, shown.gap, colours);
     drawMarks(pen, shown.marks, view, colours);
     drawCursor(pen, frame, view, shown, colours);
 }

@@ -7,9 +7,9 @@
 
 #include <inttypes.h>
 
-enum { SENTENCE_BYTES = FIELD_TEXT_BYTES + 1024, NAME_BYTES = 3 * OIF_INCIDENT_TEXT_BYTES };
+enum { SENTENCE_BYTES = FIELD_TEXT_BYTES + 1024, NAME_BYTES = 4 * OIF_INCIDENT_TEXT_BYTES };
 
-static const char *const phase_words[] = {"begins", "lasts", "ends"};
+static const char *const phase_words[] = {"begins", "grows", "lasts", "ends"};
 
 oif_grade incident_record_grade(double severity)
 {
@@ -41,6 +41,7 @@ static void write_member(const oif_incident_member *member, bool has_times)
     if (member->stream_bytes > 0) {
         output_print(",\"stream\":");
         quoting_write_json(member->stream, member->stream_bytes);
+        output_print(",\"episode\":%" PRIu64, member->episode);
     }
     write_moment("start", member->seconds, has_times);
     write_moment("end", member->end_seconds, has_times);
@@ -84,17 +85,28 @@ static void write_shared(const oif_incidents *incidents, uint64_t number)
 
 /* ---- The sentence ---- */
 
+/* "fleet / rack-2/host-17", without the stream if it has no name. */
+static size_t write_place(const oif_incident_member *member, char text[NAME_BYTES])
+{
+    int bytes = snprintf(
+        text, NAME_BYTES, "%.*s%s%.*s", (int)cut_bytes(member->stream, member->stream_bytes, 64),
+        member->stream, member->stream_bytes > 0 && member->key_bytes > 0 ? " / " : "",
+        (int)cut_bytes(member->key, member->key_bytes, OIF_INCIDENT_TEXT_BYTES), member->key);
+    return bytes > 0 ? (size_t)bytes : 0;
+}
+
 /* "rack-2/host-17: latency" */
 static const char *name_of(const oif_incidents *incidents, uint64_t number, size_t index,
                            char text[NAME_BYTES])
 {
     oif_incident_member member;
     text[0] = '\0';
-    if (oif_incidents_member(incidents, number, index, &member))
-        snprintf(text, NAME_BYTES, "%.*s%s%.*s",
-                 (int)cut_bytes(member.key, member.key_bytes, OIF_INCIDENT_TEXT_BYTES), member.key,
-                 member.key_bytes > 0 && member.column_bytes > 0 ? ": " : "",
-                 (int)member.column_bytes, member.column);
+    if (oif_incidents_member(incidents, number, index, &member)) {
+        const size_t bytes = write_place(&member, text);
+        snprintf(text + bytes, NAME_BYTES - bytes, "%s%.*s",
+                 bytes > 0 && member.column_bytes > 0 ? ": " : "", (int)member.column_bytes,
+                 member.column);
+    }
     if (!*text)
         snprintf(text, NAME_BYTES, "all rows");
     return text;
@@ -112,51 +124,71 @@ static const char *shared_text(const oif_incidents *incidents, uint64_t number,
     return text;
 }
 
-static void write_sentence(const oif_incidents *incidents, const oif_incident_info *info,
-                           incident_phase phase, bool has_times, const char *reason)
+/* "incident 3: rack-2/host-17: latency high 100% since 2026-11-15T19:05:01Z (warning)" */
+static void make_first_sentence(const oif_incident_info *info, const oif_incident_member *member,
+                                const incident_view *view, char text[SENTENCE_BYTES])
 {
-    char text[SENTENCE_BYTES], first[NAME_BYTES], worst[NAME_BYTES], shared[NAME_BYTES],
-        since[WHEN_TEXT_BYTES], until[WHEN_TEXT_BYTES];
+    char place[NAME_BYTES], since[WHEN_TEXT_BYTES];
+    const char *reason = view->reason && *view->reason ? view->reason : "unusual";
+    const size_t bytes = write_place(member, place);
+    snprintf(text, SENTENCE_BYTES, "incident %" PRIu64 ": %s%s%s since %s (%s)", info->number,
+             place, bytes > 0 ? ": " : "", reason,
+             moment_of(info->first_seconds, view->has_times, since),
+             grade_word(incident_record_grade(info->peak_severity)));
+}
+
+static void make_sentence(const oif_incidents *incidents, const oif_incident_info *info,
+                          const incident_view *view, char text[SENTENCE_BYTES])
+{
+    char first[NAME_BYTES], worst[NAME_BYTES], shared[NAME_BYTES], since[WHEN_TEXT_BYTES],
+        until[WHEN_TEXT_BYTES];
+    snprintf(text, SENTENCE_BYTES,
+             "incident %" PRIu64 " %s: %" PRIu64 " %s from %s to %s%s; first %s; worst %s (%s)",
+             info->number, view->phase == INCIDENT_ENDS ? "is over" : phase_words[view->phase],
+             info->members, info->members == 1 ? "episode" : "episodes",
+             moment_of(info->first_seconds, view->has_times, since),
+             moment_of(info->last_seconds, view->has_times, until),
+             shared_text(incidents, info->number, shared),
+             name_of(incidents, info->number, 0, first),
+             name_of(incidents, info->number, info->worst, worst),
+             grade_word(incident_record_grade(info->peak_severity)));
+}
+
+static void write_sentence(const oif_incidents *incidents, const oif_incident_info *info,
+                           const incident_view *view)
+{
+    char text[SENTENCE_BYTES];
     oif_incident_member member;
-    const char *grade = grade_word(incident_record_grade(info->peak_severity));
-    const uint64_t number = info->number;
-    moment_of(info->first_seconds, has_times, since);
-    if (phase == INCIDENT_BEGINS && oif_incidents_member(incidents, number, 0, &member))
-        snprintf(text, sizeof text, "incident %" PRIu64 ": %.*s%s%s since %s (%s)", number,
-                 (int)cut_bytes(member.key, member.key_bytes, OIF_INCIDENT_TEXT_BYTES), member.key,
-                 member.key_bytes > 0 ? ": " : "", reason && *reason ? reason : "unusual", since,
-                 grade);
+    if (view->phase == INCIDENT_BEGINS && oif_incidents_member(incidents, info->number, 0, &member))
+        make_first_sentence(info, &member, view, text);
     else
-        snprintf(text, sizeof text,
-                 "incident %" PRIu64 " %s: %" PRIu64 " %s from %s to %s%s; first %s; worst %s (%s)",
-                 number, phase == INCIDENT_ENDS ? "is over" : "lasts", info->members,
-                 info->members == 1 ? "episode" : "episodes", since,
-                 moment_of(info->last_seconds, has_times, until),
-                 shared_text(incidents, number, shared), name_of(incidents, number, 0, first),
-                 name_of(incidents, number, info->worst, worst), grade);
+        make_sentence(incidents, info, view, text);
     write_json_string("text", text);
 }
 
 /* ---- The record ---- */
 
-void incident_record_write(const oif_incidents *incidents, uint64_t number, incident_phase phase,
-                           bool has_times, const char *reason)
+void incident_record_write(const oif_incidents *incidents, uint64_t number,
+                           const incident_view *view)
 {
+    const bool has_times = view->has_times;
     oif_incident_info info;
     if (!oif_incidents_info(incidents, number, &info))
         return;
-    output_print("{\"incident\":\"%s\",\"id\":%" PRIu64, phase_words[phase], number);
+    output_print("{\"incident\":\"%s\",\"id\":%" PRIu64, phase_words[view->phase], number);
     write_moment("start", info.first_seconds, has_times);
-    write_moment("end", phase == INCIDENT_ENDS ? info.last_seconds : NAN, has_times);
+    write_moment("end", view->phase == INCIDENT_ENDS ? info.last_seconds : NAN, has_times);
     output_print(",\"members\":%" PRIu64 ",\"open\":%" PRIu64 ",\"grade\":\"%s\",\"peak\":%.2f",
                  info.members, info.open, grade_word(incident_record_grade(info.peak_severity)),
                  info.peak_severity);
-    if (phase == INCIDENT_BEGINS)
-        write_json_string("reason", reason);
+    if (view->reason)
+        write_json_string("reason", view->reason);
     write_shared(incidents, number);
-    write_named(incidents, number, "first", 0, has_times);
-    write_named(incidents, number, "worst", info.worst, has_times);
-    write_order(incidents, number, has_times);
-    write_sentence(incidents, &info, phase, has_times, reason);
-    output_print("}\n");
+    if (!view->is_brief) {
+        write_named(incidents, number, "first", 0, has_times);
+        write_named(incidents, number, "worst", info.worst, has_times);
+        write_order(incidents, number, has_times);
+    }
+    write_sentence(incidents, &info, view);
+    output_print("}");
 }

@@ -1,5 +1,6 @@
 #include "line_formats.h"
 
+#include "front/formats/influx.h"
 #include "front/text/quoting.h"
 
 #include <inttypes.h>
@@ -114,7 +115,8 @@ static void begin_field(influx_line *line)
 static bool is_field(const cli_columns *columns, size_t column)
 {
     return !(key_columns_have(&columns->key, column)) &&
-           !(columns->has_time && columns->time_text == column);
+           !(columns->has_time && columns->time_text == column) &&
+           !(columns->has_clock && columns->clock_text == column);
 }
 
 static void write_columns(influx_line *line)
@@ -149,10 +151,24 @@ static void write_added(influx_line *line, const row_verdict *verdict)
     }
 }
 
+/* A row that was a line of Influx is the same line with fields added. */
+static bool extend_line(influx_line *line, const row_verdict *verdict)
+{
+    oif_text time;
+    influx_print_line((oif_text){line->record->text, line->record->text_bytes}, &time);
+    line->has_fields = true;
+    write_added(line, verdict);
+    output_text(time.bytes > 0 ? " " : "");
+    return output_write(time.text, time.bytes) && output_text("\n");
+}
+
 bool influx_write(const row_cells *cells, const char *measurement, const oif_record *record,
                   const row_verdict *verdict)
 {
     influx_line line = {.cells = cells, .measurement = measurement, .record = record};
+    const translator *by = cells->input->translator;
+    if (by && by->format == &format_influx)
+        return extend_line(&line, verdict);
     write_columns(&line);
     write_added(&line, verdict);
     if (!line.has_fields)

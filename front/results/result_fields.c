@@ -108,6 +108,13 @@ static void choose_usual(result_fields *fields, const score_settings *settings)
         fields->chosen[fields->count++] = FIELD_WHY;
 }
 
+/* Whether reasons are asked for, but neither a field nor another output shows them. */
+static bool is_why_forgotten(const result_fields *fields, const score_settings *settings)
+{
+    return settings->explain_top > 0 && !asks_why(fields) &&
+           !is_chosen(fields, FIELD_EPISODE_WHY) && !settings->on_alert && !settings->incidents;
+}
+
 exit_code result_fields_open(result_fields *fields, const cli_settings *settings)
 {
     exit_code code = EXIT_OK;
@@ -118,9 +125,12 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
                               .member = prefix ? prefix : "oif"};
     fields->json_start_bytes =
         (size_t)snprintf(fields->json_start, sizeof fields->json_start, "\"%s\":{", fields->member);
-    if (settings->score.fields)
+    if (settings->score.fields) {
         code = choose(fields, settings->score.fields);
-    else
+        if (code == EXIT_OK && is_why_forgotten(fields, &settings->score))
+            fields->chosen[fields->count++] = FIELD_WHY;
+    }
+    if (!settings->score.fields)
         choose_usual(fields, &settings->score);
     if (fields->top == 0 && (asks_why(fields) || settings->score.watch ||
                              settings->score.on_alert || settings->score.incidents))

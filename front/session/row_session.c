@@ -12,7 +12,7 @@ session_row row_session_read(const row_session *session, const oif_record *recor
     if (columns->has_key && session->times->has_rates)
         stream_clock_set_key(session->times, row.key);
     row.seconds =
-        stream_clock_read(session->times, record->texts[columns->time_text], record->line);
+        stream_clock_read(session->times, columns_time(session->columns, record), record->line);
     return row;
 }
 

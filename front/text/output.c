@@ -306,11 +306,20 @@ static void capture_complaint(const char *message, const char *remedy,
              (int)cut_bytes(escaped, strlen(escaped), REMEDY_BYTES - 1), escaped);
 }
 
+static bool are_notes_silent;
+
+void output_silence_notes(void)
+{
+    are_notes_silent = true;
+}
+
 static void print_message(const complaint_reason *reason, bool is_note, const char *format,
                           va_list arguments)
 {
     enum { TEXT_BYTES = 1 << 13 };
     char text[TEXT_BYTES], escaped[TEXT_BYTES * (ESCAPE_BYTES - 1)];
+    if (is_note && are_notes_silent && !captured.is_on)
+        return;
     const bool is_for_service = captured.is_on && captured.is_for_service;
     const char *remedy = is_for_service ? reason->service : reason->shell;
     output_flush();

@@ -106,6 +106,9 @@ void messages_capture(void);
 void messages_capture_for_service(void);
 char *messages_captured(complaint *first);
 
+/* From now on notes are not printed; complaints are. */
+void output_silence_notes(void);
+
 /* While a live view covers the terminal, messages are held back, and the view can show the
  * latest one: NULL if there is none. Releasing them prints them. */
 void output_hold_messages(void);

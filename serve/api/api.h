@@ -8,6 +8,7 @@ bool api_readyz(api_call *call, problem *why);
 bool api_metrics(api_call *call, problem *why);
 bool api_root(api_call *call, problem *why);
 bool api_now(api_call *call, problem *why);
+bool api_incidents(api_call *call, problem *why);
 bool api_events(api_call *call, problem *why);
 
 bool api_list_streams(api_call *call, problem *why);
@@ -18,6 +19,12 @@ bool api_delete_stream(api_call *call, problem *why);
 
 bool api_post_rows(api_call *call, problem *why);
 bool api_post_explain(api_call *call, problem *why);
+
+bool api_get_feedback(api_call *call, problem *why);
+bool api_post_feedback(api_call *call, problem *why);
+bool api_post_rule(api_call *call, problem *why);
+bool api_acknowledge(api_call *call, problem *why);
+bool api_delete_rule(api_call *call, problem *why);
 
 bool api_get_keys(api_call *call, problem *why);
 bool api_delete_key(api_call *call, problem *why);

@@ -75,6 +75,7 @@ bool api_get_points(api_call *call, problem *why)
     take_key(call->asked, &query.key, &query.key_bytes);
     return api_find_stream(call, why) && take_limit(call->asked, POINTS_MAX, &query.limit, why) &&
            request_time(call->asked, "since", &query.since, why) &&
+           request_flag(call->asked, "expected", &query.wants_expected, why) &&
            stream_write_points(call->one, &query, why);
 }
 
@@ -110,6 +111,21 @@ bool api_get_episodes(api_call *call, problem *why)
 bool api_get_alerts(api_call *call, problem *why)
 {
     return list_events(call, stream_write_alerts, why);
+}
+
+/* ---- Incidents ---- */
+
+bool api_incidents(api_call *call, problem *why)
+{
+    incidents_query query = {.since = NAN};
+    const request *asked = call->asked;
+    if (!api_find_streams(call, why) || !take_limit(asked, LIST_MAX, &query.limit, why) ||
+        !request_count(asked, "id", UINT64_C(1) << 53, &query.number, why) ||
+        !request_time(asked, "since", &query.since, why) ||
+        !request_flag(asked, "open", &query.only_open, why))
+        return false;
+    return incident_list_write(streams_incidents(call->all), &query) ||
+           problem_set(why, 404, NULL, "there is no such incident, or it is too old");
 }
 
 /* ---- Live ---- */

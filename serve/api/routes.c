@@ -9,6 +9,7 @@
 enum {
     SMALL_BODY_BYTES = 1 << 16,
     FORM_BODY_BYTES = 1 << 18, /* the longest key has 64 KB, and every byte may be %XX */
+    JSON_BODY_BYTES = 1 << 19, /* the same, as \uXXXX */
     ALLOW_BYTES = 64
 };
 
@@ -23,6 +24,7 @@ static const route routes[] = {
     {"GET", "/api/v1/openapi.json", ACCESS_NONE, page_file, "", BODY_NONE},
     {"GET", "/api/v1", ACCESS_READ, api_root, "", BODY_NONE},
     {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
+    {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "id open since limit", BODY_NONE},
     {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
@@ -32,10 +34,15 @@ static const route routes[] = {
     {"POST", STREAM "/rows", ACCESS_WRITE, api_post_rows, "first_row answer durable create",
      BODY_ROWS},
     {"POST", STREAM "/explain", ACCESS_READ, api_post_explain, "key", BODY_SMALL},
+    {"GET", STREAM "/feedback", ACCESS_READ, api_get_feedback, "", BODY_NONE},
+    {"POST", STREAM "/feedback", ACCESS_WRITE, api_post_feedback, "", BODY_JSON},
+    {"POST", STREAM "/rules", ACCESS_WRITE, api_post_rule, "try", BODY_SMALL},
+    {"DELETE", STREAM "/rules", ACCESS_WRITE, api_delete_rule, "number", BODY_SMALL},
+    {"POST", STREAM "/acknowledge", ACCESS_WRITE, api_acknowledge, "", BODY_JSON},
     {"GET", STREAM "/keys", ACCESS_READ, api_get_keys, "order find limit offset", BODY_NONE},
     {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_FORM},
-    {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since", BODY_NONE},
-    {"POST", STREAM "/points", ACCESS_READ, api_get_points, "key limit since", BODY_FORM},
+    {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_NONE},
+    {"POST", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_FORM},
     {"GET", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_NONE},
     {"POST", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_FORM},
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
@@ -143,6 +150,7 @@ size_t route_body_limit(const app *served, const route *found)
 {
     return found->body == BODY_ROWS   ? served->max_body_bytes
            : found->body == BODY_FORM ? FORM_BODY_BYTES
+           : found->body == BODY_JSON ? JSON_BODY_BYTES
                                       : SMALL_BODY_BYTES;
 }
 

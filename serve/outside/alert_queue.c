@@ -235,6 +235,9 @@ static void write_labels(const alert_queue *queue, const alert *a, oif_grade gra
         write_json_string("key", key);
     if (*column)
         write_json_string("column", column);
+    const json_t *incident = json_object_get(a->episode, "incident");
+    if (json_is_integer(incident))
+        output_print(",\"incident\":\"%" JSON_INTEGER_FORMAT "\"", json_integer_value(incident));
     json_object_foreach(queue->options.labels, name, value) {
         write_json_string(name, json_string_value(value));
     }

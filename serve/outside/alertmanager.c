@@ -2,13 +2,12 @@
 
 #include "alert_queue.h"
 #include "front/text/clock.h"
-#include "front/text/cut.h"
 #include "front/text/durations.h"
 #include "front/text/output.h"
 #include "front/text/quoting.h"
 #include "front/text/write_json.h"
+#include "poster.h"
 #include "serve/base/background.h"
-#include "serve/http/http_client.h"
 #include "serve/stream/stream.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EPISODES_MAX = 20000, ALERTS_PER_POST = 256, PAUSE_SECONDS_MAX = 60 };
+enum { EPISODES_MAX = 20000, ALERTS_PER_POST = 256 };
 
 static const double look_seconds = 0.2, list_seconds_max = 15;
 static const double silence_seconds_max = 86400;
@@ -25,15 +24,13 @@ static const double post_seconds_max = 10, last_post_seconds_max = 2;
 struct alertmanager {
     const alertmanager_config *config;
     streams *all;
-    http_client *client;
+    poster *to;
     alert_queue *queue;
     background beside;
 
     /* Used only by the thread. */
-    uint64_t cursor;      /* in the feed */
-    double list_at;       /* when open episodes are listed again */
-    double not_before;    /* when to retry after a failure */
-    double pause_seconds; /* before the retry */
+    uint64_t cursor; /* in the feed */
+    double list_at;  /* when open episodes are listed again */
 
     pthread_mutex_t lock; /* protects what follows */
     alertmanager_figures figures;
@@ -140,48 +137,11 @@ static void list_what_is_open(alertmanager *sender)
 
 /* ---- Sending ---- */
 
-/* Whether the alerts themselves are at fault: a retry would not help. */
-static bool is_refused(const http_answer *answer)
-{
-    return answer->status == 400 || answer->status == 413 || answer->status == 422;
-}
-
-static void report_failure(alertmanager *sender, const http_answer *answer)
-{
-    char host[HTTP_HOST_BYTES];
-    http_host_text(sender->config->url, host);
-    const char *body = answer->body ? answer->body : "";
-    if (answer->status > 0)
-        note("Alertmanager %s: answers %ld: %.*s; alerts wait and are tried again", host,
-             answer->status, (int)cut_bytes(body, strlen(body), 200), body);
-    else
-        note("Alertmanager %s: %s; alerts wait and are tried again", host, answer->message);
-}
-
-static void count_post(alertmanager *sender, size_t alerts, bool is_taken,
-                       const http_answer *answer)
+static void count_alerts(alertmanager *sender, size_t alerts)
 {
     pthread_mutex_lock(&sender->lock);
-    bool was_failing = sender->figures.is_failing;
-    sender->figures.posts++;
-    sender->figures.failures += !is_taken;
-    sender->figures.alerts += is_taken ? alerts : 0;
-    sender->figures.is_failing = !is_taken;
+    sender->figures.alerts += alerts;
     pthread_mutex_unlock(&sender->lock);
-    char host[HTTP_HOST_BYTES];
-    if (!is_taken && !was_failing)
-        report_failure(sender, answer);
-    if (is_taken && was_failing)
-        note("Alertmanager %s: takes alerts again", http_host_text(sender->config->url, host));
-}
-
-static void pause_longer(alertmanager *sender)
-{
-    double longer = 2 * sender->pause_seconds;
-    sender->pause_seconds = longer < 1                   ? 1
-                            : longer > PAUSE_SECONDS_MAX ? PAUSE_SECONDS_MAX
-                                                         : longer;
-    sender->not_before = clock_seconds() + sender->pause_seconds;
 }
 
 /* Returns whether more may follow at once. */
@@ -197,21 +157,13 @@ static bool post(alertmanager *sender, double timeout_seconds)
         free(body);
         return false;
     }
-    http_answer answer;
-    bool is_taken = http_client_post(sender->client, "/api/v2/alerts", "application/json", body,
-                                     bytes, timeout_seconds, &answer) &&
-                    answer.status / 100 == 2;
+    const post_result result = poster_send(sender->to, body, bytes, timeout_seconds);
     free(body);
-    if (!atomic_load(&sender->beside.is_stopped))
-        count_post(sender, count, is_taken, &answer);
-    if (is_taken || is_refused(&answer))
+    if (result == POST_TAKEN)
+        count_alerts(sender, count);
+    if (result != POST_FAILED)
         alert_queue_sent(sender->queue, clock);
-    http_answer_close(&answer);
-    if (is_taken)
-        sender->pause_seconds = 0;
-    else
-        pause_longer(sender);
-    return is_taken;
+    return result == POST_TAKEN;
 }
 
 /* ---- The thread ---- */
@@ -232,13 +184,15 @@ static void *run(void *context)
         take_events(sender);
         if (clock_seconds() >= sender->list_at)
             list_what_is_open(sender);
-        while (clock_seconds() >= sender->not_before && post(sender, post_seconds_max))
+        while (poster_may_send(sender->to) && post(sender, post_seconds_max))
             continue;
         count_waiting(sender);
     } while (background_wait(&sender->beside, look_seconds));
+    poster_figures sent;
+    poster_get_figures(sender->to, &sent);
     atomic_store(&sender->beside.is_stopped, false);
     take_events(sender);
-    if (!sender->figures.is_failing && alert_queue_waiting(sender->queue) > 0)
+    if (!sent.is_failing && alert_queue_waiting(sender->queue) > 0)
         post(sender, last_post_seconds_max);
     return NULL;
 }
@@ -247,7 +201,7 @@ static void *run(void *context)
 
 static void close_sender(alertmanager *sender)
 {
-    http_client_free(sender->client);
+    poster_free(sender->to);
     alert_queue_free(sender->queue);
     pthread_mutex_destroy(&sender->lock);
     free(sender);
@@ -264,14 +218,19 @@ bool alertmanager_start(const alertmanager_config *config, const char *page_url,
     sender->all = all;
     sender->cursor = feed_latest(streams_feed(all));
     pthread_mutex_init(&sender->lock, NULL);
-    sender->client = http_client_new(config->url, config->token_file, &sender->beside.is_stopped);
+    sender->to = poster_new(&(poster_options){.name = "Alertmanager",
+                                              .what = "alerts",
+                                              .url = config->url,
+                                              .path = "/api/v2/alerts",
+                                              .token_file = config->token_file,
+                                              .beside = &sender->beside});
     sender->queue = alert_queue_new(&(alert_queue_options){.episodes_max = EPISODES_MAX,
                                                            .resend_seconds = config->resend_seconds,
                                                            .labels = config->labels,
                                                            .min_grade = config->min_grade,
                                                            .page_url = page_url});
     int failure =
-        sender->client && sender->queue ? background_start(&sender->beside, run, sender) : ENOMEM;
+        sender->to && sender->queue ? background_start(&sender->beside, run, sender) : ENOMEM;
     if (failure == 0) {
         *started = sender;
         return true;
@@ -294,4 +253,9 @@ void alertmanager_get_figures(alertmanager *sender, alertmanager_figures *figure
     pthread_mutex_lock(&sender->lock);
     *figures = sender->figures;
     pthread_mutex_unlock(&sender->lock);
+    poster_figures sent;
+    poster_get_figures(sender->to, &sent);
+    figures->posts = sent.posts;
+    figures->failures = sent.failures;
+    figures->is_failing = sent.is_failing;
 }

@@ -244,7 +244,7 @@ static const member alertmanager_members[] = {
 
 static bool check_labels(reading *r, json_t *labels)
 {
-    static const char *const ours[] = {"stream", "key", "column", "severity"};
+    static const char *const ours[] = {"stream", "key", "column", "severity", "incident"};
     const char *name;
     json_t *value;
     json_object_foreach(labels, name, value) {
@@ -276,6 +276,20 @@ static bool read_alertmanager(reading *r, json_t *object)
            (!alertmanager->url || check_url(r, "alertmanager", alertmanager->url)) &&
            (!alertmanager->min_grade || check_grade(r, alertmanager->min_grade)) &&
            check_labels(r, alertmanager->labels);
+}
+
+/* ---- Webhook ---- */
+
+static const member webhook_members[] = {
+    {"url", MEMBER_TEXT, offsetof(webhook_config, url), true},
+    {"token_file", MEMBER_TEXT, offsetof(webhook_config, token_file), false},
+};
+
+static bool read_webhook(reading *r, json_t *object)
+{
+    webhook_config *webhook = &r->config->webhook;
+    return read_members(r, "webhook", object, webhook_members, COUNT(webhook_members), webhook) &&
+           check_url(r, "webhook", webhook->url);
 }
 
 /* ---- Prometheus ---- */
@@ -420,6 +434,8 @@ static bool read_member(reading *r, const char *name, json_t *value)
         return read_streams(r, value);
     if (strcmp(name, "alertmanager") == 0)
         return read_alertmanager(r, value);
+    if (strcmp(name, "webhook") == 0)
+        return read_webhook(r, value);
     if (strcmp(name, "prometheus") == 0)
         return read_prometheus(r, value);
     if (strcmp(name, "limits") == 0)

@@ -5,12 +5,13 @@
  *       "limits": {"max-body": "64M"},
  *       "streams": [{"name": "pumps", "settings": {"key": "pump", "time": "ts"}}],
  *       "alertmanager": {"url": "http://127.0.0.1:9093", "labels": {"team": "infra"}},
+ *       "webhook": {"url": "https://example.com/hook"},
  *       "prometheus": {"url": "http://127.0.0.1:9090", "step": "15s", "streams": [
  *         {"name": "hosts", "key": ["instance"], "queries": {"load": "node_load1"}}]}
  *     }
  *
- * Everything except streams, Alertmanager and Prometheus is an option of `oif serve` without its
- * dashes, which is set and checked as on the command line. */
+ * Everything except streams, Alertmanager, webhook and Prometheus is an option of `oif serve`
+ * without its dashes, which is set and checked as on the command line. */
 #ifndef OIF_SERVE_CONFIG_H
 #define OIF_SERVE_CONFIG_H
 
@@ -33,6 +34,11 @@ typedef struct alertmanager_config {
     const char *min_grade; /* of the episodes to send; NULL: all */
 } alertmanager_config;
 
+typedef struct webhook_config {
+    const char *url;        /* NULL: no webhook */
+    const char *token_file; /* NULL: none */
+} webhook_config;
+
 /* A stream whose rows are answers of Prometheus. */
 typedef struct pull_config {
     stream_config stream; /* with settings derived from the queries */
@@ -54,6 +60,7 @@ typedef struct server_config {
     stream_config *streams;
     size_t stream_count;
     alertmanager_config alertmanager;
+    webhook_config webhook;
     prometheus_config prometheus;
 } server_config;
 

@@ -291,6 +291,15 @@ static void write_latency(const collected *all)
     write_histogram("oif_batch_seconds", counts, stream_latency_bounds, LATENCY_BUCKETS, seconds);
 }
 
+static void write_incidents(streams *all)
+{
+    incident_figures figures;
+    incident_list_get_figures(streams_incidents(all), &figures);
+    prometheus_single("oif_incidents_open", "gauge", "Incidents that last.", (double)figures.open);
+    prometheus_single("oif_incidents_total", "counter", "Incidents that began.",
+                      (double)figures.total);
+}
+
 static void write_streams(const collected *all)
 {
     prometheus_single("oif_streams", "gauge", "Streams.", (double)all->count);
@@ -321,6 +330,26 @@ static void write_alertmanager(alertmanager *sender)
     prometheus_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
                       (double)figures.waiting);
     prometheus_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
+                      !figures.is_failing);
+}
+
+static void write_webhook(webhook *hook)
+{
+    webhook_figures figures;
+    webhook_get_figures(hook, &figures);
+    prometheus_single("oif_webhook_posts_total", "counter", "Requests to the webhook.",
+                      (double)figures.posts);
+    prometheus_single("oif_webhook_failures_total", "counter",
+                      "Requests to the webhook without success.", (double)figures.failures);
+    prometheus_single("oif_webhook_records_total", "counter",
+                      "Begins and ends of incidents that the webhook took.",
+                      (double)figures.records);
+    prometheus_single("oif_webhook_dropped_total", "counter",
+                      "Begins and ends that were refused, tried too often or had no room.",
+                      (double)figures.dropped);
+    prometheus_single("oif_webhook_queue", "gauge", "Begins and ends that wait to be sent.",
+                      (double)figures.waiting);
+    prometheus_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
                       !figures.is_failing);
 }
 
@@ -416,11 +445,14 @@ bool exposition_write(const exposition_sources *sources, request_figures *reques
         streams_each(sources->all, take_stream, &all);
         if (!all.is_short)
             write_streams(&all);
+        write_incidents(sources->all);
     }
     bool is_whole = !all.is_short;
     close_collected(&all);
     if (sources->sender)
         write_alertmanager(sources->sender);
+    if (sources->hook)
+        write_webhook(sources->hook);
     if (sources->puller)
         write_pulls(sources->puller);
     write_requests(requests);

@@ -7,6 +7,7 @@
 #include "prometheus_pull.h"
 #include "serve/http/request_figures.h"
 #include "serve/stream/streams.h"
+#include "webhook.h"
 
 enum { EXPOSITION_KEYS_INITIALLY = 100 };
 #define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -14,6 +15,7 @@ enum { EXPOSITION_KEYS_INITIALLY = 100 };
 typedef struct exposition_sources {
     streams *all;         /* NULL while loading */
     alertmanager *sender; /* NULL: none */
+    webhook *hook;        /* NULL: none */
     pull *puller;         /* NULL: none */
     size_t keys_max;      /* of each stream with their own series: the worst ones */
 } exposition_sources;

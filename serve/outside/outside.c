@@ -62,6 +62,8 @@ static bool start_threads(outside *others, const configured *both, streams *all,
     if (config->alertmanager.url &&
         !alertmanager_start(&config->alertmanager, others->page_url, all, &sources->sender, why))
         return false;
+    if (config->webhook.url && !webhook_start(&config->webhook, all, &sources->hook, why))
+        return false;
     return config->prometheus.stream_count == 0 ||
            pull_start(&config->prometheus, all, &sources->puller, why);
 }
@@ -97,6 +99,7 @@ void outside_stop(outside *others)
         return;
     pull_stop(others->sources.puller);
     alertmanager_stop(others->sources.sender); /* it may still send the alerts of the last rows */
+    webhook_stop(others->sources.hook);
     free(others->page_url);
     free(others);
 }

@@ -1,8 +1,9 @@
 // The chosen key: its state in words, its score with threshold and episodes, its columns with the
 // reason's first, and the same as tables.
 import { ask, path } from "./server.js";
-import { axisOf, draw, indexAt, readColours } from "./chart.js";
+import { axisOf, draw, indexAt, rangeWithBand, readColours } from "./chart.js";
 import { $, el, fill, setGrade, setText, show } from "./dom.js";
+import { showEpisode } from "./feedback.js";
 import * as format from "./format.js";
 
 const COLUMNS_AT_FIRST = 12, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 20, ALERTS = 100;
@@ -18,12 +19,15 @@ const isSame = wanted => of.stream === wanted.stream && of.key === wanted.key &&
 // Only the rows since the last one, if their times say which.
 function pointsQuery(wanted) {
     const last = isSame(wanted) && points?.rows.length ? points.times[points.times.length - 1] : null;
-    return { key: wanted.key, limit: wanted.limit, since: last };
+    return { key: wanted.key, limit: wanted.limit, since: last, expected: true };
 }
 
 function append(list, more, from, limit) {
     return list.concat(more.slice(from)).slice(-limit);
 }
+
+// The server leaves out columns of which it expected nothing.
+const bandOf = ({ expected }, name, length) => expected[name] ?? Array(length).fill(null);
 
 function merge(fresh, limit) {
     const last = points.rows[points.rows.length - 1], from = fresh.rows.findIndex(row => row > last);
@@ -34,8 +38,11 @@ function merge(fresh, limit) {
     if (from >= 0)
         for (const name of ["rows", "times", "scores", "thresholds", "grades"])
             points[name] = append(points[name], fresh[name], from, limit);
-    for (const name of from >= 0 ? names : [])
+    for (const name of from >= 0 ? names : []) {
+        const before = points.values[name].length;
         points.values[name] = append(points.values[name], fresh.values[name], from, limit);
+        points.expected[name] = append(bandOf(points, name, before), bandOf(fresh, name, fresh.rows.length), from, limit);
+    }
     return true;
 }
 
@@ -75,6 +82,7 @@ export function clearDetail() {
     for (const id of ["score-figure", "columns", "episodes", "table"])
         show($(id), false);
     setText($("state"), "");
+    showEpisode({}, null);
 }
 
 // ---- Words ----
@@ -108,6 +116,11 @@ function renderState() {
         return setText(state, "No rows of this key are kept.");
     if (points.thresholds[last] == null)
         return setText(state, "◌ Learning: there is no threshold yet, so no row can be anomalous.");
+    const ended = episodes[0], what = ended && format.short(format.reason(ended));
+    if (ended?.closed && points.grades[last] > 0)
+        return setText(state, `◌ ${what}: closed by ${format.short(ended.acknowledged?.by ?? "", 200)}, but its rows are still anomalous.`);
+    if (ended?.ended_by === "silence" && points.rows[last] === ended.last_row)
+        return setText(state, `◌ No rows since ${format.time(ended.last_seen)}. The last episode, ${what}, ended for lack of rows.`);
     setText(state, episodes.length ? `✓ Normal. The last episode: ${format.short(format.reason(episodes[0]))}, ended ${
         episodes[0].ended == null ? `at row ${format.count(episodes[0].last_row)}` : format.time(episodes[0].ended)}.`
         : "✓ Normal. No episode so far.");
@@ -129,6 +142,10 @@ function describeScores() {
            `Highest ${format.score(scores[top])} at ${place(top)}. ${format.count(points.spans.length)} episodes.`;
 }
 
+// "expected 90 to 140"; "" if nothing was.
+const endsText = ends => ends ? `expected ${ends.map(format.number).join(" to ")}` : "";
+const expectedText = (name, i) => endsText(points.expected[name]?.[i]);
+
 function describeColumn(name, values) {
     let low = Infinity, high = -Infinity;
     for (const value of values)
@@ -136,8 +153,9 @@ function describeColumn(name, values) {
             if (value < low) low = value;
             if (value > high) high = value;
         }
+    const last = values.length - 1, expected = expectedText(name, last);
     const range = low > high ? "no numbers" : `from ${format.number(low)} to ${format.number(high)}`;
-    return `Column ${format.short(name)}: ${range}, latest ${format.number(values[values.length - 1])}.`;
+    return `Column ${format.short(name)}: ${range}, latest ${format.number(values[last])}${expected && `, ${expected}`}.`;
 }
 
 function renderReadout() {
@@ -148,8 +166,10 @@ function renderReadout() {
     slider.max = points.rows.length - 1;
     slider.value = i;
     slider.setAttribute("aria-valuetext", `${place(i)}, ${words}`);
-    for (const tile of tiles)
+    for (const tile of tiles) {
         setText(tile.value, format.number(points.values[tile.name]?.[i]));
+        setText(tile.expected, expectedText(tile.name, i) || (tile.shown.band ? "expected –" : ""));
+    }
 }
 
 // ---- Charts ----
@@ -184,7 +204,15 @@ function drawAll() {
     draw($("score-chart"), { ...common, marks: points.marks, lines: [{ y: points.scores }, { y: points.thresholds, dashed: true }] }, colours);
     for (const tile of tiles)
         if (points.values[tile.name])
-            draw(tile.canvas, { ...common, marks: [], lines: [{ y: points.values[tile.name] }] }, colours);
+            draw(tile.canvas, { ...common, ...tile.shown }, colours);
+}
+
+// The values of a column, those that are the reason of an alert again, and what was expected.
+function columnChart(name) {
+    const y = points.values[name], band = points.expected[name];
+    const rows = new Set(alerts.filter(({ reasons }) => reasons?.some(({ column }) => column === name)).map(({ row }) => row));
+    const strong = y.map((value, i) => rows.has(points.rows[i]) ? value : null);
+    return { band, strong, range: band && rangeWithBand(y, band), marks: [], lines: [{ y }] };
 }
 
 export function redraw() {
@@ -232,7 +260,7 @@ function columnOrder(reasons) {
 
 function makeTile() {
     const tile = el("figure", { className: "card tile" },
-                    el("figcaption", {}, el("h4"), el("span", { className: "because" }), el("span", { className: "value" })),
+                    el("figcaption", {}, el("h4"), el("span", { className: "value" }), el("span", { className: "because" }), el("span", { className: "expected" })),
                     el("canvas"));
     const canvas = tile.lastChild;
     canvas.setAttribute("role", "img");
@@ -240,14 +268,15 @@ function makeTile() {
     return tile;
 }
 
-// "▼ low 61% of the reason, expected 4 to 5": the server's words without the name of the column, which is the title.
+// "▼ low 61% of the reason, expected 4 to 5": the server's words without the name of the column, which is the title, and
+// without what was expected if that is still so: it is below.
 function becauseText(reason, isLong) {
     if (!reason)
         return "";
     const share = reason.share == null ? "" : ` ${Math.round(100 * reason.share)}%`;
     const words = reason.text?.startsWith(`${reason.column} `) ? reason.text.slice(reason.column.length + 1)
         : `${reason.direction ?? ""}${share}`;
-    const expected = reason.expected ? `, expected ${reason.expected.map(format.number).join(" to ")}` : "";
+    const then = endsText(reason.expected), expected = then === expectedText(reason.column, points.rows.length - 1) || !then ? "" : `, ${then}`;
     return `${SIGNS[reason.direction] ?? "◆"} ${format.short(words)}${isLong ? " of the reason" : ""}${expected}`;
 }
 
@@ -257,13 +286,14 @@ function renderColumns() {
     const byName = new Map(reasons.map(reason => [reason.column, reason]));
     tiles = [];
     fill($("column-charts"), names, makeTile, (tile, name, i) => {
-        const [title, because, value] = tile.firstChild.children, reason = byName.get(name);
+        const [title, value, because, expected] = tile.firstChild.children, reason = byName.get(name);
         setText(title, format.short(name));
         setText(because, becauseText(reason, i === 0));
         tile.dataset.reason = Boolean(reason);
         tile.lastChild.setAttribute("aria-label", describeColumn(name, points.values[name]));
-        tiles.push({ name, value, canvas: tile.lastChild });
+        tiles.push({ name, value, expected, canvas: tile.lastChild, shown: columnChart(name) });
     });
+    show($("band-legend"), tiles.some(({ shown }) => shown.band));
     const when = episode && (episode.began == null ? `row ${format.count(episode.first_row)}` : format.time(episode.began));
     setText($("why"), episode ? `${episode === openOne() ? "Why now" : `Why at ${when}`}: ${reasons.map(reason =>
         reason.text || `${reason.column} ${reason.direction ?? ""}`).map(text => format.short(text)).join("; ") || "several columns together"}` : "");
@@ -327,6 +357,7 @@ function renderDetail() {
     show($("score-figure"), hasRows);
     show($("table"), hasRows);
     renderState();
+    showEpisode(of, currentEpisode() ?? null);
     renderEpisodes();
     if (!hasRows)
         return show($("columns"), false);

@@ -1,12 +1,13 @@
-// What is wrong now: the open episodes of all streams, the worst first, or since when all is quiet.
+// What is wrong now: the incidents of all streams, the worst first, or since when all is quiet.
 import { ask, path } from "./server.js";
 import { $, el, fill, isBusy, keepOrder, setGrade, setText } from "./dom.js";
 import * as format from "./format.js";
+import { openIncidents, renderEnded, renderMany } from "./incidents.js";
 
 const SHOWN = 50, STREAMS_ASKED = 20;
 const nameOf = episode => JSON.stringify([episode.stream, episode.key, episode.number]);
 
-let shown = [], known = null, quiet = { of: -1, text: "" };
+let shown = [], wrong = [], known = null, quiet = { of: -1, text: "" };
 
 export const openEpisodes = () => shown;
 
@@ -17,33 +18,51 @@ function makeRow() {
                            el("span", { className: "where" })));
 }
 
+// One line for an incident of one episode; one that opens for an incident of several.
 export function renderNow(now, chosen, onChoose) {
-    const total = now.open ?? now.episodes.length;
-    const episodes = now.episodes.slice(0, SHOWN), list = $("now-list");
-    const isSame = shown.length === episodes.length;
-    shown = isSame && isBusy(list) ? keepOrder(shown, episodes, nameOf) : episodes;
-    fill(list, shown, makeRow, (row, episode) => {
+    const incidents = openIncidents(now.episodes), list = $("now-list");
+    const isSame = wrong.length === incidents.length;
+    shown = now.episodes.slice(0, SHOWN);
+    wrong = isSame && isBusy(list) ? keepOrder(wrong, incidents, one => one.id) : incidents;
+    const choose = { chosen, onChoose, isMany: now.streams.length > 1, episodes: now.episodes };
+    fill(list, wrong.slice(0, SHOWN), makeRow, (row, incident) => {
         const button = row.firstChild, [badge, what, where] = button.children;
-        setGrade(badge, episode.grade);
-        setText(what.firstChild, format.short(format.reason(episode)));
-        setText(what.lastChild, ` ${format.since(episode)}`);
-        const streams = now.streams.length > 1 ? episode.stream : "";
-        setText(where, [streams, format.short(episode.key ?? "", 60)].filter(Boolean).join(" / "));
-        button.onclick = () => onChoose(episode);
-        button.setAttribute("aria-current", episode.stream === chosen.stream && (episode.key ?? null) === chosen.key);
+        setGrade(badge, incident.grade);
+        if (incident.members === 1 && incident.episode)
+            renderOne(button, what, where, incident.episode, choose);
+        else
+            renderMany(row, what, where, incident, choose);
     });
-    renderTitle(now, total);
+    renderEnded(onChoose);
+    renderTitle(now, wrong.length);
     announce(now.episodes);
+}
+
+function renderOne(button, what, where, episode, { chosen, onChoose, isMany }) {
+    setText(what.firstChild, format.short(format.reason(episode)));
+    setText(what.lastChild, ` ${format.since(episode)}`);
+    setText(where, [isMany ? episode.stream : "", format.short(episode.key ?? "", 60)].filter(Boolean).join(" / "));
+    button.onclick = () => onChoose(episode);
+    button.removeAttribute("aria-expanded");
+    button.setAttribute("aria-current", episode.stream === chosen.stream && (episode.key ?? null) === chosen.key);
+    button.parentNode.querySelector(".members")?.remove();
 }
 
 function renderTitle(now, total) {
     const isQuiet = total === 0;
     $("now").dataset.state = isQuiet ? (now.streams.length ? "quiet" : "wait") : "wrong";
-    setText($("now-title"), isQuiet ? (now.streams.length ? "All quiet" : "Nothing is watched yet") : `${format.count(total)} open ${total === 1 ? "episode" : "episodes"}`);
-    setText($("now-note"), isQuiet ? quiet.text : total > shown.length ? `the worst ${shown.length} are shown` : "worst first");
+    setText($("now-title"), isQuiet ? (now.streams.length ? "All quiet" : "Nothing is watched yet") : `${format.count(total)} open ${total === 1 ? "incident" : "incidents"}`);
+    setText($("now-note"), isQuiet ? quiet.text : openText(now, total));
     document.title = isQuiet ? "oif: all quiet" : `(${total}) oif: ${format.short(format.reason(now.episodes[0] ?? {}), 40)}`;
     if (isQuiet)
         findQuiet(now);
+}
+
+// "7 open episodes, worst first"
+function openText(now, total) {
+    const open = now.open ?? now.episodes.length;
+    const episodes = open === total ? "" : `${format.count(open)} open episodes, `;
+    return episodes + (total > SHOWN ? `the worst ${SHOWN} are shown` : "worst first");
 }
 
 // Since when: the end of the latest episode. Asked again only when there was another episode.

@@ -5,8 +5,10 @@
 import { ask, listen, path } from "./server.js";
 import { chooseEpisode, clearDetail, loadDetail, recolour, renderAgain, startDetail } from "./detail.js";
 import { $, el, fill, paced, setText, show } from "./dom.js";
+import { renderRules, startFeedback } from "./feedback.js";
 import * as format from "./format.js";
 import { loadKeys, renderKeys, shownKeys, turnPage } from "./keys.js";
+import { loadIncidents } from "./incidents.js";
 import { forgetTexts, openEpisodes, renderNow } from "./now.js";
 import { namesListed, startUpload } from "./upload.js";
 
@@ -60,7 +62,7 @@ const guarded = run => async (...given) => {
 // ---- Loading ----
 
 const loadNow = guarded(async () => {
-    now = await ask(`/api/v1/now?limit=${OPEN_ASKED}`);
+    [now] = await Promise.all([ask(`/api/v1/now?limit=${OPEN_ASKED}`), loadIncidents()]);
     namesListed(streamNames());
     if (!streamOf(chosen.stream))
         await chooseFirst();
@@ -112,6 +114,8 @@ function everythingSoon() {
 function onEvent(kind, data) {
     if (kind === "lost")
         return everythingSoon();
+    if (kind === "incident")
+        return nowSoon();
     nowSoon();
     if (data.stream === chosen.stream || data.name === chosen.stream) {
         listSoon();
@@ -211,6 +215,7 @@ function renderChosen() {
     if ($("detail-title").textContent !== parts.map(part => part.textContent ?? part).join(""))
         $("detail-title").replaceChildren(...parts);
     renderFigures(stream);
+    renderRules(stream);
     show($("keys"), stream.key != null);
     show($("forget"), mayWrite() && chosen.key != null);
     show($("remove"), mayWrite());
@@ -412,6 +417,7 @@ const start = guarded(async () => {
 
 startControls();
 startDetail();
+startFeedback({ mayWrite, remembered, remember, choose: chooseEpisode, onChange: everythingSoon });
 startUpload({
     mayWrite,
     streamNames,

@@ -49,7 +49,7 @@ export function path(name, rest = "", parameters = {}) {
 
 // ---- Events ----
 
-const KINDS = ["episode", "alert", "silence", "stream", "lost"];
+const KINDS = ["episode", "alert", "silence", "incident", "stream", "lost"];
 
 // The browser reconnects by itself after a broken connection but not after an answer such as 503,
 // so that is done here. A hidden page gives its connection back: a browser has six per server.

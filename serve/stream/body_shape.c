@@ -76,6 +76,8 @@ bool body_shape_take(body_shape *shape, const cli_input *input)
                *time = input->columns.time_name;
     if (time && !shape->time && !(shape->time = strdup(time)))
         return false;
+    if (shape->day_order == OIF_DAY_ORDER_AUTO)
+        shape->day_order = input->columns.time_format.day_order;
     if (input->format == OIF_FORMAT_CSV && !shape->header && shape->fields == 0) {
         shape->delimiter = oif_reader_delimiter(input->reader);
         shape->has_crlf = strlen(input->source.line_end) == 2;
@@ -207,12 +209,12 @@ static bool names_from_json(const json_t *saved, shape_names *names)
 json_t *body_shape_save(const body_shape *shape)
 {
     const char delimiter[2] = {shape->delimiter, '\0'};
-    return json_pack("{s:o, s:I, s:s, s:b, s:b, s:b, s:o, s:o, s:o}", "header",
+    return json_pack("{s:o, s:I, s:s, s:b, s:b, s:b, s:o, s:i, s:o, s:o}", "header",
                      text_to_json(shape->header), "fields", (json_int_t)shape->fields, "delimiter",
                      delimiter, "decimal-comma", shape->has_decimal_commas, "decimal-point",
                      shape->has_decimal_points, "crlf", shape->has_crlf, "time",
-                     text_to_json(shape->time), "undecided", names_to_json(&shape->undecided),
-                     "left-out", names_to_json(&shape->left_out));
+                     text_to_json(shape->time), "day-order", (int)shape->day_order, "undecided",
+                     names_to_json(&shape->undecided), "left-out", names_to_json(&shape->left_out));
 }
 
 static bool load_text(const json_t *object, const char *name, char **text)
@@ -234,12 +236,13 @@ bool body_shape_equal(const body_shape *a, const body_shape *b)
 bool body_shape_load(body_shape *shape, const json_t *saved)
 {
     const char *delimiter = json_string_value(json_object_get(saved, "delimiter"));
-    *shape =
-        (body_shape){.fields = (size_t)json_integer_value(json_object_get(saved, "fields")),
-                     .delimiter = delimiter ? *delimiter : '\0',
-                     .has_decimal_commas = json_is_true(json_object_get(saved, "decimal-comma")),
-                     .has_decimal_points = json_is_true(json_object_get(saved, "decimal-point")),
-                     .has_crlf = json_is_true(json_object_get(saved, "crlf"))};
+    *shape = (body_shape){
+        .fields = (size_t)json_integer_value(json_object_get(saved, "fields")),
+        .delimiter = delimiter ? *delimiter : '\0',
+        .has_decimal_commas = json_is_true(json_object_get(saved, "decimal-comma")),
+        .has_decimal_points = json_is_true(json_object_get(saved, "decimal-point")),
+        .has_crlf = json_is_true(json_object_get(saved, "crlf")),
+        .day_order = (oif_day_order)(json_integer_value(json_object_get(saved, "day-order")) % 3)};
     return load_text(saved, "header", &shape->header) && load_text(saved, "time", &shape->time) &&
            names_from_json(json_object_get(saved, "undecided"), &shape->undecided) &&
            names_from_json(json_object_get(saved, "left-out"), &shape->left_out);

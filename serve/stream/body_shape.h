@@ -19,6 +19,7 @@ typedef struct body_shape {
     bool has_decimal_commas, has_decimal_points; /* between semicolons; neither: not seen yet */
     bool has_crlf;
     char *time; /* the column of times; NULL: none */
+    oif_day_order day_order;
     /* Columns without any value in the first body: text in them is missing, not an error. */
     shape_names undecided;
     shape_names left_out; /* columns that are known, but not learned */

@@ -37,7 +37,8 @@ struct feed {
 
 const char *feed_word(feed_kind kind)
 {
-    static const char *const words[] = {"stream", "episode", "alert", "row", "silence", "lost"};
+    static const char *const words[] = {"stream",  "episode",  "alert", "row",
+                                        "silence", "incident", "lost"};
     return words[kind];
 }
 

@@ -14,11 +14,12 @@ typedef enum feed_kind {
     FEED_EPISODE, /* an Episode: it began, got worse or ended */
     FEED_ALERT,   /* an Alert */
     FEED_ROW, /* {"stream","key","row","time","score","threshold","grade"}: of watched streams */
-    FEED_SILENCE, /* {"stream","key","silence":"begins"|"ends","since","seconds","text"} */
-    FEED_LOST     /* {"after","until"}: events with these numbers are lost */
+    FEED_SILENCE,  /* {"stream","key","silence":"begins"|"ends","since","seconds","text"} */
+    FEED_INCIDENT, /* a brief record of an incident: it begins, grows or ends */
+    FEED_LOST      /* {"after","until"}: events with these numbers are lost */
 } feed_kind;
 
-/* "stream", "episode", "alert", "row", "silence", "lost": the name of an event. */
+/* "stream", "episode", "alert", "row", "silence", "incident", "lost": the name of an event. */
 const char *feed_word(feed_kind kind);
 
 /* Of a stream name, including the NUL. */

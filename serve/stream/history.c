@@ -9,7 +9,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-enum { FIRST_POINTS = 8 };
+enum { FIRST_POINTS = 8, FIRST_BANDS = 2, POINTS_PER_BAND = 4 };
 
 /* ---- Lifecycle ---- */
 
@@ -23,10 +23,18 @@ history *history_new(size_t limit_bytes)
     return past;
 }
 
-static void free_episode(history_episode *episode)
+static size_t bytes_of_acknowledgement(const stream_episode *info)
+{
+    return info->acknowledged_by ? strlen(info->acknowledged_by) + strlen(info->note) + 2 : 0;
+}
+
+static void free_episode(history *past, history_episode *episode)
 {
     if (!episode)
         return;
+    past->bytes -= bytes_of_acknowledgement(&episode->info);
+    free((void *)(uintptr_t)episode->info.acknowledged_by);
+    free((void *)(uintptr_t)episode->info.note);
     free((void *)(uintptr_t)episode->info.key);
     free((void *)(uintptr_t)episode->info.column);
     free((void *)(uintptr_t)episode->info.reason);
@@ -40,19 +48,25 @@ static void free_alert(history_alert *alert)
     *alert = (history_alert){.key = NULL};
 }
 
+static void free_rings(history_key *key)
+{
+    history_ring_free(&key->points);
+    history_ring_free(&key->bands);
+}
+
 void history_free(history *past)
 {
     if (!past)
         return;
     for (history_key *key = past->newest; key; key = key->older)
-        free(key->points);
+        free_rings(key);
     byte_table_free(&past->keys);
     for (history_episode *episode = past->open, *older; episode; episode = older) {
         older = episode->older;
-        free_episode(episode);
+        free_episode(past, episode);
     }
     for (size_t i = 0; i < ENDED_MAX; i++)
-        free_episode(past->ended[i]);
+        free_episode(past, past->ended[i]);
     for (size_t i = 0; i < ALERTS_MAX; i++)
         free_alert(&past->alerts[i]);
     free(past);
@@ -63,6 +77,7 @@ void history_start(history *past, size_t value_count)
     const size_t bytes = sizeof(history_point) + value_count * sizeof(float);
     past->value_count = value_count;
     past->point_bytes = (bytes + 7) / 8 * 8; /* points in a ring are aligned */
+    past->band_bytes = sizeof(history_band) + 2 * value_count * sizeof(float);
 }
 
 static char *copy_text(const char *text, size_t bytes)
@@ -100,9 +115,15 @@ static void unlink_key(history *past, history_key *key)
     *(key->older ? &key->older->newer : &past->oldest) = key->newer;
 }
 
+/* Without its rings. */
 static size_t bytes_of_key(const history_key *key)
 {
     return sizeof *key + key->info.key_bytes + 1;
+}
+
+static size_t bytes_of_rings(const history *past, const history_key *key)
+{
+    return key->points.capacity * past->point_bytes + key->bands.capacity * past->band_bytes;
 }
 
 static history_key *add_key(history *past, const char *name, size_t bytes)
@@ -141,42 +162,34 @@ void history_forget(history *past, history_key *key)
     if (key->open)
         end_episode(past, key);
     past->silent_count -= key->info.is_silent;
-    past->bytes -= bytes_of_key(key) + key->capacity * past->point_bytes;
-    free(key->points);
+    past->bytes -= bytes_of_key(key) + bytes_of_rings(past, key);
+    free_rings(key);
     byte_table_remove(&past->keys, key);
 }
 
-/* ---- Points ---- */
+/* ---- Rings ---- */
 
-const history_point *history_point_at(const history *past, const history_key *key, uint32_t index)
+static bool resize(history *past, history_ring *ring, size_t item_bytes, uint32_t capacity)
 {
-    size_t place = (key->start + index) % key->capacity;
-    return (const void *)(key->points + place * past->point_bytes);
-}
-
-const float *history_values(const history_point *point)
-{
-    return (const float *)(const void *)(point + 1);
-}
-
-/* Resizes a ring, keeping the latest points. */
-static bool resize(history *past, history_key *key, uint32_t capacity)
-{
-    char *points = malloc(capacity * past->point_bytes);
-    uint32_t kept = key->count < capacity ? key->count : capacity;
-    if (!points)
+    const uint32_t before = ring->capacity;
+    if (!history_ring_resize(ring, item_bytes, capacity))
         return false;
-    for (uint32_t i = 0; i < kept; i++)
-        memcpy(points + i * past->point_bytes, history_point_at(past, key, key->count - kept + i),
-               past->point_bytes);
-    past->bytes -= key->capacity * past->point_bytes;
-    past->bytes += capacity * past->point_bytes;
-    key->capacity = capacity;
-    key->count = kept;
-    key->start = 0;
-    free(key->points);
-    key->points = points;
+    past->bytes -= before * item_bytes;
+    past->bytes += capacity * item_bytes;
     return true;
+}
+
+static uint32_t bands_max(const history *past)
+{
+    return past->points_max / POINTS_PER_BAND;
+}
+
+static void cut_rings(history *past, history_key *key)
+{
+    if (key->points.capacity > past->points_max)
+        resize(past, &key->points, past->point_bytes, past->points_max);
+    if (key->bands.capacity > bands_max(past))
+        resize(past, &key->bands, past->band_bytes, bands_max(past));
 }
 
 /* Frees memory for that many more bytes. The key `kept` is never dropped. */
@@ -185,8 +198,7 @@ static void make_room(history *past, size_t bytes, const history_key *kept)
     while (past->bytes + bytes > past->limit_bytes && past->points_max > POINTS_MIN) {
         past->points_max /= 2;
         for (history_key *key = past->newest; key; key = key->older)
-            if (key->capacity > past->points_max)
-                resize(past, key, past->points_max);
+            cut_rings(past, key);
     }
     for (history_key *key = past->oldest, *newer; key && past->bytes + bytes > past->limit_bytes;
          key = newer) {
@@ -196,30 +208,38 @@ static void make_room(history *past, size_t bytes, const history_key *kept)
     }
 }
 
-static void grow(history *past, history_key *key)
+/* To the double, at most to one item for `per_item` points. */
+static void grow(history *past, const history_key *key, history_ring *ring, size_t item_bytes,
+                 uint32_t first, uint32_t per_item)
 {
-    uint32_t capacity = key->capacity > 0 ? 2 * key->capacity : FIRST_POINTS;
-    size_t more = (capacity - key->capacity) * past->point_bytes;
+    uint32_t capacity = ring->capacity > 0 ? 2 * ring->capacity : first;
+    size_t more = (capacity - ring->capacity) * item_bytes;
     if (past->bytes + more > past->limit_bytes)
         make_room(past, more, key);
-    if (capacity > past->points_max)
-        capacity = past->points_max;
-    if (capacity > key->capacity)
-        resize(past, key, capacity);
+    if (capacity > past->points_max / per_item)
+        capacity = past->points_max / per_item;
+    if (capacity > ring->capacity)
+        resize(past, ring, item_bytes, capacity);
+}
+
+/* ---- Points ---- */
+
+const history_point *history_point_at(const history *past, const history_key *key, uint32_t index)
+{
+    return history_ring_at(&key->points, past->point_bytes, index);
+}
+
+const float *history_values(const history_point *point)
+{
+    return (const float *)(const void *)(point + 1);
 }
 
 void *history_new_point(history *past, history_key *key)
 {
-    if (key->count == key->capacity && key->capacity < past->points_max)
-        grow(past, key);
-    if (key->capacity == 0)
-        return NULL;
-    uint32_t at = (key->start + key->count) % key->capacity;
-    if (key->count == key->capacity)
-        key->start = (key->start + 1) % key->capacity;
-    else
-        key->count++;
-    return key->points + at * past->point_bytes;
+    history_ring *points = &key->points;
+    if (points->count == points->capacity && points->capacity < past->points_max)
+        grow(past, key, points, past->point_bytes, FIRST_POINTS, 1);
+    return history_ring_add(points, past->point_bytes);
 }
 
 void history_add_point(history *past, history_key *key, const history_point *point,
@@ -234,6 +254,47 @@ void history_add_point(history *past, history_key *key, const history_point *poi
         numbers[i] = (float)values[i];
     if (past->value_count % 2)
         numbers[past->value_count] = 0; /* points go whole into the file */
+}
+
+/* ---- Bands ---- */
+
+static const history_band *band_at(const history *past, const history_key *key, uint32_t index)
+{
+    return history_ring_at(&key->bands, past->band_bytes, index);
+}
+
+void *history_new_band(history *past, history_key *key)
+{
+    history_ring *bands = &key->bands;
+    if (bands->count == bands->capacity && bands->capacity < bands_max(past))
+        grow(past, key, bands, past->band_bytes, FIRST_BANDS, POINTS_PER_BAND);
+    return history_ring_add(bands, past->band_bytes);
+}
+
+void history_add_band(history *past, history_key *key, uint64_t row, const float *ends)
+{
+    const size_t bytes = past->band_bytes - sizeof(history_band);
+    const uint32_t count = key->bands.count;
+    if (count > 0 && memcmp(band_at(past, key, count - 1) + 1, ends, bytes) == 0)
+        return;
+    history_band *to = history_new_band(past, key);
+    if (!to)
+        return;
+    to->row = row;
+    memcpy(to + 1, ends, bytes);
+}
+
+const float *history_band_of(const history *past, const history_key *key, uint64_t row)
+{
+    uint32_t low = 0, high = key->bands.count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (band_at(past, key, middle)->row <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? (const float *)(const void *)(band_at(past, key, low - 1) + 1) : NULL;
 }
 
 /* ---- Episodes ---- */
@@ -284,7 +345,7 @@ static void end_episode(history *past, history_key *key)
         past->ended_start = (past->ended_start + 1) % ENDED_MAX;
     else
         past->ended_count++;
-    free_episode(past->ended[at]);
+    free_episode(past, past->ended[at]);
     past->ended[at] = episode;
 }
 
@@ -312,8 +373,13 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
     episode->info.key_bytes = before.key_bytes;
     episode->info.column = before.column;
     episode->info.reason = before.reason;
-    if (before.number != 0)
+    episode->info.acknowledged_by = before.acknowledged_by;
+    episode->info.note = before.note;
+    episode->info.acknowledged_at = before.acknowledged_at;
+    if (before.number != 0) {
         episode->info.first_row = before.first_row;
+        episode->info.incident = before.incident;
+    }
     if (before.number != 0 && !info->has_time)
         episode->info.began = before.began;
     key->info.episode = info->number;
@@ -323,6 +389,93 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
     if (info->is_over)
         end_episode(past, key);
     return episode;
+}
+
+/* ---- Acknowledged and shut episodes ---- */
+
+static bool is_episode(const history_episode *episode, const char *key, size_t key_bytes,
+                       uint64_t number)
+{
+    return episode->info.number == number && episode->info.key_bytes == key_bytes &&
+           memcmp(episode->info.key, key, key_bytes) == 0;
+}
+
+history_episode *history_find_episode(const history *past, const char *key, size_t key_bytes,
+                                      uint64_t number)
+{
+    const history_key *known = history_find(past, key, key_bytes);
+    if (known && known->open && known->open->info.number == number)
+        return known->open;
+    for (size_t i = past->ended_count; i-- > 0;) {
+        history_episode *ended = past->ended[(past->ended_start + i) % ENDED_MAX];
+        if (is_episode(ended, key, key_bytes, number))
+            return ended;
+    }
+    return NULL;
+}
+
+bool history_acknowledge(history *past, history_episode *episode, const char *by, const char *note,
+                         double at)
+{
+    stream_episode *info = &episode->info;
+    char *new_by = copy_text(by, strlen(by)), *new_note = copy_text(note, strlen(note));
+    if (!new_by || !new_note) {
+        free(new_by);
+        free(new_note);
+        return false;
+    }
+    past->bytes -= bytes_of_acknowledgement(info);
+    free((void *)(uintptr_t)info->acknowledged_by);
+    free((void *)(uintptr_t)info->note);
+    info->acknowledged_by = new_by;
+    info->note = new_note;
+    info->acknowledged_at = at;
+    past->bytes += bytes_of_acknowledgement(info);
+    return true;
+}
+
+void history_shut(history *past, history_episode *episode, episode_end by)
+{
+    history_key *key = history_find(past, episode->info.key, episode->info.key_bytes);
+    const bool was_shut =
+        key && key->shut == episode->info.number && episode->info.ended_by == ENDED_BY_SILENCE;
+    if (!key || (key->open != episode && !was_shut))
+        return; /* its rows have ended it */
+    episode->info.ended_by = by;
+    key->shut = episode->info.number;
+    key->shut_by = by;
+    if (key->open == episode)
+        end_episode(past, key);
+}
+
+/* Takes an episode out of the ring of ended ones. */
+static void take_ended(history *past, const history_episode *episode)
+{
+    size_t i = 0;
+    while (past->ended[(past->ended_start + i) % ENDED_MAX] != episode)
+        i++;
+    for (; i + 1 < past->ended_count; i++)
+        past->ended[(past->ended_start + i) % ENDED_MAX] =
+            past->ended[(past->ended_start + i + 1) % ENDED_MAX];
+    past->ended[(past->ended_start + i) % ENDED_MAX] = NULL;
+    past->ended_count--;
+}
+
+bool history_row_opens(history *past, history_key *key, uint64_t number, const oif_result *result)
+{
+    if (key->shut == number && result->episode != OIF_EPISODE_BEGINS) {
+        if (key->shut_by == ENDED_BY_PERSON || !result->anomaly)
+            return false;
+        history_episode *ended =
+            history_find_episode(past, key->info.key, key->info.key_bytes, number);
+        if (ended && ended->info.ended_by == ENDED_BY_SILENCE) {
+            take_ended(past, ended);
+            key->open = ended;
+            link_open(past, ended);
+        }
+    }
+    key->shut = 0;
+    return true;
 }
 
 const history_episode *history_ended_at(const history *past, size_t index)

@@ -4,14 +4,19 @@
  *     keys by name -> key <-> key <-> key   the most recently seen first
  *                      |
  *                      ring of points: row, time, score, threshold, severity, grade, values
+ *                      ring of bands: a row, and what was expected of each column from it on
  *
- * A ring grows by doubling, up to a maximum. If all rings together become too large, the maximum is
- * halved and longer rings are cut to their latest points; then the least recently seen keys are
- * dropped. So memory is bounded for any number of keys. */
+ * What is expected changes seldom: a band is stored only where it differs from the one before it.
+ *
+ * A ring grows by doubling, up to a maximum; there may be a band for every fourth point. If all
+ * rings together become too large, the maximum is halved and longer rings are cut to their latest
+ * items; then the least recently seen keys are dropped. So memory is bounded for any number of
+ * keys. */
 #ifndef OIF_SERVE_HISTORY_H
 #define OIF_SERVE_HISTORY_H
 
 #include "front/text/byte_table.h"
+#include "history_ring.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -26,6 +31,10 @@ typedef struct history_point {
     uint32_t grade, reserved;
 } history_point; /* followed by values, a float each */
 
+typedef struct history_band {
+    uint64_t row; /* from which on it is known; it lasts until the next band */
+} history_band;   /* followed by low and high of each column, two floats; NaN: unknown */
+
 typedef struct history_episode {
     stream_episode info; /* owns its texts; `text` is made on demand */
     struct history_episode *newer, *older;
@@ -36,8 +45,9 @@ typedef struct history_key {
     stream_key info; /* its key is that of `item`; `episode` and `reason` are those of `open` */
     struct history_key *newer, *older;
     history_episode *open; /* NULL: none */
-    char *points;
-    uint32_t capacity, count, start; /* of the ring */
+    uint64_t shut;         /* number of an episode that ended before its rows did; 0: none */
+    episode_end shut_by;
+    history_ring points, bands;
 } history_key;
 
 typedef struct history_alert {
@@ -51,7 +61,7 @@ typedef struct history_alert {
 
 typedef struct history {
     size_t limit_bytes, bytes;
-    size_t value_count, point_bytes;
+    size_t value_count, point_bytes, band_bytes;
     uint32_t points_max;
     byte_table keys; /* of history_key */
     history_key *newest, *oldest;
@@ -90,10 +100,32 @@ void *history_new_point(history *past, history_key *key);
 const history_point *history_point_at(const history *past, const history_key *key, uint32_t index);
 const float *history_values(const history_point *point);
 
+/* What is expected from a row on: low and high of each column. */
+void history_add_band(history *past, history_key *key, uint64_t row, const float *ends);
+void *history_new_band(history *past, history_key *key); /* like history_new_point */
+
+/* What was expected of the columns in a row of the key: low and high of each; NULL: unknown. */
+const float *history_band_of(const history *past, const history_key *key, uint64_t row);
+
 /* Updates the open episode of a key from `info`, whose texts are copied; starts a new one if there
  * is none or its number differs. Ends it if it is over. Returns it, valid until the next call;
  * NULL: out of memory. */
 history_episode *history_episode_now(history *past, history_key *key, const stream_episode *info);
+
+/* The open or an ended episode of a key; NULL: it is not remembered. */
+history_episode *history_find_episode(const history *past, const char *key, size_t key_bytes,
+                                      uint64_t number);
+
+/* Says who looks after an episode; the texts are copied. False: out of memory. */
+bool history_acknowledge(history *past, history_episode *episode, const char *by, const char *note,
+                         double at);
+
+/* Ends an episode before its rows do, or says that a person has closed it. */
+void history_shut(history *past, history_episode *episode, episode_end by);
+
+/* Whether a row belongs to an episode that is, or becomes, open. Rows of an episode that was shut
+ * leave it so, but after a silence an anomaly opens it again. */
+bool history_row_opens(history *past, history_key *key, uint64_t number, const oif_result *result);
 
 /* Ended episodes, 0 being the latest. */
 const history_episode *history_ended_at(const history *past, size_t index);

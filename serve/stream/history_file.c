@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char file_magic[8] = "oifpast1";
+static const char file_magic[8] = "oifpast2";
 
 enum { TEXT_BYTES_MAX = 1 << 24 };
 
@@ -90,9 +90,13 @@ static void make_plain_episode(stream_episode *plain, const stream_episode *info
     plain->is_over = info->is_over;
     plain->anomalies = info->anomalies;
     plain->rows = info->rows;
+    plain->incident = info->incident;
     plain->peak_score = info->peak_score;
     plain->peak_severity = info->peak_severity;
     plain->grade = info->grade;
+    plain->arrived = info->arrived;
+    plain->ended_by = info->ended_by;
+    plain->acknowledged_at = info->acknowledged_at;
 }
 
 static void put_episode(past_file *to, const stream_episode *info)
@@ -103,6 +107,8 @@ static void put_episode(past_file *to, const stream_episode *info)
     put(to, &plain, sizeof plain);
     put_name(to, info->column);
     put_name(to, info->reason);
+    put_name(to, info->acknowledged_by);
+    put_name(to, info->note);
 }
 
 static void get_episode(past_file *from, history *past)
@@ -112,19 +118,23 @@ static void get_episode(past_file *from, history *past)
     char *name = get_text(from, &key_bytes);
     get(from, &info, sizeof info);
     char *column = get_text(from, &bytes), *reason = get_text(from, &bytes);
+    char *by = get_text(from, &bytes), *note = get_text(from, &bytes);
     history_key *key = from->is_good ? history_find(past, name, key_bytes) : NULL;
     bool is_extra = from->is_good && !key; /* its key was dropped */
     if (is_extra)
         key = history_touch(past, name, key_bytes);
     info.column = column;
     info.reason = reason;
-    if (key && from->is_good)
-        from->is_good = history_episode_now(past, key, &info) != NULL;
+    history_episode *episode = key && from->is_good ? history_episode_now(past, key, &info) : NULL;
+    from->is_good =
+        episode && (!*by || history_acknowledge(past, episode, by, note, info.acknowledged_at));
     if (is_extra && key && !key->open)
         history_forget(past, key);
     free(name);
     free(column);
     free(reason);
+    free(by);
+    free(note);
 }
 
 static const history_episode *oldest_open(const history *past)
@@ -161,23 +171,32 @@ static void make_plain_key(stream_key *plain, const stream_key *info)
     plain->is_silent = info->is_silent;
 }
 
+static void put_ring(past_file *to, const history_ring *ring, size_t item_bytes)
+{
+    put_count(to, ring->count);
+    for (uint32_t i = 0; i < ring->count; i++)
+        put(to, history_ring_at(ring, item_bytes, i), item_bytes);
+}
+
 static void put_key(past_file *to, const history *past, const history_key *key)
 {
     stream_key plain;
     make_plain_key(&plain, &key->info);
     put_text(to, key->info.key, key->info.key_bytes);
     put(to, &plain, sizeof plain);
-    put_count(to, key->count);
-    for (uint32_t i = 0; i < key->count; i++)
-        put(to, history_point_at(past, key, i), past->point_bytes);
+    put_count(to, key->shut);
+    put_count(to, key->shut_by);
+    put_ring(to, &key->points, past->point_bytes);
+    put_ring(to, &key->bands, past->band_bytes);
 }
 
-static void get_points(past_file *from, history *past, history_key *key)
+static void get_ring(past_file *from, history *past, history_key *key,
+                     void *(*new_item)(history *past, history_key *key), size_t item_bytes)
 {
     uint64_t count = get_count(from);
     for (uint64_t i = 0; i < count && from->is_good; i++) {
-        void *point = history_new_point(past, key);
-        from->is_good = point && get(from, point, past->point_bytes);
+        void *item = new_item(past, key);
+        from->is_good = item && get(from, item, item_bytes);
     }
 }
 
@@ -197,8 +216,11 @@ static void get_key(past_file *from, history *past)
     info.reason = "";
     info.episode = 0;
     key->info = info;
+    key->shut = get_count(from);
+    key->shut_by = get_count(from) == ENDED_BY_PERSON ? ENDED_BY_PERSON : ENDED_BY_SILENCE;
     past->silent_count += info.is_silent;
-    get_points(from, past, key);
+    get_ring(from, past, key, history_new_point, past->point_bytes);
+    get_ring(from, past, key, history_new_band, past->band_bytes);
 }
 
 static void get_keys(past_file *from, history *past)
@@ -264,8 +286,8 @@ static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_
 {
     char magic[sizeof file_magic];
     size_t bytes = 0;
-    bool is_it = get(from, magic, sizeof magic) && memcmp(magic, file_magic, sizeof magic) == 0 &&
-                 get_count(from) == rows;
+    get(from, magic, sizeof magic);
+    bool is_it = memcmp(magic, file_magic, sizeof magic) == 0 && get_count(from) == rows;
     if (!is_it)
         return false;
     char *text = get_text(from, &bytes);

@@ -17,13 +17,20 @@
 #include <stddef.h>
 
 typedef enum journal_kind {
-    JOURNAL_ROWS = 1, /* a body */
-    JOURNAL_CUT,      /* only the rows up to `first_row` of the previous body were processed */
-    JOURNAL_SETTINGS, /* JSON */
-    JOURNAL_FORGET,   /* a key */
-    JOURNAL_CLOCK,    /* the stream was silent at `seconds` */
-    JOURNAL_BAD_ROWS  /* `skip` bad rows, in a body without any processed row */
+    JOURNAL_ROWS = 1,    /* a body */
+    JOURNAL_CUT,         /* only the rows up to `first_row` of the previous body were processed */
+    JOURNAL_SETTINGS,    /* JSON */
+    JOURNAL_FORGET,      /* a key */
+    JOURNAL_CLOCK,       /* the stream was silent at `seconds` */
+    JOURNAL_BAD_ROWS,    /* `skip` bad rows, in a body without any processed row */
+    JOURNAL_MARK,        /* episode `skip` of a key gets the mark `format` */
+    JOURNAL_RULE,        /* a rule that is added, or removed: see rule_change */
+    JOURNAL_ACKNOWLEDGE, /* who looks after episode `skip`, and whether it closes: `format` */
+    JOURNAL_END          /* episode `skip` of a key ended because no row came */
 } journal_kind;
+
+/* The formats of JOURNAL_RULE. */
+typedef enum rule_change { RULE_REMOVED, RULE_ADDED } rule_change;
 
 /* The format of JOURNAL_BAD_ROWS if `skip` is the total so far: replaying such a record on a
  * snapshot that already includes it changes nothing. Older journals lack it. */

@@ -43,7 +43,7 @@ static bool snapshot_from_json(json_t *saved, stream_snapshot *snapshot)
                     "form", &form, "year", &year, "per-second", &per_second, "last-seconds",
                     &last_seconds, "has-zone", &has_zone, "lacks-zone", &lacks_zone, "is-uncertain",
                     &is_uncertain) != 0 ||
-        rows < 0 || form < OIF_TIME_FORM_NONE || form > OIF_TIME_FORM_COMMON_LOG)
+        rows < 0 || form < OIF_TIME_FORM_NONE || form > OIF_TIME_FORM_PATTERN)
         return false;
     *snapshot = (stream_snapshot){.exists = true,
                                   .rows = (uint64_t)rows,

@@ -57,6 +57,42 @@ bool stream_change(stream *one, json_t *settings, problem *why);
 /* Removes the model of a key and everything known about it; 404: there is none. */
 bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why);
 
+/* ---- Feedback ---- */
+
+typedef struct episode_name {
+    const char *key; /* NULL: a stream without keys */
+    size_t key_bytes;
+    uint64_t number;
+} episode_name;
+
+/* {"episodes": [...], "proposals": [...]}, as `oif feedback --json` prints them. */
+bool stream_write_feedback(stream *one, problem *why);
+
+/* Marks a past episode, and writes {"proposals": [...]}; 404: it is not remembered. */
+bool stream_mark(stream *one, const episode_name *name, oif_mark mark, problem *why);
+
+/* Adds a rule to those of the state, or removes it; both write {"rules": [...]}. Rules of the
+ * settings cannot be removed here: 409. To remove one, name its text, or its number from 1 on if
+ * `rule` is NULL; 404: there is none. */
+bool stream_add_rule(stream *one, const char *rule, problem *why);
+bool stream_remove_rule(stream *one, const char *rule, uint64_t number, problem *why);
+
+/* What a rule would have held back: {"episodes": 9, "held": 4, ..., "real": [...]}. */
+bool stream_write_trial(stream *one, const char *rule, problem *why);
+
+/* Who looks after an episode. */
+enum { ACKNOWLEDGED_BY_BYTES = 100, ACKNOWLEDGED_NOTE_BYTES = 1000 };
+
+typedef struct acknowledgement {
+    episode_name of;
+    const char *by, *note; /* without control characters; the note may be "" */
+    bool closes;           /* the episode is over, and its rows do not open it again */
+} acknowledgement;
+
+/* Writes the episode as it is then; 404: it is not remembered. */
+bool stream_acknowledge(stream *one, const acknowledgement *said, problem *why);
+
+bool stream_has_keys(stream *one);
 const char *stream_name(const stream *one); /* valid while the caller holds the stream */
 
 /* ---- JSON, written to the (diverted) output ---- */
@@ -83,8 +119,9 @@ void stream_write_keys(stream *one, const keys_query *query);
 typedef struct points_query {
     const char *key; /* NULL: the key of a stream without keys, or the most recent one */
     size_t key_bytes;
-    size_t limit; /* the latest; 0: all */
-    double since; /* seconds since 1970; NaN or 0: all */
+    size_t limit;        /* the latest; 0: all */
+    double since;        /* seconds since 1970; NaN or 0: all */
+    bool wants_expected; /* what was expected of the columns, too */
 } points_query;
 
 /* Points; 404: the key is unknown. */
@@ -157,6 +194,9 @@ typedef struct stream_key {
 void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, const stream_key *key),
                      void *context);
 
+/* What ended an episode, if its rows did not. */
+typedef enum episode_end { ENDED_BY_ROWS, ENDED_BY_SILENCE, ENDED_BY_PERSON } episode_end;
+
 typedef struct stream_episode {
     const char *stream, *key; /* the key is NUL-terminated; "" without keys */
     size_t key_bytes;
@@ -168,10 +208,15 @@ typedef struct stream_episode {
     bool has_time;                /* times of rows; else arrival times */
     bool is_over;
     uint64_t anomalies, rows;
+    uint64_t incident; /* that it belongs to; 0: unknown */
     double peak_score, peak_severity;
     oif_grade grade;
     const char *column, *reason; /* "disk.inflight", "disk.inflight high"; "": unknown */
     const char *text;            /* see episode_text */
+    double arrived;              /* its last row, by the wall clock */
+    episode_end ended_by;
+    const char *acknowledged_by, *note; /* of a person; NULL: not acknowledged */
+    double acknowledged_at;             /* by the wall clock */
 } stream_episode;
 
 /* The open episodes of a stream, newest first. Also runs under the lock. */

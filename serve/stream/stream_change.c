@@ -30,16 +30,16 @@ static bool change_options(oif_pipeline *pipeline, const cli_settings *settings,
             return problem_set_error(why, 409, NULL, &error);
     }
     oif_error error;
-    return given_rules_apply(&settings->score.rules, pipeline, true, &error) ||
+    return given_rules_replace(&settings->score.rules, pipeline, &error) ||
            problem_set_error(why, 400, NULL, &error);
 }
 
-bool stream_apply_settings(stream *one, json_t *object, problem *why)
+bool stream_apply_settings(stream *one, json_t *object, bool is_in_state, problem *why)
 {
     stream_settings changed;
     if (!stream_settings_open(&changed, object, one->folder != NULL, why))
         return false;
-    if (one->pipeline && !change_options(one->pipeline, &changed.cli, why)) {
+    if (one->pipeline && !is_in_state && !change_options(one->pipeline, &changed.cli, why)) {
         problem ignored; /* valid: the stream had them before */
         change_options(one->pipeline, &one->settings.cli, &ignored);
         stream_settings_close(&changed);
@@ -87,7 +87,7 @@ bool stream_change(stream *one, json_t *settings, problem *why)
                           ? stream_settings_change(&one->settings, settings, why)
                           : NULL;
     bool is_good = changed && keep_settings(one, changed, why);
-    if (is_good && !stream_apply_settings(one, changed, why)) {
+    if (is_good && !stream_apply_settings(one, changed, false, why)) {
         is_good = false;
         if (one->folder)
             journal_undo(&one->log);
@@ -107,6 +107,8 @@ void stream_drop_key(stream *one, const char *key, size_t key_bytes)
     oif_error ignored;
     if (one->pipeline && oif_pipeline_remove_key(one->pipeline, key, key_bytes, &ignored) == OIF_OK)
         one->changes++;
+    if (known && known->open)
+        stream_leave_incident(one, known->open, background_wall_seconds());
     if (known)
         history_forget(one->past, known);
 }

@@ -58,9 +58,9 @@ static bool explain_row(explanation *made, const oif_record *record, problem *wh
         why->cause = error.cause;
         return false;
     }
+    const oif_text time = columns->has_time ? columns_time(columns, record) : (oif_text){NULL, 0};
     if (columns->has_time && status == OIF_OK &&
-        oif_time_parse(&format, record->texts[columns->time_text].text,
-                       record->texts[columns->time_text].bytes, &seconds, NULL) != OIF_OK)
+        oif_time_parse(&format, time.text, time.bytes, &seconds, NULL) != OIF_OK)
         seconds = NAN;
     const double *row = categories_row(&columns->categories, record);
     if (status == OIF_OK)

@@ -84,8 +84,7 @@ static void write_json(json_t *value)
     }
 }
 
-/* x0, x1, ... if the columns are unnamed. */
-static void write_column_name(const stream *one, size_t column)
+void stream_write_column_name(const stream *one, size_t column)
 {
     const char *name = oif_pipeline_column_name(one->pipeline, column);
     if (name)
@@ -99,7 +98,7 @@ static void write_columns(const stream *one)
     output_print("[");
     for (size_t i = 0; i < oif_pipeline_columns(one->pipeline); i++) {
         output_print(i > 0 ? "," : "");
-        write_column_name(one, i);
+        stream_write_column_name(one, i);
     }
     output_print("]");
 }
@@ -301,7 +300,7 @@ static void write_lists(const point_range *range)
     static const char *const names[] = {"rows", "times", "scores", "thresholds", "grades"};
     for (size_t list = 0; list < sizeof names / sizeof *names; list++) {
         output_print(",\"%s\":[", names[list]);
-        for (uint32_t i = range->first; i < range->key->count; i++) {
+        for (uint32_t i = range->first; i < range->key->points.count; i++) {
             const history_point *point = history_point_at(range->one->past, range->key, i);
             const double numbers[] = {(double)point->row, point->time, point->score,
                                       (double)point->threshold, (double)point->grade};
@@ -326,9 +325,9 @@ static void write_values(const point_range *range)
     output_print(",\"values\":{");
     for (size_t column = 0; column < range->one->past->value_count; column++) {
         output_print(column > 0 ? "," : "");
-        write_column_name(range->one, column);
+        stream_write_column_name(range->one, column);
         output_print(":[");
-        for (uint32_t i = range->first; i < range->key->count; i++) {
+        for (uint32_t i = range->first; i < range->key->points.count; i++) {
             output_print(i > range->first ? "," : "");
             write_float(history_values(history_point_at(range->one->past, range->key, i))[column]);
         }
@@ -340,9 +339,9 @@ static void write_values(const point_range *range)
 static uint32_t first_point(const stream *one, const history_key *key, const points_query *query)
 {
     uint32_t first = 0;
-    if (query->limit > 0 && query->limit < key->count)
-        first = key->count - (uint32_t)query->limit;
-    while (first < key->count && query->since > 0 &&
+    if (query->limit > 0 && query->limit < key->points.count)
+        first = key->points.count - (uint32_t)query->limit;
+    while (first < key->points.count && query->since > 0 &&
            history_point_at(one->past, key, first)->time < query->since)
         first++;
     return first;
@@ -405,6 +404,8 @@ static void write_points(stream *one, const history_key *key, const points_query
     write_columns(one);
     write_lists(&range);
     write_values(&range);
+    if (query->wants_expected)
+        stream_write_bands(one, key, range.first);
     output_print(",");
     write_episodes(one, &episodes);
     output_print("}");
@@ -460,14 +461,14 @@ static const history_alert *find_alert(const stream *one, uint64_t row)
 
 static bool has_row(const stream *one, const history_key *key, uint64_t row)
 {
-    return key->count > 0 && history_point_at(one->past, key, 0)->row <= row &&
-           history_point_at(one->past, key, key->count - 1)->row >= row;
+    return key->points.count > 0 && history_point_at(one->past, key, 0)->row <= row &&
+           history_point_at(one->past, key, key->points.count - 1)->row >= row;
 }
 
 static const history_point *find_point(const stream *one, uint64_t row, const history_key **of)
 {
     for (const history_key *key = one->past->newest; key; key = key->older)
-        for (uint32_t i = 0; has_row(one, key, row) && i < key->count; i++) {
+        for (uint32_t i = 0; has_row(one, key, row) && i < key->points.count; i++) {
             const history_point *point = history_point_at(one->past, key, i);
             if (point->row == row) {
                 *of = key;
@@ -490,11 +491,13 @@ static void write_point(const stream *one, const history_key *key, const history
     output_print(",\"values\":{");
     for (size_t i = 0; i < one->past->value_count; i++) {
         output_print(i > 0 ? "," : "");
-        write_column_name(one, i);
+        stream_write_column_name(one, i);
         output_print(":");
         write_float(history_values(point)[i]);
     }
-    output_print("}}");
+    output_print("}");
+    stream_write_band(one, key, point->row);
+    output_print("}");
 }
 
 bool stream_write_row(stream *one, uint64_t row, problem *why)

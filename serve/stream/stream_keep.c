@@ -2,6 +2,7 @@
  *
  * A snapshot is made in steps. The machine may stop after any of them:
  *
+ *     incidents       of all streams: later, no journal could bring back what the file lacks
  *     settings.json   the shape of the bodies, with the previous settings
  *     history.new     with the number of rows
  *     state           from here on this is the snapshot: history.new fits it, history does not
@@ -14,6 +15,7 @@
 #include "front/options/key_room.h"
 #include "front/text/clock.h"
 #include "front/text/cut.h"
+#include "serve/base/background.h"
 #include "serve/base/descriptors.h"
 #include "serve/base/folder.h"
 #include "streams.h"
@@ -38,7 +40,7 @@ typedef struct kept_figures {
     oif_time_format times;
     silence_clock quiet;
     double last_row_at;
-    uint64_t bad_rows, batches;
+    uint64_t bad_rows, batches, incident_events;
 } kept_figures;
 
 bool stream_fail_on_file(problem *why, const char *path, const char *what)
@@ -75,6 +77,7 @@ static void fill_kept_figures(const stream *one, kept_figures *figures)
     figures->last_row_at = one->counted.last_row_at;
     figures->bad_rows = one->bad_rows;
     figures->batches = one->counted.batches;
+    figures->incident_events = one->incident_events;
 }
 
 static bool save_history(stream *one, problem *why)
@@ -88,6 +91,16 @@ static bool save_history(stream *one, problem *why)
     if (file && fclose(file) != 0)
         is_saved = false;
     return is_saved || stream_fail_on_file(why, path, "cannot be written");
+}
+
+/* What the settings and the first body say about times was known before. */
+static void resume_times(stream *one, const oif_time_format *kept)
+{
+    const oif_day_order day_order = one->times.format.day_order;
+    const char *pattern = one->times.format.pattern;
+    one->times.format = *kept;
+    one->times.format.day_order = day_order;
+    one->times.format.pattern = pattern;
 }
 
 static bool load_history_file(stream *one, const char *name)
@@ -106,11 +119,12 @@ static bool load_history_file(stream *one, const char *name)
     }
     history_free(one->past);
     one->past = past;
-    one->times.format = figures.times;
+    resume_times(one, &figures.times);
     one->quiet = figures.quiet;
     one->counted.last_row_at = figures.last_row_at;
     one->bad_rows = figures.bad_rows;
     one->counted.batches = figures.batches;
+    one->incident_events = figures.incident_events;
     return true;
 }
 
@@ -119,7 +133,7 @@ static void go_on_without_history(stream *one)
 {
     const stream_snapshot *snapshot = &one->kept_snapshot;
     if (snapshot->exists)
-        one->times.format = snapshot->times;
+        resume_times(one, &snapshot->times);
     if (one->shape.time && (!snapshot->exists || snapshot->rows != stream_row_count(one)))
         complain(EXIT_FAILED,
                  "stream %s: its history is lost, and begins again; how its times are written is "
@@ -164,6 +178,7 @@ static bool save_state(stream *one, problem *why)
 
 static bool save_steps(stream *one, problem *why)
 {
+    incident_list_save(one->incidents, incident_list_copy(one->incidents)); /* reports its failure */
     const stream_snapshot before = one->kept_snapshot,
                           after = {true, stream_row_count(one), one->times.format, one->bad_rows};
     return settings_file_write(one, one->kept_settings, &before, why) && save_history(one, why) &&
@@ -378,13 +393,34 @@ bool stream_tell_broken(const stream *one, problem *why)
     return false;
 }
 
+/* A newer snapshot has what the settings did to the pipeline. To do it again would drop the counts
+ * of rules that came later. */
 static void replay_settings(stream *one, const journal_record *record)
 {
     problem ignored;
     json_t *object = json_loadb(record->payload, record->bytes, 0, NULL);
     if (object)
-        stream_apply_settings(one, object, &ignored);
+        stream_apply_settings(one, object, record->first_row < stream_row_count(one), &ignored);
     json_decref(object);
+}
+
+static void replay_change(stream *one, const journal_record *record)
+{
+    switch (record->kind) {
+    case JOURNAL_FORGET: stream_drop_key(one, record->payload, record->bytes); break;
+    case JOURNAL_BAD_ROWS:
+        one->bad_rows = record->skip + (record->format == BAD_ROWS_IN_ALL ? 0 : one->bad_rows);
+        break;
+    case JOURNAL_CLOCK:
+        if (one->pipeline)
+            stream_silent_at(one, record->seconds);
+        break;
+    case JOURNAL_MARK: stream_replay_mark(one, record); break;
+    case JOURNAL_RULE: stream_replay_rule(one, record); break;
+    case JOURNAL_ACKNOWLEDGE: stream_replay_acknowledgement(one, record); break;
+    case JOURNAL_END: stream_replay_end(one, record); break;
+    default: break;
+    }
 }
 
 /* Skips records from before the snapshot, except settings: settings.json may be older than that. */
@@ -406,12 +442,8 @@ static bool replay_record(void *context, const journal_record *record, const jou
     bool is_cut = next && next->kind == JOURNAL_CUT;
     if (record->kind == JOURNAL_ROWS)
         stream_replay_rows(one, record, is_cut ? next->first_row : UINT64_MAX);
-    else if (record->kind == JOURNAL_FORGET)
-        stream_drop_key(one, record->payload, record->bytes);
-    else if (record->kind == JOURNAL_BAD_ROWS)
-        one->bad_rows = record->skip + (record->format == BAD_ROWS_IN_ALL ? 0 : one->bad_rows);
-    else if (record->kind == JOURNAL_CLOCK && one->pipeline)
-        stream_silent_at(one, record->seconds);
+    else
+        replay_change(one, record);
     return true;
 }
 
@@ -459,6 +491,8 @@ static bool load_state(stream *one, problem *why)
         return problem_set_error(why, 503, stream_copy_remedy, &error);
     if (!check_state(one, why))
         return false;
+    if (!stream_keep_episodes(one->pipeline, &error)) /* an older version did not */
+        return problem_set_error(why, 503, NULL, &error);
     one->settings.cli.score.time = one->shape.time;
     key_room_limit(one->pipeline);
     stream_start_times(one);
@@ -577,6 +611,7 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
     snprintf(one->name, sizeof one->name, "%s", name);
     one->all = all;
     one->events = streams_feed(all);
+    one->incidents = streams_incidents(all);
     one->references = 1;
     one->log.fd = -1;
     one->counted.last_row_at = one->quiet.latest = NAN;
@@ -589,6 +624,7 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
     }
     if (!settings) {
         load(one, why);
+        one->opened_at = background_wall_seconds();
         return one;
     }
     if (create(one, settings, why))

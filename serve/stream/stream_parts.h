@@ -8,6 +8,7 @@
 #include "front/text/write_json.h"
 #include "history.h"
 #include "journal.h"
+#include "serve/incidents/incident_list.h"
 #include "stream_settings.h"
 
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct stream {
     char name[STREAM_NAME_BYTES];
     char *folder; /* NULL: nothing is stored */
     feed *events;
+    incident_list *incidents;
     size_t references; /* protected by the registry's lock */
     struct streams *all;
 
@@ -67,6 +69,8 @@ struct stream {
 
     stream_figures counted; /* only what stream_get_figures cannot find elsewhere */
     uint64_t bad_rows;
+    uint64_t incident_events; /* reported to the list; a replay reports the same ones */
+    double opened_at; /* by the wall clock; no row could come before */
     double rate, rate_at;
     uint64_t told_rows, told_saved; /* in the last event about the stream */
 };
@@ -107,6 +111,16 @@ body_request stream_ask(const stream *one, const char *body, size_t bytes, int f
 /* Rows per second over about the last ten seconds. */
 double stream_rate(const stream *one, double now);
 
+/* ---- stream_bands.c ---- */
+
+/* Call it after a row, before the state of the key is that of the row. */
+void stream_remember_band(stream *one, history_key *key, const oif_result *result);
+
+/* ,"expected":{"flow":[[38,42],null]} of the points from `first` on, without columns of which
+ * nothing is known; and ,"expected":{"flow":[38,42]} of one row. */
+void stream_write_bands(const stream *one, const history_key *key, uint32_t first);
+void stream_write_band(const stream *one, const history_key *key, uint64_t row);
+
 /* ---- stream_silence.c ---- */
 
 /* take_silence reports a key that fell silent. Call hear_result after a row, and hear_idle when
@@ -116,14 +130,44 @@ void stream_hear_result(stream *one, history_key *key, double seconds, const oif
 void stream_hear_idle(stream *one, double now);
 size_t stream_silent_at(stream *one, double seconds);
 
+/* ---- stream_incidents.c ---- */
+
+/* Under the lock. An episode begins or has become worse, or has ended. `now` is by the wall
+ * clock. */
+void stream_join_incident(stream *one, history_episode *episode, double now);
+void stream_leave_incident(stream *one, const history_episode *episode, double now);
+
+/* After a start: open episodes that the list does not know begin now. `is_new`: it knows none. */
+void stream_settle_incidents(stream *one, bool is_new, double now);
+
+/* Whether the episode of a member is open; true if the stream could not be loaded. */
+bool stream_has_member(stream *one, const oif_incident_member *member);
+
 /* ---- stream_change.c ---- */
 
 /* Under the lock: whether the stream exists and is not broken; else sets `why`. */
 bool stream_check_usable(const stream *one, problem *why);
 
-/* Both without a journal record. */
-bool stream_apply_settings(stream *one, json_t *object, problem *why);
+/* Both without a journal record. `is_in_state`: the pipeline has them already. */
+bool stream_apply_settings(stream *one, json_t *object, bool is_in_state, problem *why);
 void stream_drop_key(stream *one, const char *key, size_t key_bytes);
+
+/* ---- stream_feedback.c ---- */
+
+/* From the first row on the pipeline keeps the episodes that can be marked. */
+bool stream_keep_episodes(oif_pipeline *pipeline, oif_error *error);
+
+/* Marks and rules of the journal. Replaying one that the snapshot has changes nothing. */
+void stream_replay_mark(stream *one, const journal_record *record);
+void stream_replay_rule(stream *one, const journal_record *record);
+
+/* ---- stream_acknowledge.c ---- */
+
+/* Once per second: ends the open episodes of keys without rows for the setting end-after. */
+void stream_end_idle_episodes(stream *one, double now);
+
+void stream_replay_acknowledgement(stream *one, const journal_record *record);
+void stream_replay_end(stream *one, const journal_record *record);
 
 /* ---- stream_keep.c ---- */
 
@@ -172,6 +216,7 @@ bool settings_file_read(stream *one, problem *why);
 /* ---- stream_text.c ---- */
 
 /* The texts of events, and the figures of an episode. */
+void stream_write_episode(const stream *one, const history_episode *episode);
 void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t row,
                         const history_key *key);
 void stream_tell_episode(const stream *one, const history_episode *episode);
@@ -183,6 +228,9 @@ void stream_tell_rows(stream *one);
 /* Under the lock, newest first. */
 void stream_visit_open(const stream *one, episode_visitor *visit, void *context);
 void stream_visit_ended(const stream *one, episode_visitor *visit, void *context);
+
+/* "flow"; "x0", "x1", ... if the columns are unnamed. */
+void stream_write_column_name(const stream *one, size_t column);
 
 /* {"stream":"pump","key":"a" */
 void stream_begin_object(const stream *one, const char *key, size_t key_bytes);

@@ -25,7 +25,10 @@ void stream_start_times(stream *one)
 {
     const byte_source source = {.name = "body"};
     const score_settings *score = &one->settings.cli.score;
-    one->times = stream_clock_start(&source, score->time, (int32_t)score->time_year);
+    oif_time_format format = settings_time_format(&one->settings.cli);
+    if (format.day_order == OIF_DAY_ORDER_AUTO)
+        format.day_order = one->shape.day_order;
+    one->times = stream_clock_start(&source, score->time, &format);
     alert_options_set_clock(&one->settings.cli, &one->times);
     one->times.source = NULL; /* only for reports, which a stream does not print */
     one->times.is_told = one->times.is_coarse_told = true;
@@ -49,8 +52,9 @@ static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipe
     if (code == EXIT_OK)
         code = settings_apply_rules(settings, *pipeline);
     oif_error error;
-    if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
-        oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)
+    if (code == EXIT_OK && (!stream_keep_episodes(*pipeline, &error) ||
+                            (params_keep_evicted(&settings->options) &&
+                             oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)))
         code = complain_because(&(complaint_reason){.cause = error.cause}, EXIT_FAILED, "%s",
                                 error.message);
     if (code == EXIT_OK)
@@ -111,6 +115,7 @@ typedef struct body_run {
     uint64_t skip;  /* rows processed earlier */
     uint64_t limit; /* of a replay: rows of the stream after which it ends */
     double now;     /* by the wall clock */
+    double latest;  /* time of a row; NaN: none yet */
     bool is_row_told;
     bool is_header_written;
     bool is_shape_new; /* no row, but a header that is new */
@@ -136,6 +141,7 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
                            .threshold = (float)result->threshold,
                            .severity = (float)result->severity,
                            .grade = (uint32_t)result->grade};
+    stream_remember_band(one, key, result);
     key->info.rows++;
     key->info.last_seen = isnan(seconds) ? run->now : seconds;
     key->info.score = result->score;
@@ -170,7 +176,8 @@ static stream_episode describe_episode(const body_run *run, const row_verdict *v
                             .peak_severity = episode->peak_severity,
                             .grade = episode->peak_grade,
                             .column = is_known ? verdict->fields->names[episode->column] : NULL,
-                            .reason = is_known ? reason : NULL};
+                            .reason = is_known ? reason : NULL,
+                            .arrived = run->now};
 }
 
 /* Reports an episode when it begins, becomes worse and ends. */
@@ -180,14 +187,22 @@ static void remember_episode(body_run *run, history_key *key, const row_verdict 
     char reason[FIELD_TEXT_BYTES];
     oif_grade before = key->open ? key->open->info.grade : OIF_GRADE_NONE;
     bool begins = verdict->result.episode == OIF_EPISODE_BEGINS;
-    if (verdict->episode.number == 0)
+    if (verdict->episode.number == 0 ||
+        !history_row_opens(one->past, key, verdict->episode.number, &verdict->result))
         return;
+    if (key->open && key->open->info.number != verdict->episode.number)
+        stream_leave_incident(one, key->open, run->now);
     result_fields_episode_text(verdict->fields, &verdict->episode, reason);
     stream_episode info = describe_episode(run, verdict, reason);
     one->past->episodes += begins;
-    const history_episode *episode = history_episode_now(one->past, key, &info);
-    if (episode && (begins || episode->info.is_over || episode->info.grade > before))
-        stream_tell_episode(one, episode);
+    history_episode *episode = history_episode_now(one->past, key, &info);
+    if (!episode || !(begins || episode->info.is_over || episode->info.grade > before))
+        return;
+    if (begins || episode->info.grade > before)
+        stream_join_incident(one, episode, run->now);
+    if (episode->info.is_over)
+        stream_leave_incident(one, episode, run->now);
+    stream_tell_episode(one, episode);
 }
 
 static void remember_alert(body_run *run, const history_key *key, const row_verdict *verdict,
@@ -237,6 +252,8 @@ static void take_result(void *context, const session_row *row, const oif_result 
         notice_decimal_point(run, row->values);
     bool is_alert = result->anomaly, is_in_episode = result->episode != OIF_EPISODE_NONE;
     run->answer->accepted++;
+    if (!(row->seconds <= run->latest))
+        run->latest = row->seconds;
     run->answer->alerts += is_alert;
     one->past->graded[result->grade]++;
     if (is_alert || is_in_episode || run->request->answer == ANSWER_RESULTS) {
@@ -268,6 +285,13 @@ static oif_status process(body_run *run, const oif_record *record, oif_error *er
                                  .silence = &one->quiet,
                                  .sink = {run, pass_silence, take_result}};
     session_row row = row_session_read(&session, record);
+    if (one->times.is_contradicted) {
+        one->times.is_contradicted = false; /* a later body may be right */
+        *error = one->times.first_unreadable;
+        error->status = OIF_EINPUT;
+        if (one->settings.cli.score.on_bad_row == BAD_ROW_FAILS)
+            return OIF_EINPUT;
+    }
     return row_session_process(&session, &row, error);
 }
 
@@ -478,6 +502,7 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                     .skip = request->has_first_row ? rows - request->first_row : 0,
                     .limit = UINT64_MAX,
                     .now = background_wall_seconds(),
+                    .latest = NAN,
                     .is_row_told = feed_is_watched(one->events, one->name)};
     const journal_record record = {.kind = JOURNAL_ROWS,
                                    .format = request->format,
@@ -495,6 +520,8 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
     else if (end == BODY_FAILED)
         keep_cut(one, run.now);
     note_arrival(one, answer, run.now);
+    if (answer->accepted > 0)
+        incident_list_advance(one->incidents, run.latest, run.now);
     one->rate = stream_rate(one, run.now) + (double)answer->accepted / rate_seconds;
     one->rate_at = run.now;
     one->counted.batches++;
@@ -564,7 +591,8 @@ void stream_replay_rows(stream *one, const journal_record *record, uint64_t limi
                     .answer = &answer,
                     .skip = record->skip,
                     .limit = limit,
-                    .now = record->seconds};
+                    .now = record->seconds,
+                    .latest = NAN};
     run_body(&run, &ignored);
     note_arrival(one, &answer, record->seconds);
 }

@@ -1,15 +1,20 @@
 #include "stream_settings.h"
 
+#include "front/formats/formats.h"
 #include "front/options/alert_options.h"
 #include "front/text/cut.h"
+#include "front/text/durations.h"
 #include "serve/base/json_options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Which options ---- */
 
 enum { NAME_BYTES = 64 };
+
+static const char end_after_name[] = "end-after";
 
 static bool check_name(const char *name, problem *why)
 {
@@ -72,12 +77,33 @@ static bool check_together(const cli_settings *cli, bool has_folder, problem *wh
         return problem_set(why, 400, "leave one of them out",
                            "\"threshold\" and \"alert-rate\" contradict each other: a fixed score, "
                            "or a fixed rate of episodes");
-    if (cli->format == 1 + OIF_FORMAT_RAW)
-        return problem_set(why, 400, NULL, "rows are CSV or NDJSON, not raw");
+    if (cli->format >= 1 + OIF_FORMAT_RAW)
+        return problem_set(why, 400, NULL, "rows are CSV or NDJSON, not %s",
+                           format_words[cli->format - 1]);
     if (!has_folder && params_keep_evicted(&cli->options))
         return problem_set(why, 400, "oif serve --data DIR",
                            "evicted models can be kept only if there is a folder for it");
     return true;
+}
+
+/* "1h", 3600 or "never". */
+static bool set_end_after(stream_settings *settings, option_problem *why)
+{
+    const double usual_seconds = 3600;
+    const json_t *value = json_object_get(settings->object, end_after_name);
+    const char *text =
+        value && !json_is_null(value) ? json_option_text(value, settings->texts) : "";
+    settings->end_after_seconds = usual_seconds;
+    if (!value || json_is_null(value))
+        return true;
+    if (text && strcmp(text, "never") == 0) {
+        settings->end_after_seconds = INFINITY;
+        return true;
+    }
+    return (text && duration_parse(text, &settings->end_after_seconds) &&
+            settings->end_after_seconds > 0 && isfinite(settings->end_after_seconds)) ||
+           option_refuse(why, OPTION_HAS_BAD_VALUE, end_after_name, text,
+                         "a time such as \"1h\", or \"never\"");
 }
 
 /* The detector decides which other settings there are. */
@@ -90,9 +116,13 @@ static bool set_all(stream_settings *settings, option_problem *why)
     json_t *value;
     if (!settings_start(&score_command, detector ? detector : OIF_DEFAULT_DETECTOR, cli, why))
         return false;
-    json_object_foreach(settings->object, name, value)
-        if (!json_option_set(&score_command, cli, name, value, settings->texts, why))
+    json_object_foreach(settings->object, name, value) {
+        if (strcmp(name, end_after_name) != 0 &&
+            !json_option_set(&score_command, cli, name, value, settings->texts, why))
             return false;
+    }
+    if (!set_end_after(settings, why))
+        return false;
     return json_object_get(settings->object, "explain") ||
            option_set(&score_command, cli, "explain", NULL, why);
 }
@@ -147,6 +177,8 @@ static bool is_changeable(const char *name)
 {
     const cli_option *option = option_find(&score_command, name);
     char param[NAME_BYTES];
+    if (strcmp(name, end_after_name) == 0)
+        return true;
     snprintf(param, sizeof param, "%s", name);
     for (char *c = param; *c; c++)
         if (*c == '-')

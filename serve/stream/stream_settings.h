@@ -2,7 +2,8 @@
  *
  *     {"key": "host", "time": "ts", "alert-rate": 0.001, "season": ["1d", "1w"]}
  *
- * They are set with the tool's own table of options, so the same checks apply. */
+ * They are set with the tool's own table of options, so the same checks apply. Only the service has
+ * "end-after": "1h", or "never". */
 #ifndef OIF_SERVE_STREAM_SETTINGS_H
 #define OIF_SERVE_STREAM_SETTINGS_H
 
@@ -15,6 +16,7 @@ typedef struct stream_settings {
     json_t *object; /* as given, with dashes in names */
     json_t *texts;  /* of its numbers and lists; `cli` points into both */
     cli_settings cli;
+    double end_after_seconds; /* without rows an open episode ends; infinite: never */
 } stream_settings;
 
 /* `object` may be NULL; the caller still owns it. Without a folder nothing can be stored, and

@@ -79,8 +79,18 @@ static void make_sentence(const stream_episode *episode, char text[EPISODE_TEXT_
     episode_text(&facts, (oif_text){NULL, 0}, text); /* the key is a member of its own */
 }
 
+static void write_acknowledgement(const stream_episode *episode)
+{
+    output_print("{\"by\":");
+    quoting_write_json(episode->acknowledged_by, strlen(episode->acknowledged_by));
+    write_json_string("note", episode->note);
+    write_json_member("at", episode->acknowledged_at);
+    output_print("}");
+}
+
 void stream_episode_write(const stream_episode *episode)
 {
+    static const char *const end_words[] = {"", "silence", "person"};
     output_print("{\"stream\":\"%s\",\"key\":", episode->stream);
     write_json_key(episode->has_key, episode->key, episode->key_bytes);
     output_print(",\"number\":%" PRIu64 ",\"first_row\":%" PRIu64 ",\"last_row\":%" PRIu64,
@@ -88,6 +98,10 @@ void stream_episode_write(const stream_episode *episode)
     write_json_member("began", episode->began);
     write_json_member("ended", episode->is_over ? episode->ended : NAN);
     write_json_member("last_seen", episode->last_seen);
+    if (episode->incident > 0)
+        output_print(",\"incident\":%" PRIu64, episode->incident);
+    else
+        output_print(",\"incident\":null");
     output_print(",\"open\":%s,\"anomalies\":%" PRIu64 ",\"rows\":%" PRIu64,
                  episode->is_over ? "false" : "true", episode->anomalies, episode->rows);
     write_json_member("peak_score", episode->peak_score);
@@ -96,6 +110,13 @@ void stream_episode_write(const stream_episode *episode)
     write_json_text("reason", episode->reason);
     write_json_text("column", episode->column);
     write_json_string("text", episode->text);
+    write_json_text("ended_by", end_words[episode->ended_by]);
+    output_print(",\"closed\":%s,\"acknowledged\":",
+                 episode->ended_by == ENDED_BY_PERSON ? "true" : "false");
+    if (episode->acknowledged_by)
+        write_acknowledgement(episode);
+    else
+        output_print("null");
     output_print("}");
 }
 
@@ -163,13 +184,18 @@ static void tell(const stream *one, feed_kind kind, const char *key, size_t key_
     free(text);
 }
 
-void stream_tell_episode(const stream *one, const history_episode *episode)
+void stream_write_episode(const stream *one, const history_episode *episode)
 {
     const episode_visit to = {write_visited, NULL};
+    visit_episode(one, episode, &to);
+}
+
+void stream_tell_episode(const stream *one, const history_episode *episode)
+{
     if (one->is_replaying)
         return;
     output_divert();
-    visit_episode(one, episode, &to);
+    stream_write_episode(one, episode);
     tell(one, FEED_EPISODE, episode->info.key, episode->info.key_bytes);
 }
 
@@ -199,7 +225,9 @@ void stream_tell_row(const stream *one, const history_key *key, const history_po
     write_json_member("score", point->score);
     write_json_member("threshold", (double)point->threshold);
     write_json_member("severity", rounded_severity((double)point->severity));
-    output_print(",\"grade\":%" PRIu32 "}", point->grade);
+    output_print(",\"grade\":%" PRIu32, point->grade);
+    stream_write_band(one, key, point->row);
+    output_print("}");
     tell(one, FEED_ROW, key->info.key, key->info.key_bytes);
 }
 

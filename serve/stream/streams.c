@@ -27,6 +27,7 @@ struct streams {
     char *folder;          /* DIR/streams; NULL: nothing is stored */
     streams_options asked; /* with the usual limits for 0 */
     feed *events;
+    incident_list *incidents;
     int lock_file; /* keeps other servers out of the folder; -1: none */
 
     pthread_mutex_t changing; /* one stream is created or removed at a time */
@@ -155,6 +156,62 @@ feed *streams_feed(streams *all)
     return all->events;
 }
 
+incident_list *streams_incidents(streams *all)
+{
+    return all->incidents;
+}
+
+/* ---- Incidents ---- */
+
+static void publish_incident(void *context, const char *name, const char *key, size_t key_bytes,
+                             const char *text, size_t bytes)
+{
+    const streams *all = context;
+    feed_add(all->events, FEED_INCIDENT, name, key, key_bytes, text, bytes);
+}
+
+static bool open_incidents(streams *all, problem *why)
+{
+    const incident_listener listener = {publish_incident, all};
+    all->incidents = incident_list_open(all->asked.folder, &listener);
+    return all->incidents || problem_set(why, 503, NULL, "out of memory");
+}
+
+typedef struct settling {
+    bool is_new;
+    double now;
+} settling;
+
+static void settle_stream(void *context, stream *one)
+{
+    const settling *how = context;
+    stream_settle_incidents(one, how->is_new, how->now);
+}
+
+static bool is_member_open(void *context, const oif_incident_member *member)
+{
+    char name[STREAM_NAME_BYTES];
+    if (member->stream_bytes >= sizeof name)
+        return false;
+    memcpy(name, member->stream, member->stream_bytes);
+    name[member->stream_bytes] = '\0';
+    stream *one = streams_find(context, name);
+    bool is_open = one && stream_has_member(one, member);
+    if (one)
+        stream_release(one);
+    return is_open;
+}
+
+/* Once the streams are loaded: what the file of incidents lacks, and what has ended since. */
+static void settle_incidents(streams *all)
+{
+    incident_figures figures;
+    incident_list_get_figures(all->incidents, &figures);
+    settling how = {figures.total == 0, background_wall_seconds()};
+    streams_each(all, settle_stream, &how);
+    incident_list_settle(all->incidents, is_member_open, all, how.now);
+}
+
 /* ---- The saver ---- */
 
 /* What one round of the saver does. */
@@ -186,6 +243,7 @@ static void attend(void *context, stream *one)
         return;
     if (!one->is_removed) {
         stream_hear_idle(one, round->now);
+        stream_end_idle_episodes(one, round->now);
         stream_try_disk(one);
         if (stream_is_save_due(one))
             stream_save(one, &why);
@@ -206,7 +264,11 @@ static void *save_by_the_clock(void *context)
         saver_round round = {.must_sync = now >= next_sync,
                              .must_look = now >= next_look,
                              .now = background_wall_seconds()};
+        /* copied before journals are synced, so the file never knows more than they do */
+        incident_copy *copy = incident_list_copy(all->incidents);
         streams_each(all, attend, &round);
+        incident_list_save(all->incidents, copy);
+        incident_list_wait(all->incidents, round.now);
         now = clock_seconds();
         if (round.must_sync)
             next_sync = now + sync_every;
@@ -345,7 +407,7 @@ bool streams_prepare(const streams_options *options, streams **prepared, problem
         return problem_set(why, 503, NULL, "out of memory");
     }
     descriptors_raise_limit();
-    if (make_folder(all, options->folder, why)) {
+    if (make_folder(all, options->folder, why) && open_incidents(all, why)) {
         *prepared = all;
         return true;
     }
@@ -357,6 +419,7 @@ bool streams_load(streams *all, problem *why)
 {
     if (!load_streams(all, why))
         return false;
+    settle_incidents(all);
     all->has_saver = background_start(&all->saver, save_by_the_clock, all) == 0;
     return all->has_saver || problem_set(why, 503, NULL, "no thread could be started");
 }
@@ -392,11 +455,14 @@ bool streams_close(streams *all)
     if (all->has_saver)
         background_stop(&all->saver);
     streams_each(all, save_last, &is_saved);
+    if (all->incidents && !incident_list_save(all->incidents, incident_list_copy(all->incidents)))
+        is_saved = false;
     for (size_t i = 0; i < all->count; i++)
         stream_free(all->list[i]);
     free(all->list);
     if (all->lock_file >= 0)
         close(all->lock_file);
+    incident_list_close(all->incidents);
     feed_free(all->events);
     pthread_mutex_destroy(&all->changing);
     pthread_mutex_destroy(&all->lock);
@@ -498,8 +564,10 @@ bool streams_remove(streams *all, const char *name, problem *why)
     stream *one = streams_find(all, name);
     bool is_removed =
         one ? remove_kept(all, one, why) : problem_set(why, 404, NULL, "there is no such stream");
-    if (is_removed)
+    if (is_removed) {
         remove_from_list(all, name);
+        incident_list_forget_stream(all->incidents, name, background_wall_seconds());
+    }
     pthread_mutex_unlock(&all->changing);
     if (is_removed)
         stream_release(one); /* the list's reference */

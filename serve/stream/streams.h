@@ -4,11 +4,13 @@
  *                      state           the snapshot of its pipeline
  *                      history         recent points, episodes and alerts at that snapshot
  *                      journal         everything since
+ *     DIR/incidents                    which episodes of the streams began together
  *
  * NAME is [A-Za-z0-9][A-Za-z0-9._-]{0,63}, so it is a safe part of a path. */
 #ifndef OIF_SERVE_STREAMS_H
 #define OIF_SERVE_STREAMS_H
 
+#include "serve/incidents/incident_list.h"
 #include "stream.h"
 
 typedef struct streams streams;
@@ -55,10 +57,11 @@ size_t streams_count(streams *all);
 bool streams_are_ready(streams *all, problem *why);
 
 feed *streams_feed(streams *all);
+incident_list *streams_incidents(streams *all);
 const streams_options *streams_asked(const streams *all); /* with defaults for 0 */
 
-/* {"streams": [Stream, ...]} and {"open": how many, "episodes": [up to `limit` of them, the worst
- * first], "streams": [...]}, written to the (diverted) output. */
+/* {"streams": [Stream, ...]} and {"open": how many, "incidents": how many, "episodes": [up to
+ * `limit` of them, the worst first], "streams": [...]}, written to the (diverted) output. */
 void streams_write(streams *all);
 void streams_write_now(streams *all, size_t limit);
 

@@ -77,10 +77,12 @@ static int worst_first(const void *a, const void *b)
 void streams_write_now(streams *all, size_t limit)
 {
     open_list list = {.episodes = NULL};
+    incident_figures incidents;
     streams_each(all, take_episodes, &list);
     if (list.count > 0)
         qsort(list.episodes, list.count, sizeof *list.episodes, worst_first);
-    output_print("{\"open\":%zu,\"episodes\":[", list.open);
+    incident_list_get_figures(streams_incidents(all), &incidents);
+    output_print("{\"open\":%zu,\"incidents\":%zu,\"episodes\":[", list.open, incidents.open);
     for (size_t i = 0; i < list.count; i++) {
         if (i < limit) {
             output_print(i > 0 ? "," : "");

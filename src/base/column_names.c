@@ -37,8 +37,12 @@ oif_status oif_column_names_new(const char *const *texts, size_t count, oif_colu
                                 oif_error *error)
 {
     size_t text_bytes = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (!texts[i])
+            return oif_fail_at(error, OIF_EVALUE, 0, i + 1, "the name of column %zu is NULL",
+                               i + 1);
         text_bytes = oif_size_add(text_bytes, strlen(texts[i]) + 1);
+    }
     if (text_bytes > OIF_COLUMN_NAMES_MAX_BYTES)
         return oif_fail(error, OIF_EVALUE,
                         "the column names have %zu bytes together; the limit is %d", text_bytes,
@@ -76,7 +80,8 @@ void oif_column_names_free(oif_column_names *names)
 
 const char *oif_column_names_at(const oif_column_names *names, size_t index)
 {
-    return names ? oif_column_names_text(names) + names->starts[index] : NULL;
+    return names && index < names->count ? oif_column_names_text(names) + names->starts[index]
+                                         : NULL;
 }
 
 size_t oif_column_names_memory_bytes(const oif_column_names *names)

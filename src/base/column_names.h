@@ -32,7 +32,7 @@ oif_status oif_column_names_clone(const oif_column_names *names, oif_column_name
 oif_column_names *oif_column_names_room(size_t count, size_t text_bytes);
 bool oif_column_names_find(oif_column_names *names);
 
-/* The name at `index`; NULL without names. The bytes of all names. */
+/* The name at `index`; NULL without names and past the last one. The bytes of all names. */
 const char *oif_column_names_at(const oif_column_names *names, size_t index);
 size_t oif_column_names_memory_bytes(const oif_column_names *names);
 

@@ -118,7 +118,6 @@ const char *oif_cause_name(oif_cause cause)
     case OIF_CAUSE_NO_EPISODES_KEPT: return "no_episodes_kept";
     case OIF_CAUSE_INFINITE_VALUE: return "infinite_value";
     case OIF_CAUSE_NOT_A_NUMBER: return "not_a_number";
-    case OIF_CAUSE_DASH: return "dash";
     case OIF_CAUSE_DECIMAL_COMMA: return "decimal_comma";
     case OIF_CAUSE_DECIMAL_POINT: return "decimal_point";
     case OIF_CAUSE_TOO_FEW_FIELDS: return "too_few_fields";
@@ -132,6 +131,7 @@ const char *oif_cause_name(oif_cause cause)
     case OIF_CAUSE_NOT_TEXT: return "not_text";
     case OIF_CAUSE_NOT_A_TIME: return "not_a_time";
     case OIF_CAUSE_TRUNCATED_ROW: return "truncated_row";
+    case OIF_CAUSE_DAY_ORDER: return "day_order";
     case OIF_CAUSE_NOT_A_SNAPSHOT: return "not_a_snapshot";
     case OIF_CAUSE_DETECTOR_SNAPSHOT: return "detector_snapshot";
     case OIF_CAUSE_PIPELINE_SNAPSHOT: return "pipeline_snapshot";

@@ -41,7 +41,7 @@ const oif_detector_kind *oif_detector_kind_of(const oif_params *params)
 
 const oif_detector_info *oif_detector_info_find(const char *name)
 {
-    for (size_t i = 0; oif_detector_kinds[i]; i++)
+    for (size_t i = 0; name && oif_detector_kinds[i]; i++)
         if (strcmp(oif_detector_kinds[i]->info.table.name, name) == 0)
             return &oif_detector_kinds[i]->info;
     return NULL;
@@ -49,7 +49,7 @@ const oif_detector_info *oif_detector_info_find(const char *name)
 
 oif_status oif_params_init(oif_params *params, const char *detector, oif_error *error)
 {
-    const oif_detector_info *info = detector ? oif_detector_info_find(detector) : NULL;
+    const oif_detector_info *info = oif_detector_info_find(detector);
     if (!detector)
         detector = "";
     oif_status status = info ? OIF_OK : oif_together_find(detector, &info, error);

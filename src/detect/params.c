@@ -31,6 +31,8 @@ static oif_status look_up(const oif_params *params, const char *name, size_t *po
         return oif_fail(error, OIF_EPARAM,
                         "the parameters are not initialised; call oif_params_init or "
                         "oif_pipeline_options_init first");
+    if (!name)
+        name = "";
     *position = find_param(params->table, name);
     if (*position == params->table->param_count)
         return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_UNKNOWN_PARAMETER,
@@ -88,6 +90,8 @@ oif_status oif_params_set_text(oif_params *params, const char *name, const char 
     if (status != OIF_OK)
         return status;
     const oif_param *param = &params->table->params[i];
+    if (!text)
+        text = ""; /* not a number, and not a word */
     if (param->type == OIF_PARAM_CHOICE) {
         for (size_t word = 0; param->choices[word]; word++)
             if (strcmp(param->choices[word], text) == 0) {

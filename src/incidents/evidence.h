@@ -13,7 +13,9 @@
  *     1 / ((gap + step) ln((window + step) / step)). The step is the shortest of the last gaps
  *     between begins: rows that come every 5 minutes cannot show less.
  *   - Rate: an episode counts with 1 / (1 + odds), its probability to be there by chance, so
- *     incidents do not raise the rate much. Counts and time are forgotten, half of them in a day.
+ *     incidents do not raise the rate much. One that joins m members at the very moment
+ *     of the last of them counts with 1 / (1 + m odds): a thousand hosts that fail at once are not
+ *     a rate of chance. Counts and time are forgotten, half of them in a day.
  *   - Traits: the parts of the key, the column and the stream. An incident may be about one of its
  *     traits, or about none. Each of these hypotheses has a weight: each member that has the trait
  *     multiplies it by 1 / share, where `share` of all episodes have it, and each member without it

@@ -18,7 +18,7 @@ static const oif_param option_list[] = {
      OIF_PARAM_REAL, 1, 1e9, 3600, NULL},
     {"quiet_seconds", "time without an event after which an incident without episodes is over",
      OIF_PARAM_REAL, 0, 1e9, 600, NULL},
-    {"stale_seconds", "the same with episodes whose end is missing", OIF_PARAM_REAL, 1, 1e9, 86400,
+    {"stale_seconds", "the same with episodes whose end is missing", OIF_PARAM_REAL, 1, 1e12, 86400,
      NULL},
     {"odds", "odds against a coincidence from which on an episode joins", OIF_PARAM_REAL, 0, 1e9, 1,
      NULL},
@@ -165,39 +165,80 @@ static double time_of(oif_incidents *incidents, const oif_incident_event *event)
     return event->seconds;
 }
 
+/* One wrong time must not end all incidents, nor stop the clock until it comes true. So a time far
+ * from the clock is in doubt, and moves it only after others in the same direction. */
+static const double doubtful_seconds = 7 * 86400.;
+
+static bool is_doubtful(const oif_incidents *incidents, double seconds)
+{
+    return incidents->has_seconds && fabs(seconds - incidents->now) > doubtful_seconds;
+}
+
+static void set_clock(oif_incidents *incidents, double seconds)
+{
+    const int32_t direction = seconds > incidents->now ? 1 : -1;
+    if (is_doubtful(incidents, seconds)) {
+        incidents->doubted =
+            incidents->doubted * direction > 0 ? incidents->doubted + direction : direction;
+        if (incidents->doubted * direction < OIF_AGREEING_TIMES)
+            return;
+        if (direction < 0) {
+            start_clock(incidents, seconds);
+            incidents->next_due = -INFINITY; /* what is ahead of it now is over */
+        }
+        incidents->now = seconds;
+    } else if (!(seconds <= incidents->now)) {
+        incidents->now = seconds;
+    }
+    incidents->doubted = 0;
+}
+
+/* Whether the time of an incident was wrong, which the times after it show. */
+static bool is_far_ahead(const oif_incidents *incidents, const oif_incident *incident)
+{
+    return incident->last_event > incidents->now && is_doubtful(incidents, incident->last_event);
+}
+
 static void find_next_due(oif_incidents *incidents)
 {
     incidents->next_due = INFINITY;
     for (const oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
         if (i->state == OIF_INCIDENT_OPEN)
             incidents->next_due =
-                -oif_higher(-incidents->next_due, -oif_incident_due(incidents, i));
+                is_far_ahead(incidents, i)
+                    ? -INFINITY
+                    : -oif_higher(-incidents->next_due, -oif_incident_due(incidents, i));
 }
 
-/* Lets time pass: frees what was taken, and finds what is over by now. */
-static void pass_time(oif_incidents *incidents, double seconds)
+/* Frees what was taken, and finds what is over by now. */
+static void find_over(oif_incidents *incidents)
 {
-    if (!(seconds <= incidents->now))
-        incidents->now = seconds;
     for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++) {
         if (i->state == OIF_INCIDENT_TAKEN)
             i->state = OIF_INCIDENT_FREE;
-        else if (i->state == OIF_INCIDENT_OPEN && incidents->now >= oif_incident_due(incidents, i))
+        else if (i->state == OIF_INCIDENT_OPEN &&
+                 (incidents->now >= oif_incident_due(incidents, i) ||
+                  (incidents->doubted == 0 && is_far_ahead(incidents, i))))
             i->state = OIF_INCIDENT_OVER;
     }
     find_next_due(incidents);
 }
 
+static void pass_time(oif_incidents *incidents, double seconds)
+{
+    set_clock(incidents, seconds);
+    find_over(incidents);
+}
+
 void oif_incidents_advance(oif_incidents *incidents, double seconds)
 {
-    if (!isfinite(seconds) || (incidents->has_seconds && seconds <= incidents->now))
+    if (!isfinite(seconds))
         return;
     if (!incidents->has_seconds)
         start_clock(incidents, seconds);
-    if (seconds < incidents->next_due)
-        incidents->now = seconds;
-    else
-        pass_time(incidents, seconds);
+    set_clock(incidents, seconds);
+    if (incidents->now >= incidents->next_due)
+        find_over(incidents);
 }
 
 void oif_incidents_finish(oif_incidents *incidents)
@@ -276,15 +317,21 @@ oif_status oif_incidents_begin(oif_incidents *incidents, const oif_incident_even
     *place = (oif_incident_place){0};
     oif_incident *to = find_member(incidents, &member, &known);
     if (to) {
+        known->severity = oif_higher(known->severity, member.severity);
+        to->peak_severity = oif_higher(to->peak_severity, member.severity);
         place->incident = to->number;
         return OIF_OK;
     }
     oif_evidence_advance(&incidents->evidence, incidents->now);
     to = likeliest(incidents, &newcomer, seconds, &place->odds);
-    oif_evidence_learn(&incidents->evidence, &newcomer, place->odds);
-    place->joins = to && place->odds >= incidents->least_odds;
-    place->is_new = !place->joins;
-    if (place->is_new) {
+    if (!(place->odds >= incidents->least_odds))
+        to = NULL;
+    const bool is_at_once = to && seconds <= to->last_begin;
+    oif_evidence_learn(&incidents->evidence, &newcomer,
+                       place->odds * (is_at_once ? (double)to->traits.members : 1));
+    place->joins = to != NULL;
+    place->is_new = !to;
+    if (!to) {
         to = take_slot(incidents);
         if (!to)
             return oif_fail(error, OIF_EINVARIANT, "there is no slot for an incident");
@@ -311,7 +358,9 @@ oif_status oif_incidents_end(oif_incidents *incidents, const oif_incident_event 
     oif_incident *of = find_member(incidents, &like, &member);
     if (!of)
         return OIF_OK;
-    member->end_seconds = oif_higher(seconds, member->seconds);
+    /* a wrong time of one member must not be that of all */
+    member->end_seconds =
+        oif_higher(is_doubtful(incidents, seconds) ? incidents->now : seconds, member->seconds);
     member->severity = oif_higher(member->severity, like.severity);
     of->peak_severity = oif_higher(of->peak_severity, like.severity);
     of->last_event = oif_higher(of->last_event, member->end_seconds);

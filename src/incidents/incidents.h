@@ -13,6 +13,8 @@
 
 #include "incidents/evidence.h"
 
+enum { OIF_AGREEING_TIMES = 16 }; /* far from the clock, in one direction, that move it */
+
 typedef enum oif_incident_state {
     OIF_INCIDENT_FREE, /* the slot is not used */
     OIF_INCIDENT_OPEN,
@@ -44,6 +46,7 @@ struct oif_incidents {
     double window, quiet, stale, least_odds;
     bool has_seconds; /* an event had a time */
     double now;       /* NaN: no event yet */
+    int32_t doubted;  /* times in a row too far ahead of it to be trusted; below 0: behind it */
     double next_due;  /* no incident is over before that time */
     uint64_t incidents;
     oif_evidence evidence;

@@ -97,6 +97,9 @@ oif_status oif_incidents_check(const oif_incidents *incidents, oif_error *error)
     OIF_REQUIRE(&check, !isinf(incidents->now), "the time is finite");
     OIF_REQUIRE(&check, !incidents->has_seconds || !isnan(incidents->now),
                 "the time is known once there are times");
+    OIF_REQUIRE(&check,
+                incidents->doubted > -OIF_AGREEING_TIMES && incidents->doubted < OIF_AGREEING_TIMES,
+                "fewer times are in doubt than move the clock");
     OIF_REQUIRE(&check, oif_incidents_count(incidents) <= incidents->max_incidents,
                 "no more incidents are open than there may be");
     for (const oif_incident *i = incidents->slots;

@@ -1,6 +1,7 @@
 /* The snapshot of incidents (docs/snapshot-format.md describes the frame):
  *
  *     INCI    the options, and how many incidents it has
+ *     INCD    optional: times in doubt, if the last one was
  *     INCS    the clock and the evidence
  *     INCM    one section per incident: its traits and members
  *
@@ -13,7 +14,8 @@
 
 #include <string.h>
 
-static const char options_tag[] = "INCI", clock_tag[] = "INCS", incident_tag[] = "INCM";
+static const char options_tag[] = "INCI", doubt_tag[] = "INCD", clock_tag[] = "INCS",
+                  incident_tag[] = "INCM";
 
 /* ---- Fields ---- */
 
@@ -107,11 +109,22 @@ static uint64_t count_slots(const oif_incidents *incidents)
     return count;
 }
 
+static void write_doubt(oif_section_writer *writer, int32_t doubted)
+{
+    if (doubted == 0)
+        return;
+    oif_section_writer_begin_optional(writer, doubt_tag, sizeof doubted);
+    oif_visit_i32(&writer->visitor, "doubted", &doubted, 1);
+    oif_section_writer_end(writer);
+}
+
 size_t oif_incidents_snapshot_bytes(const oif_incidents *incidents)
 {
     uint64_t bytes = OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES +
                      oif_params_section_write(NULL, options_tag, &incidents->options, 0) +
                      bytes_of_clock((oif_incidents *)incidents); /* not changed */
+    if (incidents->doubted != 0)
+        bytes += OIF_SECTION_BYTES + sizeof incidents->doubted;
     for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
         if (i->state != OIF_INCIDENT_FREE)
             bytes += OIF_SECTION_BYTES + bytes_of(i);
@@ -130,6 +143,7 @@ oif_status oif_incidents_save_memory(const oif_incidents *incidents, void *bytes
     oif_incidents *same = (oif_incidents *)incidents; /* not changed */
     oif_section_writer_open(&writer, oif_memory_stream_write, &to, error);
     oif_params_section_write(&writer, options_tag, &incidents->options, count_slots(incidents));
+    write_doubt(&writer, incidents->doubted);
     oif_section_writer_begin(&writer, clock_tag, bytes_of_clock(same));
     visit_clock(same, &writer.visitor);
     oif_section_writer_end(&writer);
@@ -163,6 +177,17 @@ static void read_incident(oif_section_reader *reader, const oif_incidents *incid
     oif_section_reader_end(reader);
 }
 
+static void read_clock(oif_section_reader *reader, oif_incidents *incidents)
+{
+    if (oif_section_reader_expect_either(reader, doubt_tag, clock_tag)) {
+        oif_visit_i32(&reader->visitor, "doubted", &incidents->doubted, 1);
+        oif_section_reader_end(reader);
+        oif_section_reader_expect(reader, clock_tag);
+    }
+    visit_clock(incidents, &reader->visitor);
+    oif_section_reader_end(reader);
+}
+
 static oif_incidents *make_incidents(oif_section_reader *reader, uint64_t *count)
 {
     oif_params options;
@@ -185,11 +210,8 @@ static oif_status load(uint64_t bytes, oif_read_function read, void *context, vo
     oif_section_reader_open(&reader, read, context, error);
     reader.end = bytes;
     oif_incidents *made = make_incidents(&reader, &count);
-    if (made && reader.status == OIF_OK) {
-        oif_section_reader_expect(&reader, clock_tag);
-        visit_clock(made, &reader.visitor);
-        oif_section_reader_end(&reader);
-    }
+    if (made && reader.status == OIF_OK)
+        read_clock(&reader, made);
     for (uint64_t i = 0; made && i < count && reader.status == OIF_OK; i++)
         read_incident(&reader, made, &made->slots[i]);
     oif_section_reader_close(&reader);

@@ -120,6 +120,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     oif_memory_free(pipeline->evicted_marks);
     oif_column_names_free(pipeline->names);
     oif_column_names_free(pipeline->roles);
+    oif_attachment_free(&pipeline->attached);
     oif_rules_free(pipeline->rules);
     oif_past_episodes_free(pipeline->past);
     oif_derived_plan_free(&pipeline->plan);
@@ -188,7 +189,10 @@ size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline)
 size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t learned_column,
                                  oif_derive *kind)
 {
-    return oif_derived_source(&pipeline->plan, learned_column, kind);
+    if (learned_column < oif_pipeline_learned_columns(pipeline))
+        return oif_derived_source(&pipeline->plan, learned_column, kind);
+    *kind = OIF_DERIVE_NONE;
+    return SIZE_MAX;
 }
 
 const double *oif_pipeline_learned_row(const oif_pipeline *pipeline)
@@ -200,7 +204,7 @@ const double *oif_pipeline_learned_row(const oif_pipeline *pipeline)
 const char *oif_derive_word(oif_derive kind)
 {
     static const char *const words[] = {"", "diff", "rate", "log", "category"};
-    return words[kind];
+    return (unsigned)kind < sizeof words / sizeof *words ? words[kind] : "";
 }
 
 /* ---- Names of columns ---- */
@@ -264,6 +268,18 @@ bool oif_pipeline_roles(const oif_pipeline *pipeline, const char **key, const ch
     *key = role_name(pipeline->roles, OIF_ROLE_KEY);
     *time = role_name(pipeline->roles, OIF_ROLE_TIME);
     return pipeline->roles != NULL;
+}
+
+oif_status oif_pipeline_attach(oif_pipeline *pipeline, const void *bytes, size_t count,
+                               oif_error *error)
+{
+    return oif_attachment_set(&pipeline->attached, bytes, count, error);
+}
+
+const void *oif_pipeline_attachment(const oif_pipeline *pipeline, size_t *count)
+{
+    *count = pipeline->attached.count;
+    return pipeline->attached.bytes;
 }
 
 /* ---- Models ---- */
@@ -419,6 +435,9 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     if (status == OIF_OK)
         status = oif_column_names_clone(pipeline->roles, &made->roles, error);
     if (status == OIF_OK)
+        status = oif_attachment_set(&made->attached, pipeline->attached.bytes,
+                                    pipeline->attached.count, error);
+    if (status == OIF_OK)
         status = oif_rules_clone(pipeline->rules, &made->rules, error);
     if (status == OIF_OK && pipeline->past &&
         !(made->past = oif_past_episodes_clone(pipeline->past)))
@@ -551,6 +570,7 @@ oif_status oif_pipeline_set_rules(oif_pipeline *pipeline, const char *text, size
     oif_rules_free(pipeline->rules);
     pipeline->rules = made;
     oif_pipeline_update_asks(pipeline);
+    oif_pipeline_await_all(pipeline);
     return OIF_OK;
 }
 
@@ -601,13 +621,21 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
                                    double seconds, const double *row, oif_result *result,
                                    oif_error *error)
 {
+    return oif_pipeline_process_with(pipeline, (oif_text){key, key_bytes}, seconds, row, NULL,
+                                     result, error);
+}
+
+oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, double seconds,
+                                     const double *row, const oif_table_verdict *verdict,
+                                     oif_result *result, oif_error *error)
+{
     uint32_t entry;
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
     if (status == OIF_OK && seconds - seconds != 0 && seconds == seconds)
         status = oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_INFINITE_VALUE,
                                   "the time of a row is infinite");
     if (status == OIF_OK)
-        status = find_or_admit(pipeline, key, key_bytes, &entry, error);
+        status = find_or_admit(pipeline, key.text, key.bytes, &entry, error);
     if (status != OIF_OK)
         return status;
     if (entry == OIF_NO_KEY) {
@@ -624,7 +652,7 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
         lend_level(pipeline, model, seconds);
     oif_row_question asked;
     const oif_row_rules *rules = oif_pipeline_row_rules(pipeline, entry, &asked);
-    oif_model_process(model, row, seconds, rules, result);
+    oif_model_process(model, row, seconds, rules, verdict, result);
     if (rules) {
         oif_pipeline_count_held(pipeline, result, seconds);
         oif_pipeline_keep_episode(pipeline, model, pipeline->rows + 1, &asked, result);
@@ -846,9 +874,9 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     return sizeof *pipeline + oif_models_bytes(&pipeline->models) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
-           oif_column_names_memory_bytes(pipeline->roles) + oif_rules_bytes(pipeline->rules) +
-           (pipeline->past ? sizeof *pipeline->past : 0) + oif_keys_bytes(&pipeline->evicted.keys) +
-           oif_silence_queue_bytes(&pipeline->silence) +
+           oif_column_names_memory_bytes(pipeline->roles) + pipeline->attached.count +
+           oif_rules_bytes(pipeline->rules) + (pipeline->past ? sizeof *pipeline->past : 0) +
+           oif_keys_bytes(&pipeline->evicted.keys) + oif_silence_queue_bytes(&pipeline->silence) +
            pipeline->plan.count * sizeof *pipeline->plan.list;
 }
 

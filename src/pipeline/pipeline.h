@@ -5,6 +5,7 @@
 #include "base/column_names.h"
 #include "base/pool.h"
 #include "pipeline/alerts/alert_budget.h"
+#include "pipeline/attachment.h"
 #include "pipeline/keys/evicted_models.h"
 #include "pipeline/keys/eviction.h"
 #include "pipeline/keys/keys.h"
@@ -28,6 +29,7 @@ struct oif_pipeline {
     uint64_t *evicted_marks;  /* one bit per hash of an evicted key; NULL before the first */
     oif_column_names *names;  /* NULL while the columns are unnamed */
     oif_column_names *roles;  /* as in oif_roles_section_write; NULL: unknown */
+    oif_attachment attached;  /* by the program */
     oif_keys keys;            /* keys with a model */
     oif_models models;
     oif_evicted_models evicted;
@@ -71,6 +73,11 @@ oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_
 oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   oif_model **model, oif_error *error);
 
+/* oif_pipeline_process_at for a row of a table, by its verdict; NULL: any other row. */
+oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, double seconds,
+                                     const double *row, const oif_table_verdict *verdict,
+                                     oif_result *result, oif_error *error);
+
 /* What the model of an entry is asked with; `asked` is where it is put. NULL if there are no rules
  * and no episodes are kept. */
 typedef struct oif_row_question {
@@ -101,5 +108,8 @@ static inline void oif_pipeline_count_held(oif_pipeline *pipeline, const oif_res
 
 /* Watches the entry for silence, starting at its last row. */
 void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry);
+
+/* The same for all keys: other rules may report what was held back. */
+void oif_pipeline_await_all(oif_pipeline *pipeline);
 
 #endif

@@ -138,5 +138,7 @@ oif_status oif_pipeline_add_rules(oif_pipeline *pipeline, const char *text, size
         return status;
     oif_rules_free(pipeline->rules);
     pipeline->rules = all;
+    oif_pipeline_update_asks(pipeline);
+    oif_pipeline_await_all(pipeline);
     return OIF_OK;
 }

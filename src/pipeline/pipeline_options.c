@@ -183,7 +183,7 @@ bool oif_pipeline_option_is_changeable(const char *name)
 {
     static const char *const names[] = {"alert_rate", "threshold", "alerts", "calm",
                                         "cooldown",   "silence",   "learn"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
@@ -207,6 +207,8 @@ static oif_status let_the_last_rule(oif_params *options, const char *name, doubl
 oif_status oif_pipeline_options_change(oif_params *options, const char *name, double value,
                                        oif_error *error)
 {
+    if (!name)
+        name = "";
     if (!oif_pipeline_option_is_changeable(name))
         return oif_fail(error, OIF_EPARAM, "%s cannot be changed once the pipeline exists",
                         oif_excerpt_of(name, name + strlen(name)).text);

@@ -21,7 +21,7 @@ static bool find_first(oif_pipeline *pipeline, double seconds, struct oif_deadli
         double deadline = INFINITY;
         if (!is_removed)
             deadline = oif_alerts_deadline(&oif_pipeline_model(pipeline, entry)->alerts);
-        if (deadline == first->seconds)
+        if (deadline <= first->seconds) /* or earlier, where a rule has held it back */
             return true;
         oif_silence_queue_pop(queue);
         oif_silence_queue_push(queue, entry, deadline);
@@ -29,22 +29,22 @@ static bool find_first(oif_pipeline *pipeline, double seconds, struct oif_deadli
     return false;
 }
 
-/* Whether a rule holds back that a key is silent. */
-static bool is_muted(oif_pipeline *pipeline, const oif_key_entry *entry, double seconds)
+/* Whether a rule holds back, at this time, that a key is silent. Then it is looked at again when
+ * the rule may be over: a key that is still silent after planned work is reported. */
+static bool is_held(oif_pipeline *pipeline, uint32_t entry, oif_alerts *alerts, double seconds)
 {
-    const oif_text key = {entry->key, entry->key_bytes};
-    if (!pipeline->rules)
-        return false;
-    uint32_t rule = oif_rules_ignore(pipeline->rules, key, seconds);
+    const oif_text key = {pipeline->keys.entries[entry].key,
+                          pipeline->keys.entries[entry].key_bytes};
+    const uint32_t rule =
+        pipeline->rules ? oif_rules_mute_silence(pipeline->rules, key, seconds) : 0;
     if (rule == 0)
-        rule = oif_rules_mute(pipeline->rules, &(oif_rule_question){.key = key,
-                                                                    .reason = OIF_REASON_SILENCE,
-                                                                    .change = NAN,
-                                                                    .change_share = NAN,
-                                                                    .seconds = seconds});
-    if (rule > 0)
+        return false;
+    if (alerts->silence != OIF_SILENCE_HELD)
         oif_rules_count(pipeline->rules, rule, seconds);
-    return rule > 0;
+    alerts->silence = OIF_SILENCE_HELD;
+    oif_silence_queue_push(&pipeline->silence, entry,
+                           oif_rule_lasts_until(&pipeline->rules->list[rule - 1], seconds));
+    return true;
 }
 
 void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_function report,
@@ -56,15 +56,23 @@ void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_fun
         if (oif_models_open(&pipeline->models, first.entry, &model, NULL) != OIF_OK)
             return; /* out of memory: the next call reports it */
         oif_silence_queue_pop(&pipeline->silence);
-        model->alerts.is_silent = 1;
-        const oif_key_entry *entry = &pipeline->keys.entries[first.entry];
-        if (is_muted(pipeline, entry, first.seconds))
+        const double deadline = oif_alerts_deadline(&model->alerts);
+        if (is_held(pipeline, first.entry, &model->alerts, first.seconds))
             continue;
+        model->alerts.silence = OIF_SILENCE_REPORTED;
+        const oif_key_entry *entry = &pipeline->keys.entries[first.entry];
         report(context, &(oif_silence){.key = entry->key_bytes > 0 ? entry->key : NULL,
                                        .key_bytes = entry->key_bytes,
                                        .since = model->alerts.last_seconds,
-                                       .allowed = first.seconds - model->alerts.last_seconds});
+                                       .allowed = deadline - model->alerts.last_seconds});
     }
+}
+
+void oif_pipeline_await_all(oif_pipeline *pipeline)
+{
+    const oif_keys *keys = &pipeline->keys;
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
+        oif_pipeline_await(pipeline, i);
 }
 
 double oif_pipeline_next_silence(oif_pipeline *pipeline)

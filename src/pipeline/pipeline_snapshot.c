@@ -17,6 +17,7 @@
  *     RULE    the rules that hold back alerts, if there are any
  *     PAST    optional: the last episodes, if they are kept
  *     ROLE    optional: the names of the columns that are the key and the time
+ *     ATCH    optional: bytes that the program has attached
  *
  * Without any key there is one STAT and one MODL, of the blank model. So there always is a state.
  * Its size lets the reader check, before it allocates memory, whether the parameters claim a
@@ -170,6 +171,7 @@ static oif_status save(const oif_pipeline *pipeline, save_parts parts, oif_write
     oif_rules_write(&writer, pipeline->rules);
     oif_past_episodes_write(&writer, pipeline->past);
     oif_roles_section_write(&writer, pipeline->roles);
+    oif_attachment_write(&writer, &pipeline->attached);
     return oif_section_writer_close(&writer);
 }
 
@@ -395,9 +397,9 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
 /* Reads what may follow the models, up to the end. */
 static void read_tail(oif_section_reader *reader, oif_pipeline *p)
 {
-    enum { RULES, PAST, ROLES, END };
+    enum { RULES, PAST, ROLES, ATTACHED, END };
     static const char *const tags[] = {OIF_SECTION_RULES, OIF_SECTION_PAST, OIF_SECTION_ROLES,
-                                       OIF_SECTION_END};
+                                       OIF_SECTION_ATTACHED, OIF_SECTION_END};
     size_t next = 0;
     for (size_t first = RULES; reader->status == OIF_OK && next != END; first = next + 1) {
         next = first + oif_section_reader_expect_one(reader, tags + first, END + 1 - first);
@@ -407,6 +409,8 @@ static void read_tail(oif_section_reader *reader, oif_pipeline *p)
             p->past = oif_past_episodes_read(reader, p->rows, p->plan.derived_columns);
         else if (reader->status == OIF_OK && next == ROLES)
             p->roles = oif_roles_section_read(reader);
+        else if (reader->status == OIF_OK && next == ATTACHED)
+            oif_attachment_read(reader, &p->attached);
     }
     oif_section_reader_end(reader);
     oif_pipeline_update_asks(p);

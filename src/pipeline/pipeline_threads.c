@@ -94,7 +94,7 @@ static void process_part(void *context, unsigned part)
         oif_row_question asked;
         const oif_row_rules *rules = oif_pipeline_row_rules(&view, entry, &asked);
         oif_model_process(model, given->rows + row * given->stride, seconds_of(given, row), rules,
-                          &given->results[row]);
+                          NULL, &given->results[row]);
         if (rules)
             oif_pipeline_keep_episode(&view, model, view.rows + i + 1, &asked,
                                       &given->results[row]);

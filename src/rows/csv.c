@@ -18,6 +18,7 @@
 #include "rows/csv_field.h"
 #include "rows/reader.h"
 #include "rows/separators.h"
+#include "rows/value_text.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -65,6 +66,48 @@ static inline oif_csv_meaning field_meaning(csv_style style, const char *field, 
                : oif_csv_field_meaning(field, end, delimiter, value);
 }
 
+/* The field [field, end) without blanks and quotes. */
+static oif_span bare_text(const oif_reader *reader, const char *field, const char *end)
+{
+    oif_span text = oif_csv_without_blanks(oif_span_without_returns(field, end), reader->delimiter);
+    if (oif_csv_is_in_quotes(text))
+        text = oif_csv_without_blanks((oif_span){text.start + 1, text.end - 1}, reader->delimiter);
+    return text;
+}
+
+/* The meaning of a field that is not a plain number. Between semicolons a comma is decimal, which
+ * may have to be found out first: see shows_decimal_comma. A separate function, so the parser stays
+ * small. */
+static __attribute__((noinline)) oif_csv_meaning written_meaning(oif_reader *reader,
+                                                                 csv_style style, size_t index,
+                                                                 const char *field, const char *end,
+                                                                 double *value)
+{
+    static const oif_csv_meaning meanings[] = {
+        [OIF_VALUE_NUMBER] = OIF_CSV_NUMBER,
+        [OIF_VALUE_MISSING] = OIF_CSV_MISSING,
+        [OIF_VALUE_INFINITE] = OIF_CSV_INFINITE,
+        [OIF_VALUE_TEXT] = OIF_CSV_OTHER_TEXT,
+    };
+    const oif_span text = bare_text(reader, field, end);
+    const oif_decimal decimal = style >= STYLE_COMMAS ? OIF_DECIMAL_COMMA : reader->decimal;
+    oif_marked_number number;
+    if (decimal == OIF_DECIMAL_AUTO && reader->delimiter == ';' &&
+        oif_marked_number_read(text, decimal, &number) &&
+        (number.commas == OIF_COMMA_DECIMAL || number.commas == OIF_COMMA_EITHER))
+        return OIF_CSV_OTHER_TEXT;
+    return meanings[oif_reader_read_value(reader, &reader->columns[index], text, decimal, value)];
+}
+
+/* The meaning of the field of a column. */
+static inline oif_csv_meaning value_meaning(oif_reader *reader, csv_style style, size_t index,
+                                            const char *field, const char *end, double *value)
+{
+    const oif_csv_meaning meaning = field_meaning(style, field, end, reader->delimiter, value);
+    return meaning == OIF_CSV_OTHER_TEXT ? written_meaning(reader, style, index, field, end, value)
+                                         : meaning;
+}
+
 /* The end of a field in any style, and its value unless it is left out. NULL if its quote is open
  * at lines_end. */
 OIF_INLINE const char *read_field(oif_reader *reader, csv_style style, const char *field,
@@ -82,7 +125,8 @@ OIF_INLINE const char *read_field(oif_reader *reader, csv_style style, const cha
     const char *scanned = reader->buffer + reader->start + progress->scanned;
     end = field_end(style, field, scanned, lines_end, delimiter);
     if (end && slot != OIF_UNSELECTED &&
-        field_meaning(style, field, end, delimiter, &reader->values[slot]) >= OIF_CSV_INFINITE &&
+        value_meaning(reader, style, index, field, end, &reader->values[slot]) >=
+            OIF_CSV_INFINITE &&
         !progress->bad_field)
         progress->bad_field = index + 1;
     return end;
@@ -265,19 +309,18 @@ static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
                                    : "");
 }
 
-static bool is_refused(const oif_reader *reader, size_t column, const char *field, const char *end)
+static bool is_refused(oif_reader *reader, size_t column, const char *field, const char *end)
 {
     double value;
     if (reader->columns[column].slot == OIF_UNSELECTED)
         return false;
-    oif_csv_meaning meaning =
-        field_meaning(style_of(reader), field, end, reader->delimiter, &value);
+    oif_csv_meaning meaning = value_meaning(reader, style_of(reader), column, field, end, &value);
     return meaning == OIF_CSV_INFINITE ||
            (meaning > OIF_CSV_INFINITE && !reader->columns[column].may_have_text);
 }
 
 /* The bad field to report. */
-static size_t find_bad_field(const oif_reader *reader)
+static size_t find_bad_field(oif_reader *reader)
 {
     const size_t first = reader->progress.bad_field - 1;
     const char *field = find_field(reader, first), *end;
@@ -349,7 +392,7 @@ static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
     const position where = position_of(reader, field);
     double value;
     bool infinite =
-        field_meaning(style_of(reader), field, end, reader->delimiter, &value) == OIF_CSV_INFINITE;
+        value_meaning(reader, style_of(reader), column, field, end, &value) == OIF_CSV_INFINITE;
     bool is_other_decimal =
         !infinite &&
         (reader->has_decimal_commas
@@ -357,9 +400,12 @@ static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
              : reader->delimiter != ',' && oif_csv_parse_comma_number(text, false, &value));
     if (is_other_decimal)
         return fail_other_decimal(reader, text, name, where, error);
+    if (!infinite && oif_reader_contradicts(reader, column, bare_text(reader, field, end),
+                                            where.line, where.column, error))
+        return OIF_EINPUT;
     const oif_cause cause = infinite                    ? OIF_CAUSE_INFINITE_VALUE
                             : is_like_a_comment(reader) ? OIF_CAUSE_COMMENT
-                                                        : oif_reader_text_cause(text);
+                                                        : OIF_CAUSE_NOT_A_NUMBER;
     return oif_fail_because_at(
         error, OIF_EINPUT, cause, where.line, where.column, "'%s' is %s in column \"%s\"%s",
         oif_excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
@@ -554,14 +600,26 @@ static bool has_decimal_commas_between_semicolons(oif_span line)
     return commas > 0 && fields > 1;
 }
 
+/* Whether commas must separate fields although they are decimal too, so these are in quotes: there
+ * are no semicolons, and the line is not one number. */
+static bool separates_names(oif_span line)
+{
+    const size_t bytes = (size_t)(line.end - line.start);
+    double value;
+    while (line.end > line.start && line.end[-1] == '\r')
+        line.end--;
+    return memchr(line.start, ',', bytes) && !memchr(line.start, ';', bytes) &&
+           !oif_csv_parse_comma_number(line, true, &value);
+}
+
 static char choose_delimiter(oif_span line, const oif_reader_options *options)
 {
     char delimiter =
         options->delimiter ? options->delimiter : oif_csv_most_frequent_delimiter(line);
     bool may_be_semicolons =
         !options->delimiter && delimiter == ',' && options->decimal != OIF_DECIMAL_POINT;
-    if (may_be_semicolons &&
-        (options->decimal == OIF_DECIMAL_COMMA || has_decimal_commas_between_semicolons(line)))
+    if (may_be_semicolons && ((options->decimal == OIF_DECIMAL_COMMA && !separates_names(line)) ||
+                              has_decimal_commas_between_semicolons(line)))
         return ';';
     return delimiter;
 }
@@ -778,7 +836,10 @@ static bool shows_decimal_comma(oif_reader *reader)
         return false;
     const size_t column = reader->progress.bad_field - 1;
     const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;
-    return oif_csv_comma_meaning(field, end, reader->delimiter, false, &value) == OIF_CSV_NUMBER;
+    oif_marked_number number;
+    return oif_csv_comma_meaning(field, end, reader->delimiter, false, &value) == OIF_CSV_NUMBER ||
+           (oif_marked_number_read(bare_text(reader, field, end), OIF_DECIMAL_AUTO, &number) &&
+            number.commas != OIF_COMMA_ABSENT);
 }
 
 static oif_status await_row(oif_reader *reader, oif_error *error)

@@ -138,7 +138,10 @@ static inline bool oif_csv_is_word(oif_span text, const char *word)
 
 static inline bool oif_csv_is_missing(oif_span text)
 {
-    static const char *const words[] = {"", "na", "n/a", "nan", "null", "none"};
+    static const char *const words[] = {"",        "na",    "n/a",  "nan",    "null",   "none",
+                                        "-",       "--",    "?",    "#n/a",   "#na",    "\\n",
+                                        "nil",     "<na>",  "nat",  "(null)", "#null!", "#div/0!",
+                                        "#value!", "#ref!", "#num!"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (oif_csv_is_word(text, words[i]))
             return true;

@@ -9,9 +9,11 @@
  * on a line with a duplicate key, stamps show which values still count. */
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "rows/csv_field.h"
 #include "rows/json_paths.h"
 #include "rows/json_text.h"
 #include "rows/reader.h"
+#include "rows/value_text.h"
 
 #include <assert.h>
 #include <math.h>
@@ -192,21 +194,40 @@ static const char *parse_number(line_parser *line, const char *at, oif_json_path
     return end;
 }
 
+/* A string in a column of numbers: "5", "12 ms" and "NA" are read as in CSV. */
+static void take_string_value(line_parser *line, oif_json_path *path, oif_span text,
+                              const char *open)
+{
+    oif_reader *reader = line->reader;
+    oif_reader_column *column = &reader->columns[path->column];
+    double value;
+    text = oif_csv_without_blanks(text, '\0');
+    oif_value_kind kind = oif_value_parse_plain(text, OIF_DECIMAL_AUTO, &value);
+    if (kind == OIF_VALUE_TEXT)
+        kind = oif_reader_read_value(reader, column, text, OIF_DECIMAL_AUTO, &value);
+    if (kind == OIF_VALUE_NUMBER || kind == OIF_VALUE_MISSING)
+        reader->values[column->slot] = value;
+    else
+        take_bad_value(line, path, column, open);
+}
+
 static const char *parse_string(line_parser *line, const char *open, oif_json_path *path)
 {
     const oif_reader_column *column = column_of(line, path);
+    const bool is_value = column && column->slot != OIF_UNSELECTED;
     bool escaped = false;
     const char *end = oif_json_string_end(open, &escaped, &line->fault);
     if (!end)
         return NULL;
-    take_bad_value(line, path, column, open);
-    if (escaped && column && column->text_slot != OIF_UNSELECTED) {
-        char *text = line->unescaped;
-        line->unescaped = oif_json_unescape(open + 1, end, text);
-        take_text(line, column, text, line->unescaped);
-    } else {
-        take_text(line, column, open + 1, end);
+    oif_span text = {open + 1, end};
+    if (escaped && column && (is_value || column->text_slot != OIF_UNSELECTED)) {
+        text.start = line->unescaped;
+        line->unescaped = oif_json_unescape(open + 1, end, line->unescaped);
+        text.end = line->unescaped;
     }
+    if (is_value)
+        take_string_value(line, path, text, open);
+    take_text(line, column, text.start, text.end);
     return end + 1;
 }
 
@@ -438,11 +459,13 @@ static oif_status fail_bad_value(const line_parser *line, const oif_json_path *p
             *bad == '{' ? "key" : "0");
     if (*bad == '"') {
         end = oif_json_string_end(bad, &escaped, &fault);
-        return oif_fail_because_at(
-            error, OIF_EINPUT, oif_reader_text_cause((oif_span){bad + 1, end}), line_number, byte,
-            "the string '%s' is not a number in column \"%s\"; leave the column out or write a "
-            "number without quotes",
-            oif_excerpt_of(bad + 1, end).text, column.text);
+        if (oif_reader_contradicts(line->reader, path->column, (oif_span){bad + 1, end},
+                                   line_number, byte, error))
+            return OIF_EINPUT;
+        return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_NOT_A_NUMBER, line_number, byte,
+                                   "the string '%s' is not a number in column \"%s\"; leave the "
+                                   "column out or make it null",
+                                   oif_excerpt_of(bad + 1, end).text, column.text);
     }
     end = oif_json_number_end(bad, &fault);
     return oif_fail_because_at(error, OIF_EINPUT, OIF_CAUSE_INFINITE_VALUE, line_number, byte,

@@ -492,10 +492,69 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
     return OIF_OK;
 }
 
+const char *oif_reader_unit(const oif_reader *reader, size_t column)
+{
+    assert(column < reader->column_count);
+    return reader->columns[column].unit ? reader->columns[column].unit : "";
+}
+
 void oif_reader_allow_text(oif_reader *reader, size_t column)
 {
     assert(column < reader->column_count);
     reader->columns[column].may_have_text = true;
+}
+
+/* ---- Values that mean missing ---- */
+
+/* One that the caller has named, for one column or for all. */
+struct oif_missing_value {
+    oif_missing_value *next;
+    size_t column; /* OIF_ALL_COLUMNS: every one */
+    double number; /* NaN if it is a word */
+    size_t bytes;  /* of the word */
+    char word[];
+};
+
+oif_status oif_reader_add_missing(oif_reader *reader, size_t column, const char *text,
+                                  oif_error *error)
+{
+    const size_t bytes = strlen(text);
+    oif_missing_value *added =
+        oif_reader_keep(reader, oif_size_add(sizeof *added, oif_size_add(bytes, 1)));
+    if (!added)
+        return oif_fail(error, OIF_EMEMORY, "no memory for a value that means missing");
+    *added = (oif_missing_value){.next = reader->missing, .column = column, .bytes = bytes};
+    memcpy(added->word, text, bytes);
+    if (oif_value_parse(text, bytes, OIF_DECIMAL_AUTO, &added->number, NULL) != OIF_VALUE_NUMBER)
+        added->number = NAN;
+    reader->missing = added;
+    return OIF_OK;
+}
+
+static bool is_for(const oif_missing_value *value, size_t column)
+{
+    return value->column == OIF_ALL_COLUMNS || value->column == column;
+}
+
+bool oif_reader_is_missing_word(const oif_reader *reader, const oif_reader_column *column,
+                                oif_span text)
+{
+    for (const oif_missing_value *value = reader->missing; value; value = value->next)
+        if (is_for(value, (size_t)(column - reader->columns)) &&
+            value->bytes == (size_t)(text.end - text.start) &&
+            memcmp(value->word, text.start, value->bytes) == 0)
+            return true;
+    return false;
+}
+
+static void forget_missing(oif_reader *reader)
+{
+    for (const oif_missing_value *value = reader->missing; value; value = value->next)
+        for (size_t i = 0; i < reader->column_count; i++) {
+            const size_t slot = reader->columns[i].slot;
+            if (slot != OIF_UNSELECTED && is_for(value, i) && reader->values[slot] == value->number)
+                reader->values[slot] = NAN;
+        }
 }
 
 /* ---- Rows ---- */
@@ -503,7 +562,10 @@ void oif_reader_allow_text(oif_reader *reader, size_t column)
 oif_status oif_reader_next(oif_reader *reader, oif_record *record, oif_error *error)
 {
     reader->refused.values = NULL;
-    return reader->format->next(reader, record, error);
+    oif_status status = reader->format->next(reader, record, error);
+    if (reader->missing)
+        forget_missing(reader);
+    return status;
 }
 
 bool oif_reader_refused(oif_reader *reader, oif_record *record)

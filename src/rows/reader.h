@@ -22,9 +22,10 @@ enum { OIF_ADDED_NEWLINE_BYTES = 1, OIF_LOAD_AHEAD_BYTES = 64, OIF_WORD_BYTES = 
 
 #define OIF_UNSELECTED SIZE_MAX
 
-typedef struct oif_json_path oif_json_path;       /* json_paths.h */
-typedef struct oif_json_paths oif_json_paths;     /* json_paths.h */
-typedef struct oif_reader_block oif_reader_block; /* reader.c */
+typedef struct oif_json_path oif_json_path;         /* json_paths.h */
+typedef struct oif_json_paths oif_json_paths;       /* json_paths.h */
+typedef struct oif_reader_block oif_reader_block;   /* reader.c */
+typedef struct oif_missing_value oif_missing_value; /* value_text.c */
 
 typedef struct oif_span {
     const char *start, *end;
@@ -36,6 +37,7 @@ typedef struct oif_reader_column {
     size_t text_slot;    /* index of its text in a row, or OIF_UNSELECTED */
     bool marked;         /* only while checking a selection for duplicates */
     bool may_have_text;  /* see oif_reader_allow_text */
+    const char *unit;    /* see oif_reader_unit; NULL: none yet */
     oif_json_path *path; /* NDJSON: its position in an object */
 } oif_reader_column;
 
@@ -95,6 +97,9 @@ struct oif_reader {
     size_t comment_bytes;
     oif_decimal decimal; /* CSV: as requested */
     bool has_decimal_commas;
+    /* where commas in marked numbers were first decimal, and where they grouped digits; 0: not */
+    uint64_t comma_line, grouped_line;
+    oif_missing_value *missing; /* see oif_reader_add_missing */
     uint64_t point_line; /* where a decimal point was read while the sign was unknown; 0: none */
     bool has_header;
     uint64_t header_line;
@@ -128,6 +133,10 @@ size_t oif_reader_generate_name(char *name, size_t column);
 /* Allocates `unescaped`, which from then on grows with the buffer. */
 oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error);
 
+/* Whether the caller has named this text as one that means missing. */
+bool oif_reader_is_missing_word(const oif_reader *reader, const oif_reader_column *column,
+                                oif_span text);
+
 /* ---- Bytes and lines ---- */
 
 /* Reads from the source once, as much as fits. OIF_END after the end of the source. */
@@ -144,13 +153,6 @@ oif_span oif_reader_buffered_line(const oif_reader *reader);
 
 /* Explains a bad line at `start` by its NUL bytes, if it has any. */
 void oif_reader_look_for_nul(const oif_reader *reader, oif_error *error);
-
-/* Why a text in a column of numbers is refused. */
-static inline oif_cause oif_reader_text_cause(oif_span text)
-{
-    const bool is_dash = text.end - text.start == 1 && *text.start == '-';
-    return is_dash ? OIF_CAUSE_DASH : OIF_CAUSE_NOT_A_NUMBER;
-}
 
 /* Skips a byte order mark and blank lines; rejects binary data. OIF_END if nothing follows. */
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error);

@@ -5,19 +5,13 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "rows/csv_field.h"
+#include "rows/time_dates.h"
 
 #include <stdio.h>
 
 /* The starts of the years 1 and 10000. */
 static const double earliest = -62135596800.0, after_latest = 253402300800.0;
-
-/* A time as written; nothing is checked yet. */
-typedef struct civil_time {
-    int year, month, day, hour, minute, second;
-    double fraction;
-    bool has_zone;
-    int zone_seconds; /* east of UTC */
-} civil_time;
+static const char bad_year[] = "the year must be 1 to 9999";
 
 /* ---- Conversion ---- */
 
@@ -33,10 +27,10 @@ static int days_of_month(int year, int month)
 }
 
 /* Why there is no such time; NULL if there is one. */
-static const char *why_no_date(const civil_time *t)
+static const char *why_no_date(const oif_civil_time *t)
 {
     if (t->year < 1)
-        return "the year must be 1 to 9999";
+        return bad_year;
     if (t->month < 1 || t->month > 12)
         return "the month must be 1 to 12";
     if (t->day < 1 || t->day > days_of_month(t->year, t->month))
@@ -44,7 +38,7 @@ static const char *why_no_date(const civil_time *t)
     return NULL;
 }
 
-static const char *why_no_clock(const civil_time *t)
+static const char *why_no_clock(const oif_civil_time *t)
 {
     bool ends_day = t->hour == 24 && t->minute == 0 && t->second == 0 && t->fraction == 0;
     if (t->hour > 23 && !ends_day)
@@ -56,7 +50,7 @@ static const char *why_no_clock(const civil_time *t)
     return NULL;
 }
 
-static const char *seconds_of(const civil_time *t, double *seconds)
+static const char *seconds_of(const oif_civil_time *t, double *seconds)
 {
     const int quarter_hour = 900; /* zones differ by multiples of this */
     const char *why = why_no_date(t);
@@ -69,121 +63,7 @@ static const char *seconds_of(const civil_time *t, double *seconds)
     if (t->second == 60 && whole % quarter_hour != 0)
         return "there is no leap second at that time";
     *seconds = (double)whole + t->fraction;
-    return *seconds >= earliest && *seconds < after_latest ? NULL : "the year must be 1 to 9999";
-}
-
-/* ---- Tokens ---- */
-
-typedef oif_span cursor; /* what is left to read */
-
-static inline bool take(cursor *c, char byte)
-{
-    bool is_there = c->start < c->end && *c->start == byte;
-    c->start += is_there;
-    return is_there;
-}
-
-static inline bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
-static inline bool take_two_digits(cursor *c, int *value)
-{
-    if (c->end - c->start < 2 || !is_digit(c->start[0]) || !is_digit(c->start[1]))
-        return false;
-    *value = (c->start[0] - '0') * 10 + c->start[1] - '0';
-    c->start += 2;
-    return true;
-}
-
-static inline bool take_year(cursor *c, int *year)
-{
-    int century, rest;
-    if (!take_two_digits(c, &century) || !take_two_digits(c, &rest))
-        return false;
-    *year = century * 100 + rest;
-    return true;
-}
-
-static bool take_word(cursor *c, const char *word)
-{
-    size_t bytes = strlen(word);
-    if ((size_t)(c->end - c->start) < bytes || memcmp(c->start, word, bytes) != 0)
-        return false;
-    c->start += bytes;
-    return true;
-}
-
-/* A month such as Nov, in any case. */
-static bool take_month(cursor *c, int *month)
-{
-    static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";
-    if (c->end - c->start < 3)
-        return false;
-    const char letters[] = {(char)(c->start[0] | 0x20), (char)(c->start[1] | 0x20),
-                            (char)(c->start[2] | 0x20)};
-    for (int i = 0; i < 12; i++) {
-        if (memcmp(letters, names + (ptrdiff_t)3 * i, 3) == 0) {
-            *month = i + 1;
-            c->start += 3;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Ignores digits beyond the ninth, which exceed the precision of a double. */
-static bool take_fraction(cursor *c, double *fraction)
-{
-    uint64_t digits = 0;
-    int count = 0;
-    if (c->start == c->end || !is_digit(*c->start))
-        return false;
-    for (; c->start < c->end && is_digit(*c->start); c->start++) {
-        if (count == 9)
-            continue;
-        digits = digits * 10 + (uint64_t)(*c->start - '0');
-        count++;
-    }
-    *fraction = (double)digits / (double)POWER_OF_TEN[count];
-    return true;
-}
-
-/* 19:05, 19:05:01, 19:05:01.25; without colons 1905, 190501, 190501.25. */
-static inline bool take_clock(cursor *c, bool has_colons, civil_time *t)
-{
-    if (!take_two_digits(c, &t->hour) || (has_colons && !take(c, ':')) ||
-        !take_two_digits(c, &t->minute))
-        return false;
-    bool has_second = has_colons ? take(c, ':') : c->start < c->end && is_digit(*c->start);
-    if (!has_second)
-        return true;
-    if (!take_two_digits(c, &t->second))
-        return false;
-    return !(take(c, '.') || take(c, ',')) || take_fraction(c, &t->fraction);
-}
-
-/* Z, UTC, GMT, +hh:mm, +hhmm, +hh, or nothing. */
-static inline bool take_zone(cursor *c, civil_time *t)
-{
-    int hours, minutes = 0;
-    if (c->start == c->end)
-        return true;
-    take(c, ' ');
-    t->has_zone = true;
-    if (take(c, 'Z') || take(c, 'z') || take_word(c, "UTC") || take_word(c, "GMT"))
-        return true;
-    bool is_west = take(c, '-');
-    if (!is_west && !take(c, '+'))
-        return false;
-    if (!take_two_digits(c, &hours) || hours > 23)
-        return false;
-    bool has_minutes = take(c, ':') || (c->start < c->end && is_digit(*c->start));
-    if (has_minutes && (!take_two_digits(c, &minutes) || minutes > 59))
-        return false;
-    t->zone_seconds = (hours * 3600 + minutes * 60) * (is_west ? -1 : 1);
-    return true;
+    return *seconds >= earliest && *seconds < after_latest ? NULL : bad_year;
 }
 
 /* ---- The forms ---- */
@@ -209,14 +89,14 @@ static inline int two_digits(uint64_t word, int first)
 
 /* Takes 2026-11-15T19:05:01, the start of most times, eight bytes at a time: a third of the
  * instructions of the general code in is_iso. Takes nothing else. */
-static inline bool take_usual(cursor *c, civil_time *t)
+static inline bool take_usual(oif_cursor *c, oif_civil_time *t)
 {
     uint64_t date, clock;
     if (c->end - c->start < 19 || !fits_pattern(c->start, "0000-00-", &date) ||
         !fits_pattern(c->start + 11, "00:00:00", &clock))
         return false;
     const char *day = c->start + 8;
-    if (!is_digit(day[0]) || !is_digit(day[1]) || (day[2] != 'T' && day[2] != ' '))
+    if (!oif_is_digit(day[0]) || !oif_is_digit(day[1]) || (day[2] != 'T' && day[2] != ' '))
         return false;
     t->year = two_digits(date, 0) * 100 + two_digits(date, 2);
     t->month = two_digits(date, 5);
@@ -228,72 +108,72 @@ static inline bool take_usual(cursor *c, civil_time *t)
     return true;
 }
 
-static bool is_iso(cursor c, civil_time *t)
+static bool is_iso(oif_cursor c, oif_civil_time *t)
 {
     if (take_usual(&c, t))
-        return (!(take(&c, '.') || take(&c, ',')) || take_fraction(&c, &t->fraction)) &&
-               take_zone(&c, t) && c.start == c.end;
-    if (!take_year(&c, &t->year) || c.start == c.end)
+        return (!(oif_take(&c, '.') || oif_take(&c, ',')) || oif_take_fraction(&c, &t->fraction)) &&
+               oif_take_zone(&c, t) && c.start == c.end;
+    if (!oif_take_year(&c, &t->year) || c.start == c.end)
         return false;
     char separator = *c.start;
     bool is_separated = separator == '-' || separator == '/';
     c.start += is_separated;
-    if (!take_two_digits(&c, &t->month))
+    if (!oif_take_two_digits(&c, &t->month))
         return false;
     if (separator == '-' && c.start == c.end) { /* 2026-11 */
         t->day = 1;
         return true;
     }
-    if ((is_separated && !take(&c, separator)) || !take_two_digits(&c, &t->day))
+    if ((is_separated && !oif_take(&c, separator)) || !oif_take_two_digits(&c, &t->day))
         return false;
     if (c.start == c.end)
         return is_separated; /* eight digits are a number */
-    if (!take(&c, 'T') && !take(&c, 't') && !(is_separated && take(&c, ' ')))
+    if (!oif_take(&c, 'T') && !oif_take(&c, 't') && !(is_separated && oif_take(&c, ' ')))
         return false;
-    return take_clock(&c, is_separated, t) && take_zone(&c, t) && c.start == c.end;
+    return oif_take_clock(&c, is_separated, t) && oif_take_zone(&c, t) && c.start == c.end;
 }
 
 /* 15.11.2026, 15.11.2026 19:05:01 */
-static bool is_dotted(cursor c, civil_time *t)
+static bool is_dotted(oif_cursor c, oif_civil_time *t)
 {
-    if (!take_two_digits(&c, &t->day) || !take(&c, '.') || !take_two_digits(&c, &t->month) ||
-        !take(&c, '.') || !take_year(&c, &t->year))
+    if (!oif_take_two_digits(&c, &t->day) || !oif_take(&c, '.') ||
+        !oif_take_two_digits(&c, &t->month) || !oif_take(&c, '.') || !oif_take_year(&c, &t->year))
         return false;
     if (c.start == c.end)
         return true;
-    return (take(&c, ' ') || take(&c, 'T') || take(&c, 't')) && take_clock(&c, true, t) &&
-           take_zone(&c, t) && c.start == c.end;
+    return (oif_take(&c, ' ') || oif_take(&c, 'T') || oif_take(&c, 't')) &&
+           oif_take_clock(&c, true, t) && oif_take_zone(&c, t) && c.start == c.end;
 }
 
-static bool is_common_log(cursor c, civil_time *t)
+static bool is_common_log(oif_cursor c, oif_civil_time *t)
 {
-    take(&c, '[');
+    oif_take(&c, '[');
     if (c.end > c.start && c.end[-1] == ']')
         c.end--;
-    return take_two_digits(&c, &t->day) && take(&c, '/') && take_month(&c, &t->month) &&
-           take(&c, '/') && take_year(&c, &t->year) && take(&c, ':') && take_clock(&c, true, t) &&
-           take_zone(&c, t) && c.start == c.end;
+    return oif_take_two_digits(&c, &t->day) && oif_take(&c, '/') && oif_take_month(&c, &t->month) &&
+           oif_take(&c, '/') && oif_take_year(&c, &t->year) && oif_take(&c, ':') &&
+           oif_take_clock(&c, true, t) && oif_take_zone(&c, t) && c.start == c.end;
 }
 
 /* The day has one or two digits; a single digit may follow a second blank or a zero. */
-static bool is_syslog(cursor c, civil_time *t)
+static bool is_syslog(oif_cursor c, oif_civil_time *t)
 {
-    if (!take_month(&c, &t->month) || !take(&c, ' '))
+    if (!oif_take_month(&c, &t->month) || !oif_take(&c, ' '))
         return false;
-    take(&c, ' ');
-    if (!take_two_digits(&c, &t->day)) {
-        if (c.start == c.end || !is_digit(*c.start))
+    oif_take(&c, ' ');
+    if (!oif_take_two_digits(&c, &t->day)) {
+        if (c.start == c.end || !oif_is_digit(*c.start))
             return false;
         t->day = *c.start++ - '0';
     }
-    return take(&c, ' ') && take_clock(&c, true, t) && c.start == c.end;
+    return oif_take(&c, ' ') && oif_take_clock(&c, true, t) && c.start == c.end;
 }
 
 /* ---- Syslog: the year ---- */
 
 /* The year after that of the last time if the month would otherwise be far in the past, the year
  * before if it would be nearly a year ahead. */
-static int year_of_next(const oif_time_format *format, civil_time t)
+static int year_of_next(const oif_time_format *format, oif_civil_time t)
 {
     enum { FIRST_LEAP_YEAR = 1972, FAR_BACK_DAYS = 183, NEARLY_A_YEAR_DAYS = 330 };
     int year = format->year != 0 ? format->year : FIRST_LEAP_YEAR;
@@ -304,10 +184,10 @@ static int year_of_next(const oif_time_format *format, civil_time t)
     return ahead < -FAR_BACK_DAYS ? year + 1 : ahead > NEARLY_A_YEAR_DAYS ? year - 1 : year;
 }
 
-static const char *syslog_seconds(const oif_time_format *format, civil_time *t, double *seconds)
+static const char *syslog_seconds(const oif_time_format *format, oif_civil_time *t, double *seconds)
 {
     t->year = year_of_next(format, *t);
-    return t->year > 9999 ? "the year must be 1 to 9999" : seconds_of(t, seconds);
+    return t->year > 9999 ? bad_year : seconds_of(t, seconds);
 }
 
 /* ---- Numbers ---- */
@@ -320,14 +200,14 @@ static double units_of(double number)
 }
 
 /* A whole number of nanoseconds has more digits than a double, so it is divided as an integer. */
-static double divide_digits(cursor c, double number, double units)
+static double divide_digits(oif_cursor c, double number, double units)
 {
-    const bool is_negative = take(&c, '-');
+    const bool is_negative = oif_take(&c, '-');
     uint64_t digits = 0;
     if (fabs(number) < 0x1p53 || c.end - c.start > 19)
         return number / units;
     for (; c.start < c.end; c.start++) {
-        if (!is_digit(*c.start))
+        if (!oif_is_digit(*c.start))
             return number / units;
         digits = digits * 10 + (uint64_t)(*c.start - '0');
     }
@@ -336,7 +216,8 @@ static double divide_digits(cursor c, double number, double units)
     return is_negative ? -seconds : seconds;
 }
 
-static const char *epoch_seconds(oif_time_format *format, cursor c, double number, double *seconds)
+static const char *epoch_seconds(oif_time_format *format, oif_cursor c, double number,
+                                 double *seconds)
 {
     const double year_1990 = 631152000, year_2100 = 4102444800;
     double units = format->per_second != 0 ? format->per_second : units_of(number);
@@ -356,9 +237,9 @@ static const char *epoch_seconds(oif_time_format *format, cursor c, double numbe
 
 /* ---- Any form ---- */
 
-static cursor without_blanks(const char *text, size_t bytes)
+static oif_cursor without_blanks(const char *text, size_t bytes)
 {
-    cursor c = {text, text + bytes};
+    oif_cursor c = {text, text + bytes};
     while (c.start < c.end && (*c.start == ' ' || *c.start == '\t'))
         c.start++;
     while (c.start < c.end && (c.end[-1] == ' ' || c.end[-1] == '\t'))
@@ -366,43 +247,49 @@ static cursor without_blanks(const char *text, size_t bytes)
     return c;
 }
 
-static bool is_form(oif_time_form form, cursor c, civil_time *t)
+static bool is_form(oif_time_form form, oif_cursor c, oif_civil_time *t)
 {
-    *t = (civil_time){0};
+    *t = (oif_civil_time){0};
     switch (form) {
     case OIF_TIME_FORM_ISO: return is_iso(c, t) || is_dotted(c, t);
     case OIF_TIME_FORM_SYSLOG: return is_syslog(c, t);
     case OIF_TIME_FORM_COMMON_LOG: return is_common_log(c, t);
+    case OIF_TIME_FORM_SLASHED: return oif_time_is_slashed(c, t);
+    case OIF_TIME_FORM_NAMED: return oif_time_is_named(c, t);
+    case OIF_TIME_FORM_COMPACT: return oif_time_is_compact(c, t);
     case OIF_TIME_FORM_NONE:
-    case OIF_TIME_FORM_EPOCH: break;
+    case OIF_TIME_FORM_EPOCH:
+    case OIF_TIME_FORM_PATTERN: break;
     }
     return false;
 }
 
 /* The form of a text with a date; OIF_TIME_FORM_NONE if it has none. */
-static oif_time_form find_form(cursor c, civil_time *t)
+static oif_time_form find_form(oif_cursor c, oif_civil_time *t)
 {
-    static const oif_time_form forms[] = {OIF_TIME_FORM_ISO, OIF_TIME_FORM_COMMON_LOG,
-                                          OIF_TIME_FORM_SYSLOG};
+    static const oif_time_form forms[] = {OIF_TIME_FORM_ISO,     OIF_TIME_FORM_COMMON_LOG,
+                                          OIF_TIME_FORM_SYSLOG,  OIF_TIME_FORM_SLASHED,
+                                          OIF_TIME_FORM_COMPACT, OIF_TIME_FORM_NAMED};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (is_form(forms[i], c, t))
             return forms[i];
     return OIF_TIME_FORM_NONE;
 }
 
-static oif_status refuse(cursor c, const char *why, oif_error *error)
+static oif_status refuse(oif_cursor c, const char *why, oif_error *error)
 {
     return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_NOT_A_TIME, "'%s' is not a time: %s",
                             oif_excerpt_of(c.start, c.end).text, why);
 }
 
-static bool is_number(cursor c, double *number)
+static bool is_number(oif_cursor c, double *number)
 {
     return oif_number_parse(c.start, c.end, number) == c.end && fabs(*number) <= DBL_MAX;
 }
 
 /* Parses a text without a date: a number, or a missing time. */
-static oif_status parse_other(oif_time_format *format, cursor c, double *seconds, oif_error *error)
+static oif_status parse_other(oif_time_format *format, oif_cursor c, double *seconds,
+                              oif_error *error)
 {
     const bool were_dates =
         format->form != OIF_TIME_FORM_NONE && format->form != OIF_TIME_FORM_EPOCH;
@@ -421,13 +308,92 @@ static oif_status parse_other(oif_time_format *format, cursor c, double *seconds
     return why ? refuse(c, why, error) : OIF_OK;
 }
 
+/* ---- The order of day and month ---- */
+
+/* Exchanges day and month where the month is first. The first date decides for the stream: where
+ * it shows no order, as 01/02/2026, that is a guess. NULL, or why the date contradicts. */
+static const char *put_in_order(const oif_time_format *format, oif_civil_time *t)
+{
+    if (!t->is_in_order_of_day)
+        return NULL;
+    const oif_day_order order = format->day_order != OIF_DAY_ORDER_AUTO ? format->day_order
+                                : t->order != OIF_DAY_ORDER_AUTO        ? t->order
+                                                                        : OIF_MONTH_FIRST;
+    if (t->order != OIF_DAY_ORDER_AUTO && t->order != order)
+        return order == OIF_MONTH_FIRST ? "its day is first, and the times before it were read "
+                                          "with the month first"
+                                        : "its month is first, and the times before it were read "
+                                          "with the day first";
+    if (order == OIF_MONTH_FIRST) {
+        const int month = t->day;
+        t->day = t->month;
+        t->month = month;
+    }
+    return NULL;
+}
+
+static void remember_order(oif_time_format *format, const oif_civil_time *t)
+{
+    if (!t->is_in_order_of_day)
+        return;
+    if (format->day_order == OIF_DAY_ORDER_AUTO) {
+        format->is_uncertain = t->order == OIF_DAY_ORDER_AUTO;
+        format->day_order = t->order == OIF_DAY_FIRST ? OIF_DAY_FIRST : OIF_MONTH_FIRST;
+    } else if (t->order != OIF_DAY_ORDER_AUTO) {
+        format->is_uncertain = false;
+    }
+}
+
+/* ---- Parsing ---- */
+
+static void remember(oif_time_format *format, oif_time_form form, const oif_civil_time *t,
+                     double found)
+{
+    format->form = form;
+    if (form == OIF_TIME_FORM_SYSLOG) {
+        format->is_uncertain |= format->year == 0;
+        format->year = t->year;
+        format->last_seconds = found;
+    } else {
+        format->has_zone |= t->has_zone;
+        format->lacks_zone |= !t->has_zone;
+        remember_order(format, t);
+    }
+}
+
+/* Parses a text by the pattern of the caller, or a missing time. */
+static oif_status parse_by_pattern(oif_time_format *format, oif_cursor c, double *seconds,
+                                   oif_error *error)
+{
+    oif_civil_time t;
+    double found;
+    if (!oif_time_fits_pattern(c, format->pattern, &t, &found)) {
+        if (!oif_csv_is_missing(c))
+            return refuse(c, "it does not fit the format that was given", error);
+        *seconds = NAN;
+        return OIF_OK;
+    }
+    const bool is_epoch = !isnan(found);
+    const char *why = !is_epoch                                   ? seconds_of(&t, &found)
+                      : found >= earliest && found < after_latest ? NULL
+                                                                  : bad_year;
+    if (why)
+        return refuse(c, why, error);
+    t.has_zone |= is_epoch;
+    remember(format, OIF_TIME_FORM_PATTERN, &t, found);
+    *seconds = found;
+    return OIF_OK;
+}
+
 oif_status oif_time_parse(oif_time_format *format, const char *text, size_t bytes, double *seconds,
                           oif_error *error)
 {
-    cursor c = without_blanks(text, bytes);
-    civil_time t;
+    oif_cursor c = without_blanks(text, bytes);
+    oif_civil_time t;
     oif_time_form form = format->form;
     double number;
+    if (format->pattern)
+        return parse_by_pattern(format, c, seconds, error);
     /* Most times have the form of the previous one. */
     if (form == OIF_TIME_FORM_EPOCH && is_number(c, &number))
         form = OIF_TIME_FORM_NONE;
@@ -436,19 +402,15 @@ oif_status oif_time_parse(oif_time_format *format, const char *text, size_t byte
     if (form == OIF_TIME_FORM_NONE)
         return parse_other(format, c, seconds, error);
     double found = NAN;
-    const char *why =
+    const char *why = put_in_order(format, &t);
+    if (why)
+        return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_DAY_ORDER, "'%s': %s",
+                                oif_excerpt_of(c.start, c.end).text, why);
+    why =
         form == OIF_TIME_FORM_SYSLOG ? syslog_seconds(format, &t, &found) : seconds_of(&t, &found);
     if (why)
         return refuse(c, why, error);
-    format->form = form;
-    if (form == OIF_TIME_FORM_SYSLOG) {
-        format->is_uncertain |= format->year == 0;
-        format->year = t.year;
-        format->last_seconds = found;
-    } else {
-        format->has_zone |= t.has_zone;
-        format->lacks_zone |= !t.has_zone;
-    }
+    remember(format, form, &t, found);
     *seconds = found;
     return OIF_OK;
 }
@@ -483,5 +445,21 @@ void oif_time_describe(const oif_time_format *format, char text[OIF_TIME_TEXT_BY
         snprintf(text, room, "syslog without a year, here %d", (int)format->year);
         break;
     case OIF_TIME_FORM_COMMON_LOG: snprintf(text, room, "common log%s", zone_words(format)); break;
+    case OIF_TIME_FORM_SLASHED:
+        snprintf(text, room, "dates with the %s first%s",
+                 format->day_order == OIF_DAY_FIRST     ? "day"
+                 : format->day_order == OIF_MONTH_FIRST ? "month"
+                                                        : "year",
+                 zone_words(format));
+        break;
+    case OIF_TIME_FORM_NAMED:
+        snprintf(text, room, "dates with the name of the month%s", zone_words(format));
+        break;
+    case OIF_TIME_FORM_COMPACT:
+        snprintf(text, room, "dates such as 20260131%s", zone_words(format));
+        break;
+    case OIF_TIME_FORM_PATTERN:
+        snprintf(text, room, "the given format%s", zone_words(format));
+        break;
     }
 }

@@ -242,23 +242,40 @@ __attribute__((format(printf, 4, 5))) static void fail_because(oif_section_reade
     va_end(arguments);
 }
 
-/* Fills all of `bytes`; with zeros after a failure. */
-static void read_bytes(oif_section_reader *reader, unsigned char *bytes, size_t count)
+/* Reads `count` bytes, or fewer if the source ends (`*is_end`) or fails. Returns how many. */
+static size_t read_up_to(oif_section_reader *reader, unsigned char *bytes, size_t count,
+                         bool *is_end)
 {
-    for (size_t have = 0; have < count;) {
+    size_t have = 0;
+    while (have < count) {
         ptrdiff_t got = reader->status != OIF_OK
                             ? -1
                             : reader->read(reader->context, (char *)bytes + have, count - have);
-        if (got <= 0 || (size_t)got > count - have) {
-            if (got == 0)
-                oif_section_reader_fail(reader, OIF_ETRUNCATED, "the snapshot is cut off here");
-            else
-                oif_section_reader_fail(reader, OIF_EREAD, "could not read on");
-            memset(bytes, 0, count);
-            return;
-        }
+        *is_end = got == 0;
+        if (got <= 0 || (size_t)got > count - have)
+            break;
         have += (size_t)got;
         reader->offset += (size_t)got;
+    }
+    return have;
+}
+
+static void fail_short(oif_section_reader *reader, bool is_end)
+{
+    if (is_end)
+        oif_section_reader_fail(reader, OIF_ETRUNCATED, "the snapshot is cut off here");
+    else
+        oif_section_reader_fail(reader, OIF_EREAD, "could not read on");
+}
+
+/* Fills all of `bytes`; with zeros after a failure. */
+static void read_bytes(oif_section_reader *reader, unsigned char *bytes, size_t count)
+{
+    bool is_end = false;
+    if (read_up_to(reader, bytes, count, &is_end) < count) {
+        fail_short(reader, is_end);
+        memset(bytes, 0, count);
+        return;
     }
     reader->checksum = oif_checksum(&reader->table, reader->checksum, bytes, count);
 }
@@ -423,19 +440,30 @@ static void read_records(oif_state_visitor *self, const oif_records *records)
     }
 }
 
+/* A text of a few bytes is not a truncated snapshot. */
+static void read_magic(oif_section_reader *reader)
+{
+    unsigned char bytes[sizeof magic];
+    bool is_end = false;
+    const size_t have = read_up_to(reader, bytes, sizeof bytes, &is_end);
+    if (memcmp(bytes, magic, have) != 0)
+        fail_because(reader, OIF_EKIND, OIF_CAUSE_NOT_A_SNAPSHOT, "this is not a snapshot of oif");
+    else if (have < sizeof bytes)
+        fail_short(reader, is_end);
+    reader->checksum = oif_checksum(&reader->table, reader->checksum, bytes, have);
+}
+
 void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
                              oif_error *error)
 {
-    unsigned char bytes[sizeof magic], version[4];
+    unsigned char version[4];
     *reader = (oif_section_reader){.visitor = {read_field, read_records, 0},
                                    .read = read,
                                    .context = context,
                                    .error = error,
                                    .end = UINT64_MAX};
     oif_checksum_table_init(&reader->table);
-    read_bytes(reader, bytes, sizeof bytes);
-    if (memcmp(bytes, magic, sizeof magic) != 0)
-        fail_because(reader, OIF_EKIND, OIF_CAUSE_NOT_A_SNAPSHOT, "this is not a snapshot of oif");
+    read_magic(reader);
     read_bytes(reader, version, sizeof version);
     check_checksum(reader, "the header");
     uint64_t written_by = oif_bytes_load(version, sizeof version);

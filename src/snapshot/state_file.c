@@ -227,6 +227,8 @@ static oif_status hold(oif_state_file *file, char *found, oif_error *error)
 oif_status oif_state_file_open(const char *path, oif_state_file **file, oif_error *error)
 {
     char found[PATH_MAX];
+    if (!path)
+        path = ""; /* no file has this name */
     oif_status status = find_file(path, found, error);
     if (status != OIF_OK)
         return status;
@@ -363,6 +365,8 @@ static oif_status load_opened(int fd, const char *path, const oif_stored_kind *k
 oif_status oif_stored_load_file(const oif_stored_kind *kind, const char *path, void **object,
                                 oif_error *error)
 {
+    if (!path)
+        path = ""; /* no file has this name */
     return load_opened(oif_file_open(AT_FDCWD, path, O_RDONLY, 0), path, kind, object, error);
 }
 

@@ -26,6 +26,10 @@ ptrdiff_t oif_memory_stream_read(void *stream, char *buffer, size_t capacity)
 oif_status oif_stored_load_memory(const oif_stored_kind *kind, const void *bytes, size_t count,
                                   void **object, oif_error *error)
 {
+    if (!bytes) {
+        bytes = "";
+        count = 0;
+    }
     oif_memory_stream from = {(char *)bytes, (char *)bytes + count}; /* only read */
     void *made = *object;
     oif_status status = kind->load(count, oif_memory_stream_read, &from, &made, error);

@@ -48,7 +48,6 @@ static void every_cause_keeps_its_number_and_its_name(void **state)
         {9, "no_episodes_kept"},
         {20, "infinite_value"},
         {21, "not_a_number"},
-        {22, "dash"},
         {23, "decimal_comma"},
         {24, "decimal_point"},
         {25, "too_few_fields"},
@@ -62,6 +61,7 @@ static void every_cause_keeps_its_number_and_its_name(void **state)
         {33, "not_text"},
         {34, "not_a_time"},
         {35, "truncated_row"},
+        {36, "day_order"},
         {40, "not_a_snapshot"},
         {41, "detector_snapshot"},
         {42, "pipeline_snapshot"},
@@ -95,12 +95,12 @@ static void a_failure_has_a_cause_or_none(void **state)
                      OIF_EPARAM);
     assert_int_equal(error.cause, OIF_CAUSE_UNKNOWN_KEY);
     assert_string_equal(error.message, "7");
-    assert_int_equal(oif_fail_because_at(&error, OIF_EINPUT, OIF_CAUSE_DASH, 3, 14, "-"),
+    assert_int_equal(oif_fail_because_at(&error, OIF_EINPUT, OIF_CAUSE_COMMENT, 3, 14, "-"),
                      OIF_EINPUT);
-    assert_int_equal(error.cause, OIF_CAUSE_DASH);
+    assert_int_equal(error.cause, OIF_CAUSE_COMMENT);
     assert_int_equal(error.line, 3);
     assert_int_equal(error.column, 14);
-    assert_int_equal(oif_fail_because(NULL, OIF_EREAD, OIF_CAUSE_DASH, "ignored"), OIF_EREAD);
+    assert_int_equal(oif_fail_because(NULL, OIF_EREAD, OIF_CAUSE_COMMENT, "ignored"), OIF_EREAD);
 }
 
 static void a_failure_of_a_system_call_has_its_errno(void **state)

@@ -34,6 +34,7 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_past_episode), 112);
     assert_int_equal(sizeof(oif_rule_trial), 48);
     assert_int_equal(sizeof(oif_proposal), 1112);
+    assert_int_equal(sizeof(oif_table_info), 64);
     assert_int_equal(sizeof(oif_expected), 32);
     assert_int_equal(sizeof(oif_rule_info), 48);
     assert_int_equal(sizeof(oif_reader_options), 64);
@@ -73,6 +74,8 @@ static void members_that_exist_stay_where_they_are(void **state)
     assert_int_equal(offsetof(oif_reader_options, decimal), 40);
     assert_int_equal(offsetof(oif_record, line), 40);
     assert_int_equal(offsetof(oif_time_format, is_uncertain), 26);
+    assert_int_equal(offsetof(oif_time_format, day_order), 28);
+    assert_int_equal(offsetof(oif_time_format, pattern), 32);
     assert_int_equal(offsetof(oif_param, choices), 48);
     assert_int_equal(offsetof(oif_param_table, param_count), 24);
 }

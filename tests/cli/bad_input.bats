@@ -53,7 +53,6 @@ after_good_row() {
 }
 
 @test "rows that another option reads say which" {
-    after_good_row "3,-" "; leave the column out or make it empty (--exclude b); --on-bad-row null makes it missing"
     after_good_row "inf,4" "; make it a finite number or empty (--on-bad-row null)"
     after_good_row "3" "the first line has 2; --on-bad-row skip leaves such rows out"
 }
@@ -159,13 +158,4 @@ after_good_row() {
     contains "$stderr" "no row has the label '$shown' of --anomaly; '$shown' has normal (50 rows)"
     oif score --detector "$long" time.csv
     printf '%s' "$stderr" | iconv -f UTF-8 -t UTF-8
-}
-
-@test "numbers with thousands separators are refused, not called missing" {
-    printf 'n,b\n"1,234",2\n"2,345",3\n' > thousands.csv
-    oif score thousands.csv
-    exits 1 "oif: thousands.csv:2:1: '\"1,234\"' is not a number in column \"n\"; write it as in -1234.5, or leave the column out (--exclude n)"
-    printf 'n,b\n\xe2\x88\x923,1\n\xe2\x88\x924,2\n' > minus.csv
-    oif score minus.csv
-    contains "$stderr" "to learn the numbers in n, write them as in -1234.5, without units and separators of thousands"
 }

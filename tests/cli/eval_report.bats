@@ -105,6 +105,33 @@ assert 0 < len(thresholds) < len(rows), len(thresholds)
 PYTHON
 }
 
+@test "the columns around an episode have what was expected of them" {
+    make_plant 6000
+    options="--label label --time at --alert-rate 0.02 --season 1d"
+    "$OIF" eval $options --report page.html plant.csv > /dev/null
+    "$OIF" score $options --fields why,expected_low,expected_high plant.csv > scored.csv
+    read_page page.html <<'PYTHON'
+import csv
+scored = list(csv.DictReader(open("scored.csv")))
+near = lambda a, b: abs(a - float(b)) <= 1e-3 * abs(a)
+compared = set()
+for card in data["episodes"]:
+    for column in card["columns"]:
+        changes = column["expected"]
+        assert [change[0] for change in changes] == sorted({change[0] for change in changes}) and len(changes) <= len(card["rows"])
+        assert all(low is None and high is None or low <= high for _, low, high in changes), changes
+        for i, row in enumerate(card["rows"]):
+            why = scored[row - 1]
+            if why["expected_low"] and why["why"].split(" ")[0] == column["name"]:
+                _, low, high = [change for change in changes if change[0] <= i][-1]
+                assert near(low, why["expected_low"]) and near(high, why["expected_high"]), (row, low, high, why)
+                compared.add((low, high))
+            elif row < 100:
+                assert not [change for change in changes if change[0] <= i and change[1] is not None], (row, changes)
+assert len(compared) > 5, compared
+PYTHON
+}
+
 @test "the curves have the areas that are measured, and the dots are the alerts" {
     make_plant 6000
     "$OIF" eval --label label --exclude at --alert-rate 0.02 --json --report page.html plant.csv > measured.json

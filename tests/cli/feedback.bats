@@ -183,3 +183,15 @@ PY
     exec 8>&-
     wait
 }
+
+@test "an episode of rows without a key is listed with the name that marks it" {
+    make_hosts 2500
+    sed -i 's/^web-1,/,/' hosts.csv
+    learn s 2> /dev/null
+    number=$(past 'e["number"] if e["key"] is None else ""' | grep . | sed -n 1p)
+    [ "$("$OIF" feedback s | grep -c " #$number ")" -eq 1 ]
+    oif feedback --useless "#$number" s
+    exits 0 "oif: s: episode #$number is marked useless"
+    "$OIF" score --state plain --columns latency,errors --time t hosts.csv > /dev/null 2>&1
+    [ "$("$OIF" feedback plain | grep -c '#')" -eq 0 ] # without keys the number is enough
+}

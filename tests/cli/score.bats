@@ -53,15 +53,15 @@ scores_of() {
 
 @test "stdin and a file give the same bytes" {
     make_stream
-    "$OIF" score stream.csv > from_file.csv
-    "$OIF" score - < stream.csv | cmp - from_file.csv
-    "$OIF" score < stream.csv | cmp - from_file.csv
+    "$OIF" score --one-pass stream.csv > from_file.csv
+    "$OIF" score --one-pass - < stream.csv | cmp - from_file.csv
+    "$OIF" score --one-pass < stream.csv | cmp - from_file.csv
     cat stream.csv | "$OIF" score | cmp - from_file.csv
 }
 
 @test "input that comes a byte at a time gives the same bytes" {
     make_stream
-    "$OIF" score stream.csv > at_once.csv
+    "$OIF" score --one-pass stream.csv > at_once.csv
     dd if=stream.csv bs=1 status=none | "$OIF" score | cmp - at_once.csv
 }
 
@@ -197,13 +197,13 @@ PYTHON
 
 @test "a full disk is a failure that is told" {
     make_stream
-    run --separate-stderr bash -c "'$OIF' score stream.csv > /dev/full"
+    run --separate-stderr bash -c "'$OIF' score -q stream.csv > /dev/full"
     exits 1 "oif: cannot write the output: No space left on device"
 }
 
 @test "a closed stdout is a failure that is told" {
     make_stream
-    run --separate-stderr bash -c "'$OIF' score stream.csv >&-"
+    run --separate-stderr bash -c "'$OIF' score -q stream.csv >&-"
     exits 1 "oif: cannot write the output: Bad file descriptor"
 }
 
@@ -235,7 +235,7 @@ PYTHON
 
 @test "files that are put one behind the other are one stream: headers that come again are no rows" {
     make_stream
-    "$OIF" score --label fault stream.csv > expected.csv
+    "$OIF" score --one-pass --label fault stream.csv > expected.csv
     { head -100 stream.csv; head -1 stream.csv; tail -n +101 stream.csv; } | "$OIF" score --label fault | cmp - expected.csv
     "$OIF" eval --label fault --json stream.csv | grep roc_auc > measured
     { cat stream.csv; head -1 stream.csv; } | "$OIF" eval --label fault --json | grep roc_auc | cmp - measured

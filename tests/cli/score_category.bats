@@ -133,7 +133,7 @@ assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
     oif score --category a --diff a --exclude b in.csv
     exits 2 "oif: --category a: column 0 is a category, not a number: it cannot be kept as it is or derived in another way as well"
     oif score --category a,a --exclude b in.csv
-    exits 2 "oif: --category a: column 0 is derived in this way already"
+    exits 0
     oif score --category b --keep-original in.csv
     exits 2 "oif: --keep-original needs --diff, --rate or --log, whose columns it keeps"
     oif score --category b --diff a --keep-original in.csv

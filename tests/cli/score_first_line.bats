@@ -84,7 +84,7 @@ oif:   <stdin>:2:4: this row has 1 field, the first line has 2"
     exits 0 "oif: <stdin>: 3 bad rows skipped
 oif:   <stdin>:1:1: $no_first
 oif:   <stdin>:2:1: $no_first
-oif:   <stdin>:3:13: the string 'start' is not a number in column \"message\"; leave the column out or write a number without quotes"
+oif:   <stdin>:3:13: the string 'start' is not a number in column \"message\"; leave the column out or make it null"
     equal "$output" '{"x": 3,"oif":{"score":0.5}}
 {"x": null,"oif":{"score":0.5}}'
     run --separate-stderr "$OIF" score --fields score --on-bad-row skip --columns x <<< $'{"message": "start"}\n{"x": 3}'
@@ -152,7 +152,7 @@ PYTHON
     head -4 in.csv > first.csv
     "$OIF" score --state s --on-bad-row skip first.csv 2> /dev/null > both.csv
     oif score --state s --skip-seen --on-bad-row skip in.csv
-    contains "$stderr" "oif: s: resumes after 2 rows: skipping them, starting at row 3"
+    contains "$stderr" "2 rows were seen before: starting at row 3"
     echo "$output" >> both.csv
     cmp both.csv expected.csv
     printf '###\na,c\n1,2\n' > other.csv

@@ -41,7 +41,7 @@ make_ndjson() {
     oif score odd.csv
     equal "$status" 1
     oif score --format xml odd.csv
-    exits 2 "oif: --format: expected csv, ndjson or raw, not 'xml'"
+    exits 2 "oif: --format: expected csv, ndjson, raw, json, vmstat, sysstat, sadf, prometheus, influx or access-log, not 'xml'"
 }
 
 @test "raw rows come out as CSV or NDJSON with the scores of the same numbers" {

@@ -86,3 +86,96 @@ incidents() {
         [[ "$output" == "oif: ${option%% *} is about rows, and --incidents prints"* ]]
     done
 }
+
+# What two runs print for a file that is cut after `$1` lines, with one state. "lasts" is printed at the end of each run.
+in_two_runs() {
+    head -n "$1" fleet.csv > first.csv
+    (head -n 1 fleet.csv && tail -n "+$(($1 + 1))" fleet.csv) > second.csv
+    rm -f incidents.oif
+    incidents --state incidents.oif first.csv 2> /dev/null | sed '/"lasts"/d'
+    incidents --state incidents.oif "${@:2}" second.csv 2> /dev/null
+}
+
+@test "--incidents with --state: a restart changes no record, wherever it is" {
+    make_fleet
+    incidents --state whole.oif fleet.csv > whole
+    grep -q '"members":4' whole
+    # before the outage; while hosts join; when all have ended; in the middle of the other one
+    for lines in 500 9620 9910 11650; do
+        in_two_runs "$lines" > halves
+        diff halves whole
+        cmp incidents.oif whole.oif
+    done
+    in_two_runs 9620 --threads 2 | cmp - whole
+}
+
+@test "--incidents with --state: numbers and what was learned continue without times, too" {
+    make_fleet
+    grep -v rack-0 fleet.csv | cut -d, -f3,4 > plain.csv
+    plain() { "$OIF" score --alert-rate 0.0005 --incidents --state "$@"; }
+    plain whole.oif plain.csv > whole
+    head -n 4815 plain.csv > first.csv
+    (head -n 1 plain.csv && tail -n +4816 plain.csv) > second.csv
+    (plain halves.oif first.csv 2> /dev/null && plain halves.oif second.csv 2> /dev/null) | grep -v lasts > halves
+    [ "$(jq .id halves | sort -n | uniq | tr '\n' ' ')" = "$(grep -v lasts whole | jq .id | sort -n | uniq | tr '\n' ' ')" ]
+    diff halves <(grep -v lasts whole)
+}
+
+@test "--incidents with --state: an incident that has not been quiet for long enough stays open at the end of the input" {
+    make_fleet
+    head -n 9910 fleet.csv > until.csv # all four have ended
+    run incidents --state state.oif until.csv
+    [[ "${lines[-1]}" == '{"incident":"lasts"'*'"members":4,"open":0,'* ]]
+    run incidents until.csv
+    [[ "${lines[-1]}" == '{"incident":"ends"'*'"members":4,"open":0,'* ]]
+}
+
+@test "--incidents with --state: a run without --incidents keeps them" {
+    make_fleet
+    head -n 9620 fleet.csv > first.csv
+    sed -n '1p;9621,9628p' fleet.csv > second.csv
+    incidents --state state.oif first.csv > /dev/null
+    "$OIF" score --key host --time at --state state.oif second.csv > /dev/null 2>&1
+    (head -n 1 fleet.csv && tail -n +9629 fleet.csv) > third.csv
+    run incidents --state state.oif third.csv
+    [[ "$output" == *'"incident":"ends","id":1,'* ]]
+    [[ "$output" != *'"incident":"begins","id":1,'* ]]
+}
+
+# A host of each rack is silent from minute 1300 to 1329; host-1 begins with the outage of its rack, at minute 1200.
+make_silent_fleet() {
+    make_fleet
+    awk -F, -v OFS=, 'NR == 1 {print; next} {minute = ($1 - 1767571200) / 60}
+        (minute >= 1300 && minute < 1330 && ($2 ~ /host-[23]$/)) || (minute >= 1201 && minute < 1219 && $2 ~ /host-1$/) {next}
+        {print}' fleet.csv > silent.csv
+}
+
+@test "--incidents: keys that fall silent together are members of one incident, which ends when they return" {
+    make_silent_fleet
+    incidents --silence 5m silent.csv > records.ndjson 2> messages
+    [ ! -s messages ]
+    record=$(jq -c 'select(.incident == "ends" and .start > "2026-01-05T21:30" and .start < "2026-01-05T22:00")' records.ndjson)
+    [ "$(jq -c '[.start, .end, .members, .open, .grade]' <<< "$record")" = '["2026-01-05T21:44:00Z","2026-01-05T22:10:00Z",2,0,"note"]' ]
+    [ "$(jq -c '[.order[] | .key, .column, .end]' <<< "$record")" = \
+        '["rack-0/host-2","silence","2026-01-05T22:10:00Z","rack-1/host-3","silence","2026-01-05T22:10:00Z"]' ]
+    [ "$(jq -r 'select(.incident == "begins" and .start == "2026-01-05T21:44:00Z") | .text' records.ndjson)" = \
+        "incident $(jq .id <<< "$record"): rack-0/host-2: no row for 5 min since 2026-01-05T21:44:00Z (note)" ]
+    # a silence joins episodes
+    [ "$(jq 'select(.incident == "ends" and .members == 5) | [.order[].column] | index("silence")' records.ndjson)" = 4 ]
+    incidents --silence 5m --threads 2 silent.csv | cmp - records.ndjson
+    grep -v host-2, silent.csv > other.csv # and without the option, a pause is too long by what was learned
+    incidents other.csv | grep -q '"order":\[{"key":"rack-1/host-3","column":"silence"'
+}
+
+@test "--incidents: a silence resumes with the state, and runs the command of --on-alert once" {
+    make_silent_fleet
+    incidents --silence 5m --state whole.oif silent.csv > whole
+    head -n 10460 silent.csv > first.csv # minute 1316
+    (head -n 1 silent.csv && tail -n +10461 silent.csv) > second.csv
+    incidents --silence 5m --state s.oif first.csv 2> /dev/null | sed '/"lasts"/d' > halves
+    incidents --silence 5m --state s.oif second.csv 2> /dev/null >> halves
+    diff halves whole
+    cmp s.oif whole.oif
+    incidents --silence 5m --on-alert 'jq -r "[.incident, .id] | join(\" \")" >> ran' silent.csv > /dev/null
+    [ "$(sort ran)" = "$(jq -r 'select(.incident != "lasts") | [.incident, .id] | join(" ")' whole | sort)" ]
+}

@@ -193,9 +193,10 @@ oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that 
 }
 
 @test "--decimal-comma is for other delimiters, and points are then refused" {
-    printf 'a\tb\n1,5\t2\n1.5\t2\n' > in.tsv
+    printf 'a\tb\n1,234\t2\n1,5\t2\n' > in.tsv
     oif score --fields score in.tsv
-    exits 1 "oif: in.tsv:2:1: '1,5' in column \"a\" has a decimal comma, but the decimal sign is the point; choose the decimal comma with --decimal-comma"
+    exits 1 "oif: in.tsv:3:1: '1,5' in column \"a\" has a decimal comma, but the decimal sign is the point; choose the decimal comma with --decimal-comma"
+    printf 'a\tb\n1,5\t2\n1.5\t2\n' > in.tsv
     oif score --fields score --decimal-comma in.tsv
     exits 1 "oif: in.tsv:3:1: '1.5' in column \"a\" has a decimal point, but the decimal sign is the comma"
     equal "$output" $'a\tb\tscore\n1,5\t2\t0,5'
@@ -205,20 +206,20 @@ oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that 
 
 # ---- Files of other programs ----
 
-@test "a JSON array and JSON over several lines are answered with jq" {
+@test "a JSON array and JSON over several lines are answered with jq if they must be NDJSON" {
     printf '[{"a":1},\n {"a":2}]\n' > in.json
-    oif score in.json
+    oif score --format ndjson in.json
     exits 1 "oif: in.json: this is a JSON array, and oif reads one object per line; convert it: jq -c '.[]' in.json | oif score"
     jq -c '.[]' in.json | "$OIF" score > /dev/null
     printf '[1, 2]' | { run --separate-stderr "$OIF" score; equal "$status" 1; contains "$stderr" "jq -c '{x: .[]}' FILE"; }
     printf '{\n  "a": 1,\n  "b": 2\n}\n' > pretty.json
-    oif score pretty.json
+    oif score --format ndjson pretty.json
     exits 1 "oif: pretty.json: this is JSON over several lines, and oif reads one object per line; convert it: jq -c . pretty.json | oif score"
     cp pretty.json 'a $(b).json'
-    oif score 'a $(b).json'
+    oif score --format ndjson 'a $(b).json'
     contains "$stderr" "jq -c . FILE | oif score"
     gzip in.json
-    oif score in.json.gz
+    oif score --format ndjson in.json.gz
     contains "$stderr" "this is a JSON array"
     printf '[15/Nov/2026:19:05:01 +0000],a\n[15/Nov/2026:19:05:02 +0000],1\n' > log.csv
     oif score --exclude '[15/Nov/2026:19:05:01 +0000]' log.csv
@@ -311,7 +312,7 @@ oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that 
 
 @test "advice does not name a compressed file, which the command could not read" {
     printf '[{"a": 1}, {"a": 2}]' | gzip > in.json.gz
-    oif score in.json.gz
+    oif score --format ndjson in.json.gz
     exits 1 "oif: in.json.gz: this is a JSON array, and oif reads one object per line; convert it: jq -c '.[]' FILE | oif score"
 }
 

@@ -39,7 +39,9 @@ while seen < len(rows):
     tool.stdin.write(b"".join(rows[:upto]))  # the input starts where it did at first
     if seen:
         told = tool.stderr.readline()
-        assert told == b"oif: s: resumes after %d rows: skipping them, starting at row %d\n" % (seen, seen + 1), told
+        assert told == b"oif: s: resumes after %d rows: skipping those that it has seen\n" % seen, told
+        told = tool.stderr.readline()
+        assert told == b"oif: <stdin>: %d rows were seen before: starting at row %d\n" % (seen, seen + 1), told
     for number in range(seen, upto):
         row = tool.stdout.readline()
         assert row == expected[number], (number, row, expected[number])
@@ -63,12 +65,14 @@ PYTHON
     head -121 stream.csv > first.csv
     "$OIF" score --state s --skip-seen first.csv > both.csv
     oif score --state s --skip-seen stream.csv
-    exits 0 "oif: s: resumes after 120 rows: skipping them, starting at row 121"
+    exits 0 "oif: s: resumes after 120 rows: skipping those that it has seen
+oif: stream.csv: 120 rows were seen before: starting at row 121"
     echo "$output" >> both.csv
     cmp both.csv whole.csv
     oif score --state s --skip-seen first.csv
-    exits 0 "oif: s: resumes after 300 rows: skipping them, starting at row 301
-oif: first.csv: the input ends 180 rows before the last one that s has seen"
+    exits 1 "oif: s: resumes after 300 rows: skipping those that it has seen
+oif: first.csv: none of the 120 rows is the last one that s has seen, so new rows are not known: nothing was scored; add --time COL, \
+or leave --skip-seen out if all rows are new"
     equal "$output" ""
     oif score --skip-seen stream.csv
     exits 2 "oif: --skip-seen needs --state FILE, which counts the rows that were seen"
@@ -170,7 +174,7 @@ input restarts from its beginning, use --skip-seen, or rows are learned twice"
 $older"
     cp before s
     oif score --time at --exclude host --state s --skip-seen in.csv
-    contains "$stderr" "resumes after 100 rows: skipping them"
+    contains "$stderr" "in.csv: all 100 rows were seen before"
     equal "$(grep -c 'is before' <<< "$stderr")" 0
     for options in "new.csv" "--learn none in.csv"; do
         cp before s
@@ -189,4 +193,65 @@ $older"
     exits 0 "oif: s: resumes after 100 rows
 oif: old.csv: the time 2026-11-14T23:47:40Z is before 2026-11-15T01:25:40Z, the last one that s has seen: if the input \
 restarts from its beginning, use --skip-seen, or rows are learned twice"
+}
+
+# ---- Files that are rotated ----
+
+# numbered FROM TO: rows with numbers in a file with a header.
+numbered() {
+    echo at,x
+    awk -v from="$1" -v to="$2" 'BEGIN { for (i = from; i <= to; i++) print 1794769500 + int(i / 4) "," i * i % 977 }'
+}
+
+# The state saw the rows 1 to 300. $1: the file to resume with; $2: the first new row; the rest: options.
+resumes_at() {
+    file=$1 first=$2
+    shift 2
+    numbered 1 600 > all.csv
+    "$OIF" score "$@" all.csv 2> /dev/null > whole.csv
+    rm -f s
+    head -301 all.csv | "$OIF" score "$@" --state s > both.csv
+    oif score "$@" --state s --skip-seen "$file"
+    equal "$status" 0
+    contains "$stderr" "starting at row $first"
+    echo "$output" >> both.csv
+    cmp both.csv whole.csv
+}
+
+@test "--skip-seen in a file with the end of an older one, and in one with new rows only" {
+    numbered 201 600 > rotated.csv # copytruncate: the copy was cut after row 200
+    resumes_at rotated.csv 101 --time at
+    resumes_at rotated.csv 101 --exclude at
+    numbered 295 600 > rotated.csv # fewer rows than are compared
+    resumes_at rotated.csv 7 --time at
+    numbered 301 600 > new.csv # create: row 301 has the second of row 300
+    numbered 1 300 > old.csv
+    rm s
+    "$OIF" score --time at --state s old.csv > /dev/null
+    oif score --time at --state s --skip-seen new.csv
+    exits 0 "oif: s: resumes after 300 rows: skipping those that it has seen"
+    equal "$(wc -l <<< "$output")" 300
+}
+
+@test "--skip-seen loses no late row after the last one that was seen" {
+    { numbered 1 300; echo "1794769510,5"; numbered 301 600 | tail -n +2; } > late.csv
+    head -301 late.csv | "$OIF" score --time at --state s > /dev/null
+    oif score --time at --state s --skip-seen late.csv
+    equal "$(head -1 <<< "$output" | cut -d, -f1,2)" "1794769510,5"
+    equal "$(wc -l <<< "$output")" 301
+}
+
+@test "--skip-seen counts rows that repeat themselves, and refuses what may be new" {
+    awk 'BEGIN { print "x"; for (i = 0; i < 600; i++) print i % 5 }' > periodic.csv
+    head -301 periodic.csv | "$OIF" score --state s > /dev/null
+    oif score --state s --skip-seen periodic.csv
+    contains "$stderr" "300 rows were seen before: starting at row 301"
+    rm s
+    head -303 periodic.csv | "$OIF" score --state s > /dev/null
+    { echo x; tail -n +5 periodic.csv; } > shifted.csv
+    cp s before
+    oif score --state s --skip-seen shifted.csv
+    equal "$status" 1
+    contains "$stderr" "is the last one that s has seen"
+    cmp s before
 }

@@ -111,6 +111,8 @@ alerts() {
     done << 'END'
 --mute|colum=a|--mute: expected a rule (not a condition of a rule, such as column=latency), not 'colum=a'
 --mute||a rule such as
+--mute|# why|a rule such as 'column=latency direction=low', not '# why'
+--mute| |a rule such as
 --mute|change<5ms|in the unit of the column
 --mute|column=latenzy|no column is called latenzy
 --only-high|latenzy|no column is called latenzy
@@ -130,4 +132,72 @@ END
     oif score --rules large.rules rows.csv
     equal "$status" 2
     contains "$stderr" "File too large"
+}
+
+# Two hosts, a row per minute; `b` has none from 01:00 to 02:59.
+make_pause() {
+    awk 'BEGIN {
+        OFS = ","; state = 1; print "at,host,load"
+        for (i = 0; i < 300; i++)
+            for (h = 0; h < 2; h++) {
+                state = state * 16807 % 2147483647
+                if (h == 0 || i < 60 || i >= 180)
+                    print 1794700800 + 60 * i, h ? "b" : "a", state % 1000
+            }
+    }' > pause.csv # from 2026-11-15T00:00:00Z on
+}
+
+silences() {
+    "$OIF" score --time at --key host --silence 10m --only-alerts "$@" pause.csv 2>&1 > /dev/null | sed 's/^oif: //'
+}
+
+@test "a key that is still silent after planned work is reported then" {
+    make_pause
+    equal "$(silences)" "b: silence begins: no row since 2026-11-15T00:59:00Z, more than 10 min
+b: silence ends: no row since 2026-11-15T00:59:00Z, 2.02 h"
+    for rule in 'ignore key=b until=2026-11-15T02:00' 'mute time=01:00-02:00' 'mute reason=silence time=03:00-04:00 zone=+02:00' \
+        'ignore time=00:30-01:30 days=sun zone=UTC'; do
+        silences --mute "$rule" --output ndjson > ends
+        "$OIF" score --time at --key host --silence 10m --only-alerts --mute "$rule" --output ndjson pause.csv 2> /dev/null |
+            jq -c 'select(.oif.silence) | [.host, .oif.silence]' > said
+        equal "$(cat said)" '["b","begins"]
+["b","ends"]'
+    done
+    # at the first row after the rule, not before
+    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'mute time=00:00-02:00' --output csv pause.csv 2> /dev/null > /dev/null
+    head -n 221 pause.csv > until.csv # 02:39 of a
+    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'mute time=00:00-02:41' until.csv > said 2>&1
+    run ! grep silence said
+    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'mute time=00:00-02:38' until.csv > said 2>&1
+    grep -q 'b: silence begins' said
+}
+
+@test "a silence that rules hold back from its begin to its end is not reported at all" {
+    make_pause
+    for rule in 'mute key=b' 'mute reason=silence' 'ignore key=b' 'mute time=01:00-03:00' 'ignore time=01:00-03:01'; do
+        equal "$(silences --mute "$rule")" ""
+    done
+    equal "$(silences --mute 'time=01:00-02:00' --mute 'time=02:00-03:00')" ""
+    # a restart in the middle of it changes nothing, and counts it once
+    head -n 150 pause.csv > first.csv
+    (head -n 1 pause.csv && tail -n +151 pause.csv) > second.csv
+    for part in first second; do
+        "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'time=01:00-03:00' --state s.oif $part.csv > said 2>&1
+        run ! grep silence said
+    done
+    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'time=01:00-03:00' --state whole.oif pause.csv > /dev/null
+    cmp s.oif whole.oif
+}
+
+@test "rules without names of columns call them by their numbers" {
+    seq 100 | awk '{ print $1 * 37 % 101 "," $1 * 17 % 23 }' > plain.csv
+    oif score --no-header --mute 'column=load' plain.csv
+    equal "$status" 2
+    equal "$stderr" "oif: no column is called load: columns have no names here, but numbers from 1 to 2"
+    oif score --no-header --mute 'column=2,3' plain.csv
+    equal "$status" 2
+    for rule in column=2 'column=?' 'column="1,2"' reason=stuck; do
+        oif score --no-header --mute "$rule" plain.csv
+        equal "$status" 0
+    done
 }

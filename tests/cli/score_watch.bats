@@ -159,7 +159,9 @@ PYTHON
 @test "a summary comes at the end where stderr is a terminal, and only there" {
     on_terminal <<'PYTHON'
 lines, _ = run("--only-alerts", "--key", "host", "--time", "at", "--on-bad-row", "skip", "alarms.csv")
-assert re.match(r"oif: 6,000 rows, [0-9]+ anomalies \([0-9, a-z]+\) in [0-9]+ episodes, 3 keys \(0 evicted\); [0-9,]+ rows/s$", lines[-1]), lines[-1]
+summary = r"oif: 6,000 rows, [0-9]+ anomalies \([0-9, a-z]+\) in [0-9]+ episodes, 3 keys \(0 evicted\); [0-9,]+ rows/s$"
+assert sum(bool(re.match(summary, line)) for line in lines) == 1, lines
+assert lines[-1] == "oif: to see only anomalous rows, and why: oif score --only-alerts --explain alarms.csv", lines[-1]
 PYTHON
     make_stream
     oif score stream.csv

@@ -389,6 +389,7 @@ static void a_named_pipeline(world *w)
     a_pipeline(w);
     require_ok(oif_pipeline_name_columns(w->pipeline, column_names, NULL));
     require_ok(oif_pipeline_name_roles(w->pipeline, "host", "at", NULL));
+    require_ok(oif_pipeline_attach(w->pipeline, "bytes", 5, NULL));
     require_ok(oif_pipeline_set_rules(w->pipeline, rules, strlen(rules), NULL));
 }
 
@@ -694,6 +695,11 @@ RUN(name_pipeline_roles)
     return oif_pipeline_name_roles(w->pipeline, "disk", NULL, error);
 }
 
+RUN(attach)
+{
+    return oif_pipeline_attach(w->pipeline, "more", 4, error);
+}
+
 static const char a_rule[] = "mute column=1 direction=low";
 
 static void a_pipeline_with_feedback(world *w)
@@ -794,6 +800,17 @@ RUN(process_known_rows_with)
                                        add_score, w->out.scores, results, &done, error);
     if (status == OIF_OK)
         w->out.result = results[done - 1];
+    return status;
+}
+
+RUN(process_table)
+{
+    oif_result results[BLOCK];
+    oif_table_info info;
+    oif_status status = oif_pipeline_process_table(w->pipeline, stream_rows, BLOCK, DIMENSION, NULL,
+                                                   add_score, w->out.scores, results, &info, error);
+    if (status == OIF_OK)
+        w->out.result = results[BLOCK - 1];
     return status;
 }
 
@@ -957,6 +974,19 @@ RUN(parse_time)
     return oif_time_parse(&format, "2026-11-15", 10, &w->out.value, error);
 }
 
+static oif_status check_pattern(world *w, oif_error *error)
+{
+    (void)w;
+    return oif_time_check_pattern("%d.%m.%Y %H:%M", error);
+}
+
+static oif_status add_missing(world *w, oif_error *error)
+{
+    static char longer[1 << 17]; /* than any memory that the reader has kept */
+    memset(longer, 'x', sizeof longer - 1);
+    return oif_reader_add_missing(w->reader, OIF_ALL_COLUMNS, longer, error);
+}
+
 RUN(exchange_known_detector)
 {
     return oif_pipeline_exchange_detector(w->pipeline, "a", 1, &w->detector, error);
@@ -1109,6 +1139,7 @@ static const struct call {
     {"oif_pipeline_clone", a_named_pipeline, clone_pipeline, true},
     {"oif_pipeline_name_columns", a_named_pipeline, name_pipeline_columns, true},
     {"oif_pipeline_name_roles", a_named_pipeline, name_pipeline_roles, true},
+    {"oif_pipeline_attach", a_named_pipeline, attach, true},
     {"oif_pipeline_set_rules", a_pipeline, set_rules, true},
     {"oif_pipeline_set_rules", a_named_pipeline, set_rules, true},
     {"oif_rules_check", nothing, check_rules, true},
@@ -1131,6 +1162,7 @@ static const struct call {
     {"oif_pipeline_process_rows", a_pipeline, process_new_row, true},
     {"oif_pipeline_process_rows", a_pipeline_with_threads, process_known_rows, false},
     {"oif_pipeline_process_rows_with", a_pipeline_with_threads, process_known_rows_with, false},
+    {"oif_pipeline_process_table", a_deriving_pipeline, process_table, true},
     {"oif_pipeline_set_threads", a_pipeline, share_keys_among_most_threads, true},
     {"oif_pipeline_set_threads", a_pipeline_with_threads, share_keys_among_most_threads, true},
     {"oif_pipeline_set_threads", a_pipeline_with_threads, share_keys_no_more, false},
@@ -1160,6 +1192,7 @@ static const struct call {
     {"oif_incidents_save_memory", an_incident, save_incidents, false},
     {"oif_incidents_load_memory", a_saved_incident, load_incidents, true},
     {"oif_time_parse", nothing, parse_time, false},
+    {"oif_time_check_pattern", nothing, check_pattern, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_known_detector, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_new_detector, true},
     {"oif_pipeline_exchange_detector", a_packing_pipeline_and_a_detector, exchange_known_detector,
@@ -1186,6 +1219,7 @@ static const struct call {
     {"oif_reader_open", raw_rows, open_raw_reader, true},
     {"oif_reader_select", a_reader_before_a_long_record, select_columns, false},
     {"oif_reader_select_texts", a_reader_before_a_long_record, select_text, true},
+    {"oif_reader_add_missing", a_reader_before_a_long_record, add_missing, true},
     {"oif_reader_find_column", a_reader_before_a_long_record, find_known_column, false},
     {"oif_reader_find_column", an_ndjson_reader, find_known_column, false},
     {"oif_reader_find_column", an_ndjson_reader, find_new_column, true},

@@ -48,7 +48,7 @@ static void no_remedy_of_a_cause_sends_a_client_to_a_shell(void **state)
         assert_true(count_words(given.shell) <= 20);
         count += given.service[0] != '\0';
     }
-    assert_int_equal(count, 10);
+    assert_int_equal(count, 9);
 }
 
 static void every_topic_has_both_remedies(void **state)
@@ -96,13 +96,12 @@ static void remedies_follow_each_other(void **state)
     (void)state;
     advice given = {.shell = ""};
     advice_add(&given, ADVICE_HEADER, NULL);
-    assert_false(advice_reason(&given, OIF_CAUSE_DASH)->is_conversion);
-    advice_add(&given, OIF_CAUSE_DASH, NULL);
-    assert_int_equal(advice_reason(&given, OIF_CAUSE_DASH)->cause, OIF_CAUSE_DASH);
-    assert_string_equal(given.shell,
-                        ": if it is a header, add --header; --on-bad-row null makes it missing");
+    assert_false(advice_reason(&given, OIF_CAUSE_COMMENT)->is_conversion);
+    advice_add(&given, OIF_CAUSE_COMMENT, NULL);
+    assert_int_equal(advice_reason(&given, OIF_CAUSE_COMMENT)->cause, OIF_CAUSE_COMMENT);
+    assert_string_equal(given.shell, ": if it is a header, add --header with --comment '#'");
     assert_string_equal(given.service, "If it is a header, set \"header\" to true. "
-                                       "Set \"on-bad-row\" to \"null\" to make it missing.");
+                                       "Set \"comment\" to \"#\".");
 }
 
 static void a_message_about_columns_has_the_remedy_of_its_reader(void **state)

@@ -8,9 +8,10 @@
 #include "front/input/first_line.h"
 #include "front/input/input_error.h"
 #include "front/input/key_columns.h"
-#include "front/input/number_hints.h"
+#include "front/input/marks.h"
 #include "front/input/rising.h"
 #include "front/input/stream_clock.h"
+#include "front/input/time_of_day.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -259,28 +260,79 @@ static void an_ndjson_row_is_an_object_with_a_number(void **state)
     assert_int_equal(try_first("{\"load\":\n", OIF_FORMAT_NDJSON, true), OIF_EINPUT);
 }
 
-/* ---- Texts that people read as numbers ---- */
+/* ---- Numbers that are no measurements ---- */
 
-static void numbers_with_signs_and_units_are_recognised(void **state)
+static bool has_mark(const double *values, size_t count, double expected)
 {
-    (void)state;
-    static const char *const marked[] = {"$1,234.50",  "12.5 %",  "3 GiB",     "5ms",
-                                         "-7.5kB",     "1 234,5", "1'000'000", "\xe2\x82\xac 5",
-                                         "5\xc2\xa0%", "1.5x",    "9.81 m/s",  "+5%"};
-    for (size_t i = 0; i < sizeof marked / sizeof *marked; i++)
-        if (!number_hints_is_marked(text_of(marked[i])))
-            fail_msg("%s", marked[i]);
+    extreme_values extremes = {.count = 0};
+    double mark = NAN;
+    for (size_t i = 0; i < count; i++)
+        extremes_add(&extremes, values[i]);
+    return extremes_have_mark(&extremes, &mark) && mark == expected;
 }
 
-static void addresses_dates_and_codes_are_not_numbers(void **state)
+static void a_repeated_value_far_from_all_others_is_a_mark(void **state)
 {
     (void)state;
-    static const char *const others[] = {"192.168.100.200", "192.168.1.1", "4xx",    "5g", "1080p",
-                                         "16.11.2026",      "web1",        "",       "-",  "$",
-                                         "5 kilograms",     "12:30",       "1,23,45"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (number_hints_is_marked(text_of(others[i])))
-            fail_msg("%s", others[i]);
+    assert_true(has_mark((double[]){5, -200, 7, -200, 6, -200}, 6, -200));
+    assert_true(has_mark((double[]){9999, 5, 7, 9999, 9999}, 5, 9999));
+    assert_false(has_mark((double[]){5, -200, 7, 6, 8}, 5, -200));          /* once */
+    assert_false(has_mark((double[]){1, -1, 7, -1, 6, -1}, 6, -1));         /* near */
+    assert_false(has_mark((double[]){5, -2.5, 5, -2.5, 5, -2.5}, 6, -2.5)); /* not whole */
+    assert_false(has_mark((double[]){7, 7, 7, 7}, 4, 7));                   /* nothing else */
+    assert_true(mark_is_usual(-200) && mark_is_usual(9999) && !mark_is_usual(42));
+}
+
+static bool is_part(const char *name, int first, int step, int wrap, int rows)
+{
+    calendar_steps steps = {.count = 0};
+    for (int i = 0, value = first; i < rows; i++, value = (value + step) % wrap)
+        calendar_steps_add(&steps, value);
+    return calendar_steps_are(&steps, name);
+}
+
+static void parts_of_the_date_run_as_a_clock_does(void **state)
+{
+    (void)state;
+    assert_true(is_part("hour", 0, 1, 24, 100));
+    assert_true(is_part("Hour", 0, 3, 24, 100));
+    assert_true(is_part("year", 2026, 0, 3000, 100));
+    assert_true(is_part("dayofweek", 4, 1, 7, 30));
+    assert_false(is_part("load", 0, 1, 24, 100));
+    assert_false(is_part("hour", 0, 1, 60, 100));  /* too high */
+    assert_false(is_part("hour", 0, 17, 24, 100)); /* jumps */
+    assert_false(is_part("hour", 0, 1, 24, 5));    /* too few rows */
+}
+
+static void names_of_row_numbers_are_known(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"id", "ID", "LineId", "x0", "Unnamed: 0", "row_id", "No"};
+    static const char *const no[] = {"load", "humid", "grid", "x1", "month", "Unnamed"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (!name_says_index(yes[i]))
+            fail_msg("%s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (name_says_index(no[i]))
+            fail_msg("%s", no[i]);
+}
+
+static void check_joined(const char *clock, const char *expected)
+{
+    char joined[32];
+    const int bytes = time_of_day_join("31/01/2026", 10, text_of(clock), joined, sizeof joined);
+    assert_int_equal(bytes, strlen(expected));
+    assert_memory_equal(joined, expected, strlen(expected));
+}
+
+static void a_date_and_a_time_of_day_become_one_text(void **state)
+{
+    (void)state;
+    check_joined("13:05", "31/01/2026 13:05");
+    check_joined("18.00.00", "31/01/2026 18:00:00");
+    check_joined("18:00:00.25", "31/01/2026 18:00:00.25");
+    check_joined("", "31/01/2026");
+    check_joined("a text that is longer than the room", "");
 }
 
 /* ---- Columns that rise ---- */
@@ -500,7 +552,7 @@ static void begin_times(test_times *times)
     const file_start start = {.delimiter = ','};
     *times = (test_times){.memory = {.pieces = {text_of("")}}};
     byte_source_open_memory(&times->source, "rows", &times->memory, &start);
-    times->clock = stream_clock_start(&times->source, "at", 0);
+    times->clock = stream_clock_start(&times->source, "at", &(oif_time_format){0});
     messages_capture();
 }
 
@@ -697,8 +749,10 @@ int main(void)
         cmocka_unit_test(without_a_header_no_line_is_one),
         cmocka_unit_test(a_csv_header_is_followed_by_a_row_with_as_many_fields),
         cmocka_unit_test(an_ndjson_row_is_an_object_with_a_number),
-        cmocka_unit_test(numbers_with_signs_and_units_are_recognised),
-        cmocka_unit_test(addresses_dates_and_codes_are_not_numbers),
+        cmocka_unit_test(a_repeated_value_far_from_all_others_is_a_mark),
+        cmocka_unit_test(parts_of_the_date_run_as_a_clock_does),
+        cmocka_unit_test(names_of_row_numbers_are_known),
+        cmocka_unit_test(a_date_and_a_time_of_day_become_one_text),
         cmocka_unit_test(a_column_that_only_rises_is_an_id_a_time_or_a_counter),
         cmocka_unit_test(an_epoch_is_in_this_century_in_any_unit),
         cmocka_unit_test(an_error_has_its_place_before_the_message),

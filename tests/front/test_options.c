@@ -279,6 +279,11 @@ static void true_and_false_are_the_words_of_an_option(void **state)
     assert_false(settings_give_option(&one_by_one, "learn"));
     assert_false(turn(&score_command, "learn", true));
     assert_int_equal(refusal.fault, OPTION_NEEDS_VALUE);
+    for (int is_on = 0; is_on < 2; is_on++) {
+        assert_false(turn(&score_command, "stuk", is_on));
+        assert_int_equal(refusal.fault, OPTION_UNKNOWN);
+        assert_string_equal(refusal.other, "stuck");
+    }
 }
 
 /* ---- Files ---- */

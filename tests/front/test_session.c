@@ -158,7 +158,8 @@ static void begin(test_session *test, const char *text, const char *const argume
     cli_columns *columns = &test->rows.input.columns;
     assert_int_equal(settings_make_pipeline(&test->rows.settings, columns->count, &test->pipeline),
                      EXIT_OK);
-    test->times = stream_clock_start(&test->rows.input.source, columns->time_name, 0);
+    test->times =
+        stream_clock_start(&test->rows.input.source, columns->time_name, &columns->time_format);
     test->times.has_keys = columns->has_key;
     test->session = (row_session){.pipeline = test->pipeline,
                                   .columns = columns,

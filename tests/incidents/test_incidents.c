@@ -1,6 +1,7 @@
 /* Incidents: which episodes join, what is reported about them, their limits, hostile input, and
  * snapshots. The rule is compared with its slow twin (reference/plain_incidents.h). */
 #include "../detect/any_detector.h"
+#include "incidents/incidents.h"
 #include "reference/plain_incidents.h"
 
 #include <inttypes.h>
@@ -130,6 +131,31 @@ static void an_outage_is_one_incident_with_its_first_its_worst_and_what_is_share
     oif_incidents_free(incidents);
 }
 
+/* Rows come once a minute, so all begin at the same time, and so do single ones before. */
+static void a_thousand_hosts_that_fail_at_once_are_one_incident(void **unused)
+{
+    (void)unused;
+    for (int before = 0; before <= 20; before += 20) {
+        oif_incidents *incidents = new_incidents("");
+        char key[16];
+        uint64_t first = 0;
+        for (int i = 0; i < before; i++) {
+            snprintf(key, sizeof key, "host-%d", 37 * i);
+            begin_at(incidents, key, 7200.0 * i);
+        }
+        for (int i = 0; i < 1000; i++) {
+            oif_incident_event event;
+            snprintf(key, sizeof key, "host-%d", i);
+            event = event_of(key, "load", 1e6);
+            event.episode = 2;
+            oif_incident_place place = begin(incidents, event);
+            first = i == 0 ? place.incident : first;
+            assert_int_equal(place.incident, first);
+        }
+        oif_incidents_free(incidents);
+    }
+}
+
 static void another_rack_needs_a_shorter_gap_than_the_same_one(void **unused)
 {
     (void)unused;
@@ -217,11 +243,72 @@ static void an_incident_is_over_once_its_episodes_have_ended_and_all_is_quiet(vo
     assert_int_equal(next_over(incidents), 0);
     assert_true(info_of(incidents, 1).is_over && info_of(incidents, 1).last_seconds == 5000);
     assert_int_equal(oif_incidents_count(incidents), 0);
-    oif_incidents_advance(incidents, 9e9);
-    begin_at(incidents, "c", 9e9);
+    oif_incidents_advance(incidents, 9e4);
+    begin_at(incidents, "c", 9e4);
     oif_incident_info info;
     assert_false(oif_incidents_info(incidents, 1, &info));
     oif_incidents_free(incidents);
+}
+
+static void a_wrong_time_neither_ends_incidents_nor_stops_the_clock(void **unused)
+{
+    (void)unused;
+    const double wrong[] = {4e9, 1e308, -1e308, 0, 1e9 + 8 * 86400};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        oif_incidents *incidents = new_incidents("");
+        begin_at(incidents, "a", 1e9);
+        oif_incidents_advance(incidents, wrong[i]);
+        assert_int_equal(next_over(incidents), 0);
+        assert_int_equal(begin_at(incidents, "b", 1e9 + 5).incident, 1);
+        assert_true(begin_at(incidents, "c", wrong[i]).is_new); /* of its own */
+        oif_incidents_advance(incidents, 1e9 + 6);
+        assert_int_equal(next_over(incidents), 2);
+        assert_int_equal(next_over(incidents), 0);
+        assert_int_equal(end_at(incidents, "a", wrong[i]), 1); /* one member of two */
+        end_at(incidents, "b", 1e9 + 60);
+        oif_incidents_advance(incidents, 1e9 + 659);
+        assert_int_equal(next_over(incidents), 0);
+        oif_incidents_advance(incidents, 1e9 + 660);
+        assert_int_equal(next_over(incidents), 1);
+        assert_true(info_of(incidents, 1).last_seconds == 1e9 + 60);
+        oif_incidents_free(incidents);
+    }
+}
+
+static void a_source_whose_clock_is_wrong_does_not_disturb_the_others(void **unused)
+{
+    (void)unused;
+    oif_incidents *incidents = new_incidents("");
+    begin_at(incidents, "a", 1e9);
+    for (int minute = 1; minute < 60; minute++) {
+        oif_incidents_advance(incidents, 1e9 + 60 * minute);
+        oif_incidents_advance(incidents, 1.5e9 + 60 * minute);
+        assert_int_equal(next_over(incidents), 0);
+    }
+    end_at(incidents, "a", 1e9 + 3600);
+    oif_incidents_advance(incidents, 1e9 + 4200);
+    assert_int_equal(next_over(incidents), 1);
+    oif_incidents_free(incidents);
+}
+
+static void a_lasting_jump_of_the_times_moves_the_clock(void **unused)
+{
+    (void)unused;
+    const double after[] = {1e9 + 30 * 86400, 1e9 - 30 * 86400, 0};
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        oif_incidents *incidents = new_incidents("");
+        begin_at(incidents, "a", 1e9);
+        for (int row = 1; row < OIF_AGREEING_TIMES; row++) {
+            oif_incidents_advance(incidents, after[i] + row);
+            assert_int_equal(next_over(incidents), 0);
+        }
+        oif_incidents_advance(incidents, after[i] + OIF_AGREEING_TIMES);
+        assert_int_equal(next_over(incidents), 1);
+        begin_at(incidents, "a", after[i] + 20);
+        assert_int_equal(begin_at(incidents, "b", after[i] + 22).incident, 2);
+        assert_int_equal(next_over(incidents), 0);
+        oif_incidents_free(incidents);
+    }
 }
 
 static void episodes_that_never_end_become_stale_and_the_end_waits_for_nothing(void **unused)
@@ -237,6 +324,24 @@ static void episodes_that_never_end_become_stale_and_the_end_waits_for_nothing(v
     end_at(incidents, "b", 7400);
     oif_incidents_finish(incidents);
     assert_int_equal(next_over(incidents), 2);
+    oif_incidents_free(incidents);
+}
+
+static void an_episode_reported_again_only_becomes_worse(void **unused)
+{
+    (void)unused;
+    oif_incidents *incidents = new_incidents("");
+    oif_incident_event event = event_of("a", "load", 1000);
+    const double severities[] = {3, 5.5, 4};
+    for (size_t i = 0; i < 3; i++) {
+        event.severity = severities[i];
+        assert_int_equal(begin(incidents, event).is_new, i == 0);
+    }
+    oif_incident_member member;
+    assert_true(oif_incidents_member(incidents, 1, 0, &member));
+    assert_int_equal(info_of(incidents, 1).members, 1);
+    assert_true(member.severity == 5.5);
+    assert_true(info_of(incidents, 1).peak_severity == 5.5);
     oif_incidents_free(incidents);
 }
 
@@ -432,6 +537,28 @@ static void a_loaded_copy_decides_like_the_original(void **unused)
     oif_incidents_free(copy);
 }
 
+static void a_copy_doubts_the_same_times(void **unused)
+{
+    (void)unused;
+    for (int saved_after = 0; saved_after < OIF_AGREEING_TIMES; saved_after++) {
+        oif_incidents *incidents = new_incidents("");
+        begin_at(incidents, "a", 1e9);
+        for (int row = 0; row < OIF_AGREEING_TIMES; row++) {
+            unsigned char *bytes;
+            assert_int_equal(next_over(incidents), 0);
+            if (row == saved_after) {
+                size_t count = save(incidents, &bytes);
+                oif_incidents_free(incidents);
+                require_ok(oif_incidents_load_memory(bytes, count, &incidents, NULL));
+                free(bytes);
+            }
+            oif_incidents_advance(incidents, 2e9 + row);
+        }
+        assert_int_equal(next_over(incidents), 1);
+        oif_incidents_free(incidents);
+    }
+}
+
 static void damaged_snapshots_and_others_are_refused(void **unused)
 {
     (void)unused;
@@ -459,11 +586,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(episodes_far_apart_are_incidents_of_one),
         cmocka_unit_test(an_outage_is_one_incident_with_its_first_its_worst_and_what_is_shared),
+        cmocka_unit_test(a_thousand_hosts_that_fail_at_once_are_one_incident),
         cmocka_unit_test(another_rack_needs_a_shorter_gap_than_the_same_one),
         cmocka_unit_test(the_more_episodes_begin_by_chance_the_fewer_join),
         cmocka_unit_test(the_rule_is_that_of_its_slow_twin),
         cmocka_unit_test(an_incident_is_over_once_its_episodes_have_ended_and_all_is_quiet),
+        cmocka_unit_test(a_wrong_time_neither_ends_incidents_nor_stops_the_clock),
+        cmocka_unit_test(a_source_whose_clock_is_wrong_does_not_disturb_the_others),
+        cmocka_unit_test(a_lasting_jump_of_the_times_moves_the_clock),
         cmocka_unit_test(episodes_that_never_end_become_stale_and_the_end_waits_for_nothing),
+        cmocka_unit_test(an_episode_reported_again_only_becomes_worse),
         cmocka_unit_test(late_events_are_sorted_and_of_simultaneous_ones_the_severest_is_first),
         cmocka_unit_test(without_times_the_sequence_is_the_time),
         cmocka_unit_test(further_members_are_counted_and_further_incidents_end_the_quietest),
@@ -471,6 +603,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_used_is_refused_and_changes_nothing),
         cmocka_unit_test(a_million_hostile_events_keep_every_invariant),
         cmocka_unit_test(a_loaded_copy_decides_like_the_original),
+        cmocka_unit_test(a_copy_doubts_the_same_times),
         cmocka_unit_test(damaged_snapshots_and_others_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,12 @@ for standard in 17 20; do
     echo "oif.hpp alone, C++$standard: ok"
 done
 
+for standard in 17 20; do
+    # shellcheck disable=SC2046,SC2086
+    $cxx -std=c++$standard $warnings "$here/wrapper.cpp" -o "wrapper$standard" $(pkg-config --cflags --libs oif)
+    expect "oif.hpp in a program, C++$standard" "oif.hpp works" "$("./wrapper$standard")"
+done
+
 python3 "$here/header_examples.py" "$prefix/include/oif.h" >header_examples.c
 # shellcheck disable=SC2046,SC2086
 $cc -std=c11 -O2 $warnings -c header_examples.c -o header_examples.o $(pkg-config --cflags oif)

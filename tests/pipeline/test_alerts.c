@@ -566,8 +566,8 @@ static void an_older_model_goes_on_with_the_episode_it_is_in(void **unused)
             double row[COLUMNS];
             oif_result a, b_result;
             draw_row(&l.from, row, COLUMNS);
-            oif_model_process(model, row, NAN, NULL, &a);
-            oif_model_process(copy, row, NAN, NULL, &b_result);
+            oif_model_process(model, row, NAN, NULL, NULL, &a);
+            oif_model_process(copy, row, NAN, NULL, NULL, &b_result);
             require_same_result(&a, &b_result);
         }
         free(b);
@@ -592,7 +592,7 @@ static void damaged_fields_are_found(void **unused)
         expect_message(error, "the last episode or pause is inconsistent");                        \
     } while (0)
     BREAK(in_episode = 2);
-    BREAK(is_silent = 2);
+    BREAK(silence = OIF_SILENCE_HELD + 1);
     BREAK(episode.number = 0);
     BREAK(episode.first_row = 0);
     BREAK(episode.first_row = UINT64_MAX);
@@ -949,7 +949,7 @@ static void the_check_of_alerts_refuses_what_no_stream_gives(void **unused)
     (void)unused;
     assert_true(oif_alerts_check(&SOUND_ALERTS, 100, COLUMNS));
     EXPECT_REFUSED(in_episode, 2);
-    EXPECT_REFUSED(is_silent, 2);
+    EXPECT_REFUSED(silence, OIF_SILENCE_HELD + 1);
     EXPECT_REFUSED(timed_pauses, 1025);
     EXPECT_REFUSED(last_seconds, INFINITY);
     EXPECT_REFUSED(usual_pause, -1);

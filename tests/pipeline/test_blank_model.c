@@ -114,7 +114,7 @@ static void a_snapshot_without_keys_does_not_say_how_keys_start(void **unused)
                  *fresh = new_pipeline("loda", "", COLUMNS, "");
     for (int i = 0; i < ROWS; i++) {
         oif_result result;
-        oif_model_process(taught->models.blank, (double[]){i, 2, 3}, NAN, NULL, &result);
+        oif_model_process(taught->models.blank, (double[]){i, 2, 3}, NAN, NULL, NULL, &result);
     }
     oif_pipeline *loaded = load_saved(taught);
     require_same_key(loaded, fresh, "one", 1);

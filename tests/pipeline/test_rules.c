@@ -125,7 +125,7 @@ static double moment(const char *text)
 
 static bool holds_at(const oif_rule *rule, const char *time)
 {
-    return oif_rule_is_in_force(rule, text_of(""), moment(time));
+    return oif_rule_is_in_force(rule, text_of(""), moment(time), NULL);
 }
 
 static void windows_follow_the_zone_and_its_summer_time(void **unused)
@@ -156,10 +156,10 @@ static void windows_follow_the_zone_and_its_summer_time(void **unused)
     const oif_rule once = rule_of("mute from=2026-11-17T22:00:00Z until=2026-11-18");
     assert_true(holds_at(&once, "2026-11-17T22:00:00Z"));
     assert_false(holds_at(&once, "2026-11-18T00:00:00Z"));
-    assert_false(oif_rule_is_in_force(&once, text_of(""), NAN));
-    assert_false(oif_rule_is_in_force(&weekend, text_of(""), NAN));
-    assert_false(oif_rule_is_in_force(&weekend, text_of(""), 1e300));
-    assert_false(oif_rule_is_in_force(&weekend, text_of(""), -1e300));
+    assert_false(oif_rule_is_in_force(&once, text_of(""), NAN, NULL));
+    assert_false(oif_rule_is_in_force(&weekend, text_of(""), NAN, NULL));
+    assert_false(oif_rule_is_in_force(&weekend, text_of(""), 1e300, NULL));
+    assert_false(oif_rule_is_in_force(&weekend, text_of(""), -1e300, NULL));
 }
 
 /* Against the clocks of this machine's C library, in zones on both sides of the equator. */
@@ -209,8 +209,8 @@ static void a_named_zone_is_kept_as_its_posix_text(void **unused)
     const oif_rule quoted = rule_of("mute column=\"a # zone=UTC\" zone=\"Europe/Berlin\" key=k");
     assert_string_equal(quoted.text, "mute column=\"a # zone=UTC\" "
                                      "zone=\"CET-1CEST,M3.5.0,M10.5.0/3\" key=k");
-    assert_true(oif_rule_is_in_force(&quoted, text_of("k"), 0));
-    assert_false(oif_rule_is_in_force(&quoted, text_of("j"), 0));
+    assert_true(oif_rule_is_in_force(&quoted, text_of("k"), 0, NULL));
+    assert_false(oif_rule_is_in_force(&quoted, text_of("j"), 0, NULL));
 }
 
 /* ---- Pipelines ---- */
@@ -317,6 +317,78 @@ static void a_flood_of_muted_alerts_hides_no_other(void **unused)
     assert_true(held > 20);
     assert_true(alerts <= 8); /* twice the rate */
     assert_true(try_row(pipeline, 100, 12).anomaly);
+    oif_pipeline_free(pipeline);
+}
+
+enum { CATEGORY = 2 };
+
+/* Latency and errors, and a category whose usual value is 1. */
+static oif_pipeline *taught_with_category(const char *detectors, const char *options)
+{
+    static const char *const names[] = {"latency", "errors", "kind"};
+    oif_pipeline *pipeline = new_pipeline(detectors, "", COLUMNS, options);
+    oif_error error;
+    double row[COLUMNS];
+    dice from = {3};
+    require_ok_or(oif_pipeline_name_columns(pipeline, names, &error), error);
+    require_ok_or(oif_pipeline_derive(pipeline, CATEGORY, OIF_DERIVE_CATEGORY, false, &error),
+                  error);
+    for (int i = 0; i < LEARNED_ROWS; i++) {
+        draw_row(&from, row, COLUMNS);
+        row[CATEGORY] = 1;
+        process(pipeline, row);
+    }
+    return pipeline;
+}
+
+/* The result of a row after rules are set, of a copy. */
+static oif_result result_with(const oif_pipeline *pipeline, const char *rules, const double *row)
+{
+    oif_pipeline *copy = NULL;
+    oif_error error;
+    require_ok_or(oif_pipeline_clone(pipeline, &copy, &error), error);
+    set_rules(copy, rules);
+    const oif_result result = process(copy, row);
+    oif_pipeline_free(copy);
+    return result;
+}
+
+/* Latency is the worst, and muted, but the row has a new category, too. */
+static void a_finding_in_another_column_is_not_lost_with_muted_values(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = taught_with_category("rolling-iforest", "motion=off find_season=off");
+    const double both[] = {1e6, 0, 2}, latency[] = {1e6, 0, 1};
+    const oif_result plain = result_with(pipeline, "", both);
+    assert_true(plain.anomaly && plain.reason == OIF_REASON_VALUES);
+    const oif_result other = result_with(pipeline, "mute column=latency", both);
+    assert_true(other.anomaly && other.rule == 0 && other.reason == OIF_REASON_NEW_VALUE);
+    assert_true(other.score > other.threshold && other.severity < plain.severity);
+    assert_int_equal(other.episode, OIF_EPISODE_BEGINS);
+    assert_true(result_with(pipeline, "mute column=latency", latency).rule == 1);
+    assert_true(result_with(pipeline, "mute column=latency,kind", both).rule == 1);
+    assert_true(result_with(pipeline, "mute column=latency\nmute reason=new", both).rule == 1);
+    oif_pipeline_free(pipeline);
+}
+
+static void all_detectors_of_a_list_are_asked_after_a_muted_category(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline =
+        taught_with_category("rolling-iforest+hst", "motion=off alert_rate=0.01");
+    unsigned by_second = 0;
+    for (int i = 0; i < 600; i++) {
+        const double latency = 2.5 + i % 20 * 0.25, errors = -5 + i / 20 * 0.35;
+        const double usual[] = {latency, errors, 1}, odd[] = {latency, errors, 2};
+        const oif_result values = result_with(pipeline, "", usual),
+                         muted = result_with(pipeline, "mute column=kind", odd);
+        const bool by_category = result_with(pipeline, "", odd).reason == OIF_REASON_NEW_VALUE;
+        if (!values.anomaly || !muted.anomaly || values.detector == 0 || !by_category)
+            continue;
+        assert_int_equal(muted.detector, values.detector);
+        by_second++;
+    }
+    assert_true(by_second > 3);
     oif_pipeline_free(pipeline);
 }
 
@@ -453,6 +525,75 @@ static void silence_can_be_muted(void **unused)
         assert_int_equal(count, reports[i]);
         oif_pipeline_free(pipeline);
     }
+}
+
+/* The end of a window in every zone and season: a second before it the rule is in force. Where the
+ * clocks change between, it may be an hour later. */
+static void a_rule_lasts_until_it_is_over(void **unused)
+{
+    (void)unused;
+    static const char *const rules[] = {
+        "mute time=22:00-04:00 zone=CET-1CEST,M3.5.0,M10.5.0/3",
+        "mute time=01:30-02:30 zone=CET-1CEST,M3.5.0,M10.5.0/3",
+        "mute time=08:00-18:00 days=mon-fri zone=EST5EDT,M3.2.0,M11.1.0",
+        "mute days=sun zone=+05:30",
+        "mute time=10:00-24:00 until=2026-10-25T12:00:00Z",
+    };
+    dice from = {7};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const oif_rule rule = rule_of(rules[i]);
+        int checked = 0, changes = 0;
+        for (int j = 0; j < 20000; j++) {
+            const double seconds = moment("2026-01-01T00:00:00Z") + dice_below(&from, 31536000);
+            if (!oif_rule_is_in_force(&rule, text_of(""), seconds, NULL))
+                continue;
+            const double end = oif_rule_lasts_until(&rule, seconds);
+            const int32_t shown = oif_zone_clock_at(&rule.zone, end - 1).second -
+                                  oif_zone_clock_at(&rule.zone, seconds).second;
+            const bool is_changed = (shown + 86400) % 86400 != (int32_t)(end - 1 - seconds);
+            assert_true(end > seconds && end <= seconds + 25 * 3600);
+            assert_true(is_changed || oif_rule_is_in_force(&rule, text_of(""), end - 1, NULL));
+            changes += is_changed;
+            checked++;
+        }
+        assert_true(checked > 500 && changes < 50);
+    }
+    const oif_rule always = rule_of("mute column=a");
+    assert_true(isinf(oif_rule_lasts_until(&always, 0)));
+}
+
+/* A thousand rules of a few zones find each clock once, and decide as without that. */
+static void rules_that_share_clocks_decide_alike(void **unused)
+{
+    (void)unused;
+    static const char *const zones[] = {"UTC", "+02:00", "CET-1CEST,M3.5.0,M10.5.0/3",
+                                        "EST5EDT,M3.2.0,M11.1.0"};
+    static char text[60 * 1000];
+    size_t bytes = 0;
+    oif_rules *rules = NULL;
+    oif_error error;
+    for (int i = 0; i < 400; i++) /* and more zones than clocks have a place */
+        bytes += (size_t)snprintf(text + bytes, sizeof text - bytes,
+                                  "%s time=%02d:%02d-%02d:%02d zone=%s\n",
+                                  i % 3 ? "ignore" : "mute", i % 24, i % 60, (i + 1) % 24, i % 7,
+                                  i < 300 ? zones[i % 4]
+                                  : i % 2 ? "-07:00"
+                                          : "+01:00");
+    for (int i = 0; i < 50; i++)
+        bytes += (size_t)snprintf(text + bytes, sizeof text - bytes,
+                                  "ignore time=00:00-00:01 zone=+03:%02d\n", i);
+    require_ok_or(oif_rules_new(text, bytes, NULL, NULL, &rules, &error), error);
+    dice from = {3};
+    for (int j = 0; j < 5000; j++) {
+        const double seconds = 1.7e9 + dice_below(&from, 1u << 26);
+        uint32_t slowly = 0;
+        for (uint32_t i = 0; i < rules->count && slowly == 0; i++)
+            if (rules->list[i].ignores &&
+                oif_rule_is_in_force(&rules->list[i], text_of(""), seconds, NULL))
+                slowly = i + 1;
+        assert_int_equal(oif_rules_ignore(rules, text_of(""), seconds), slowly);
+    }
+    oif_rules_free(rules);
 }
 
 /* ---- Sets of rules ---- */
@@ -603,11 +744,15 @@ int main(void)
         cmocka_unit_test(small_changes_can_be_muted),
         cmocka_unit_test(an_alert_of_other_columns_is_not_muted),
         cmocka_unit_test(a_flood_of_muted_alerts_hides_no_other),
+        cmocka_unit_test(a_finding_in_another_column_is_not_lost_with_muted_values),
+        cmocka_unit_test(all_detectors_of_a_list_are_asked_after_a_muted_category),
         cmocka_unit_test(a_muted_first_value_is_not_reported_as_a_value),
         cmocka_unit_test(ignored_rows_do_not_shift_a_season),
         cmocka_unit_test(keys_and_times_are_conditions),
         cmocka_unit_test(ignored_rows_teach_nothing),
         cmocka_unit_test(silence_can_be_muted),
+        cmocka_unit_test(a_rule_lasts_until_it_is_over),
+        cmocka_unit_test(rules_that_share_clocks_decide_alike),
         cmocka_unit_test(names_are_checked_and_counts_kept),
         cmocka_unit_test(a_million_rules_are_refused),
         cmocka_unit_test(rules_survive_a_snapshot),

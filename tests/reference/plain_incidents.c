@@ -150,10 +150,19 @@ static double last_begin(const plain_incidents *p, uint64_t incident)
     return last;
 }
 
+static int members_of(const plain_incidents *p, uint64_t incident)
+{
+    int members = 0;
+    for (int i = 0; i < p->count; i++)
+        members += p->episodes[i].incident == incident;
+    return members;
+}
+
 uint64_t plain_incidents_begin(plain_incidents *p, const char *key, const char *column,
                                double seconds, double *odds)
 {
     episode newcomer = {.seconds = seconds};
+    int members = 1;
     add_parts(&newcomer, key);
     add(&newcomer, 'c', column, strlen(column));
     *odds = 0;
@@ -170,7 +179,9 @@ uint64_t plain_incidents_begin(plain_incidents *p, const char *key, const char *
     }
     if (!(*odds >= 1))
         newcomer.incident = ++p->incidents;
-    newcomer.weight = 1 / (1 + *odds);
+    else if (seconds <= last_begin(p, newcomer.incident))
+        members = members_of(p, newcomer.incident);
+    newcomer.weight = 1 / (1 + members * *odds);
     p->episodes[p->count++] = newcomer;
     return newcomer.incident;
 }

@@ -501,7 +501,7 @@ static void signs_points_and_exponents_are_those_of_oif_number_parse(void **stat
 static void what_only_looks_like_a_number_is_a_mistake(void **state)
 {
     (void)state;
-    static const char *const fields[] = {".",    "-",     "+",   "--1", "1..2", "1e",   "1e+",
+    static const char *const fields[] = {".",    "---",   "+",   "--1", "1..2", "1e",   "1e+",
                                          "0x10", "1_000", "1-2", "e5",  "-.",   "1.5.", "12a"};
     char text[64], message[128];
 
@@ -549,11 +549,12 @@ static void the_most_frequent_delimiter_of_the_first_line_is_found(void **state)
 static void a_given_delimiter_is_used(void **state)
 {
     (void)state;
-    byte_source colons = source_of("1:2,5\n"), spaces = source_of("1 \t2 3\n4  5\n");
+    byte_source colons = source_of("1:1,234\n1:2,5\n"), spaces = source_of("1 \t2 3\n4  5\n");
     oif_reader *reader = open_source(&colons, (oif_reader_options){.delimiter = ':'});
 
     assert_int_equal(oif_reader_delimiter(reader), ':');
-    expect_bad_row(reader, 1, 3,
+    EXPECT_ROW(reader, 1, 1, 1234);
+    expect_bad_row(reader, 2, 3,
                    "'2,5' in column \"x1\" has a decimal comma, but the decimal sign is the point; "
                    "choose the decimal comma");
     oif_reader_close(reader);
@@ -837,7 +838,7 @@ static void text_where_a_number_should_be_is_named_with_its_place(void **state)
 {
     (void)state;
     byte_source source =
-        source_of("time,price\n1,2\n3,abc\n5, 1.5x \n7,1 2\n9,\"a\"\n11,-\n13,14\n");
+        source_of("time,price\n1,2\n3,abc\n5, 1.5x \n7,1 2\n9,\"a\"\n11,---\n13,14\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 2, 1, 2);
@@ -855,7 +856,7 @@ static void text_where_a_number_should_be_is_named_with_its_place(void **state)
         "'\"a\"' is not a number in column \"price\"; leave the column out or make it empty");
     expect_bad_row(
         reader, 7, 4,
-        "'-' is not a number in column \"price\"; leave the column out or make it empty");
+        "'---' is not a number in column \"price\"; leave the column out or make it empty");
     EXPECT_ROW(reader, 8, 13, 14);
     oif_reader_close(reader);
 }
@@ -930,13 +931,13 @@ static void a_row_that_is_like_a_comment_or_ends_with_a_delimiter_is_called_so(v
 static void numbers_in_another_spelling_are_refused_with_the_right_one(void **state)
 {
     (void)state;
-    byte_source source = source_of("a,b\n\"10,992\",1\n\xe2\x88\x92"
-                                   "3.5,1\n1'234,1\n\",\",1\n");
+    byte_source source = source_of("a,b\n\"10,99,2\",1\n\xe2\x88\x92"
+                                   "3.5'5,1\n1'23,1\n\",\",1\n");
     oif_reader *reader = open_source(&source, defaults);
-    const char *numbers[] = {"\"10,992\"",
+    const char *numbers[] = {"\"10,99,2\"",
                              ("\xe2\x88\x92"
-                              "3.5"),
-                             "1'234"};
+                              "3.5'5"),
+                             "1'23"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char message[OIF_ERROR_MESSAGE_BYTES];
         snprintf(message, sizeof message,

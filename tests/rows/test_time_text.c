@@ -184,17 +184,165 @@ static void a_month_begins_on_its_first_day_and_dotted_dates_begin_with_the_day(
     check_refused("31.11.2026", "the month has no such day");
 }
 
+/* ---- Dates of people ---- */
+
+static void dates_with_slashes_are_read(void **state)
+{
+    (void)state;
+    const double day = twin_seconds(2026, 1, 31, 0, 0, 0),
+                 time = twin_seconds(2026, 1, 31, 13, 5, 0);
+    check_time("1/31/2026", day);
+    check_time("01/31/2026 1:05 PM", time);
+    check_time("1/31/2026, 1:05:00 p.m.", time);
+    check_time("1/31/26 1:05PM", time);
+    check_time("31/01/2026", day);
+    check_time("31/01/2026 13:05:00", time);
+    check_time("31-01-2026 13:05", time);
+    check_time("31.1.2026 13:05", time);
+    check_time("31.01.26", day);
+    check_time("2026/1/31 13:05", time);
+    check_time("31/01/2026 13:05 +0100", time - 3600);
+    check_time("1/31/2026 12:05 AM", time - 13 * 3600);
+    check_time("1/31/2026 12:05 PM", time - 3600);
+    check_time("1/2/2026", twin_seconds(2026, 1, 2, 0, 0, 0)); /* a guess */
+    check_refused("31/31/2026", "the month must be 1 to 12");
+    check_refused("2/30/2026", "the month has no such day");
+    check_refused("1/31/2026 13:05 PM", "write it as");
+    check_refused("1/31-2026", "write it as");
+    check_refused("1/31", "write it as");
+}
+
+static void dates_with_names_are_read(void **state)
+{
+    (void)state;
+    const double day = twin_seconds(2026, 1, 31, 0, 0, 0),
+                 time = twin_seconds(2026, 1, 31, 13, 5, 6);
+    static const char *const days[] = {"31-Jan-2026",
+                                       "31-JAN-26",
+                                       "31 Jan 2026",
+                                       "Jan 31 2026",
+                                       "Jan 31, 2026",
+                                       "January 31, 2026",
+                                       "31. January 2026",
+                                       "2026-Jan-31",
+                                       "31/Jan/2026",
+                                       "Sat 31 Jan 2026",
+                                       "Saturday, 31 January 2026"};
+    static const char *const times[] = {"31 Jan 2026 13:05:06",
+                                        "31-Jan-2026 1:05:06 PM",
+                                        "Sat, 31 Jan 2026 14:05:06 +0100",
+                                        "Sat, 31 Jan 2026 14:05:06 +0100 (CET)",
+                                        "31 Jan 2026 08:05:06 EST",
+                                        "Sat, 31 Jan 2026 13:05:06 GMT",
+                                        "Sat Jan 31 13:05:06 2026",
+                                        "Sat Jan 31 13:05:06 UTC 2026",
+                                        "January 31, 2026 at 13:05:06",
+                                        "31/Jan/2026:14:05:06 +0100"};
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++)
+        check_time(days[i], day);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        check_time(times[i], time);
+    check_time("1 Sept 2026", twin_seconds(2026, 9, 1, 0, 0, 0));
+    check_refused("31 Janx 2026", "write it as");
+    check_refused("31 Jan", "write it as");
+    check_refused("may 2026", "write it as");
+    check_refused("30 Feb 2026", "the month has no such day");
+}
+
+static void dates_without_separators_are_read(void **state)
+{
+    (void)state;
+    const double day = twin_seconds(2026, 1, 31, 0, 0, 0),
+                 time = twin_seconds(2026, 1, 31, 13, 5, 0);
+    check_time("20260131", day);
+    check_time("202601311305", time);
+    check_time("20260131130506", time + 6);
+    check_time("20260131130506.25", time + 6.25);
+    check_time("20260131130506250", time + 6.25);
+    check_time("20260131 130506", time + 6);
+    check_time("20260131 13:05:06", time + 6);
+    oif_time_format format = {0};
+    double seconds = -1;
+    assert_int_equal(parse(&format, "5", &seconds), OIF_OK); /* numbers remain numbers */
+    assert_int_equal(parse(&format, "20260131", &seconds), OIF_OK);
+    assert_true(seconds == 20260131);
+}
+
+static void the_first_date_decides_about_day_and_month(void **state)
+{
+    (void)state;
+    oif_time_format format = {0};
+    oif_error error = {.message = ""};
+    double seconds = -1;
+    assert_int_equal(parse(&format, "31/01/2026", &seconds), OIF_OK);
+    assert_false(format.is_uncertain);
+    assert_int_equal(parse(&format, "01/02/2026", &seconds), OIF_OK);
+    assert_true(seconds == twin_seconds(2026, 2, 1, 0, 0, 0));
+    check_described(&format, "dates with the day first without a zone, taken as UTC");
+    const oif_time_format before = format;
+    assert_int_equal(oif_time_parse(&format, "02/13/2026", 10, &seconds, &error), OIF_EVALUE);
+    assert_int_equal(error.cause, OIF_CAUSE_DAY_ORDER);
+    assert_string_equal(error.message, "'02/13/2026': its month is first, and the times before it "
+                                       "were read with the day first");
+    assert_memory_equal(&format, &before, sizeof format);
+
+    oif_time_format guessed = {0};
+    assert_int_equal(parse(&guessed, "01/02/2026", &seconds), OIF_OK);
+    assert_true(guessed.is_uncertain);
+    assert_int_equal(parse(&guessed, "01/31/2026", &seconds), OIF_OK);
+    assert_false(guessed.is_uncertain);
+    check_described(&guessed, "dates with the month first without a zone, taken as UTC");
+
+    oif_time_format given = {.day_order = OIF_DAY_FIRST};
+    assert_int_equal(parse(&given, "01/02/2026", &seconds), OIF_OK);
+    assert_true(seconds == twin_seconds(2026, 2, 1, 0, 0, 0));
+}
+
+static void check_pattern(const char *pattern, const char *text, double expected)
+{
+    oif_time_format format = {.pattern = pattern};
+    double seconds = -1;
+    assert_int_equal(oif_time_check_pattern(pattern, NULL), OIF_OK);
+    if (parse(&format, text, &seconds) != OIF_OK || seconds != expected)
+        fail_msg("'%s' by '%s' is %.17g and not %.17g", text, pattern, seconds, expected);
+}
+
+static void a_pattern_reads_what_it_says(void **state)
+{
+    (void)state;
+    const double time = twin_seconds(2026, 1, 31, 13, 5, 0);
+    oif_error error;
+    check_pattern("%d.%m.%Y %H:%M", "31.01.2026 13:05", time);
+    check_pattern("%d.%m.%Y %H:%M", "31.1.2026  13:05", time);
+    check_pattern("%Y%m%d%H%M%S", "20260131130506", time + 6);
+    check_pattern("%H.%M Uhr, %d.%m.%y", "13.05 Uhr, 31.01.26", time);
+    check_pattern("%a %d %b %Y %I:%M:%S.%f %p", "Sat 31 Jan 2026 01:05:06.25 PM", time + 6.25);
+    check_pattern("%FT%T%z", "2026-01-31T13:05:06+01:00", time + 6 - 3600);
+    check_pattern("%s", "1794769501", 1794769501);
+    check_pattern("%D %R 100%%", "01/31/26 13:05 100%", time);
+    static const char *const bad[] = {"", "%H:%M", "%Y-%m", "%Y-%m-%d %Q", "%Y-%m-%d %"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(oif_time_check_pattern(bad[i], &error), OIF_EPARAM);
+    oif_time_format format = {.pattern = "%d/%m/%Y"};
+    double seconds = -1;
+    assert_int_equal(parse(&format, "2026-01-31", &seconds), OIF_EVALUE);
+    assert_int_equal(parse(&format, "31/02/2026", &seconds), OIF_EVALUE);
+    assert_int_equal(parse(&format, "31/01/2026 x", &seconds), OIF_EVALUE);
+    assert_true(seconds == -1);
+    assert_int_equal(parse(&format, "NA", &seconds), OIF_OK);
+    assert_true(isnan(seconds));
+    assert_int_equal(parse(&format, "31/01/2026", &seconds), OIF_OK);
+    check_described(&format, "the given format without a zone, taken as UTC");
+}
+
 static void other_text_is_no_time(void **state)
 {
     (void)state;
     static const char *const texts[] = {"day 3",
                                         "09:00",
                                         "2026/11",
-                                        "11/16/26 2:05 PM",
-                                        "Mon, 16 Nov 2026 14:05:00 +0000",
                                         "2026-11-16 14:05 CEST",
                                         "2026-W47-1",
-                                        "16.11.26 14:05",
                                         "2026-11-15T",
                                         "2026-11-15T1",
                                         "2026-11-15T12",
@@ -207,7 +355,6 @@ static void other_text_is_no_time(void **state)
                                         "2026-11-15T12:00:00+01:60",
                                         "2026-11-15T12:00:00+01:0",
                                         "2026-11-15T12:00:00Zx",
-                                        "20261115 120000",
                                         "inf",
                                         "-inf",
                                         "1e400",
@@ -217,11 +364,9 @@ static void other_text_is_no_time(void **state)
                                         "Nov 15",
                                         "Nov x 10:00:00",
                                         "Xov 15 10:00:00",
-                                        "15/Nov/2026",
                                         "15/Nov/2026:10",
                                         "[",
                                         "[]",
-                                        "-",
                                         "\xff\xfe",
                                         "0x10",
                                         ("2026-11-15T12:00:00\xe2\x88\x92"
@@ -233,7 +378,8 @@ static void other_text_is_no_time(void **state)
 static void a_missing_time_is_known_to_be_missing(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "  ", "NA", "n/a", "NaN", "null", "None"};
+    static const char *const texts[] = {"",     "  ",   "NA", "n/a", "NaN",
+                                        "null", "None", "-",  "?",   "\\N"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         oif_time_format format = {0};
         double seconds = -1;
@@ -282,6 +428,11 @@ static void random_times_are_those_of_the_twin(void **state)
 #define CLOCK "[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?"
 #define DIGITS_CLOCK "[0-9]{4}([0-9]{2}([.,][0-9]+)?)?"
 #define ZONE "( ?([Zz]|UTC|GMT|[-+]([01][0-9]|2[0-3])(:?[0-5][0-9])?))?"
+#define GAP "[-/., ][-/., ]?"
+#define PEOPLES_CLOCK "[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?"
+#define REST                                                                                       \
+    "(([Tt]|:| at |,? +)" PEOPLES_CLOCK                                                            \
+    "( *([Zz]|UTC|UT|GMT|[-+]([01][0-9]|2[0-3])(:?[0-5][0-9])?))?)?"
 #define MONTH "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 
 /* The twin: the forms as regular expressions. Only months may have any case. */
@@ -298,6 +449,17 @@ static const struct {
            "( ?([Zz]|[-+]([01][0-9]|2[0-3])(:?[0-5][0-9])?))?\\]?" END,
      REG_ICASE},
     {START MONTH "  ?([0-9]|[0-9]{2}) " CLOCK END, REG_ICASE},
+    {START "[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}" REST END, 0},
+    {START "[0-9]{1,2}/[0-9]{1,2}/([0-9]{2}|[0-9]{4})" REST END, 0},
+    {START "[0-9]{1,2}\\.[0-9]{1,2}\\.([0-9]{2}|[0-9]{4})" REST END, 0},
+    {START "[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}" REST END, 0},
+    {START "[0-9]{1,2}" GAP MONTH GAP "[0-9]{4}" REST END, REG_ICASE},
+    {START "[0-9]{1,2}" GAP MONTH "[-/.,]([-/.,])?[0-9]{2}" REST END, REG_ICASE},
+    {START MONTH GAP "[0-9]{1,2}" GAP "[0-9]{4}" REST END, REG_ICASE},
+    {START "[0-9]{4}" GAP MONTH GAP "[0-9]{1,2}" REST END, REG_ICASE},
+    {START MONTH " +[0-9]{1,2} +" PEOPLES_CLOCK " +(UTC +|GMT +)?[0-9]{4}" END, REG_ICASE},
+    {START "(19|20|21)[0-9]{6} " CLOCK ZONE END, 0},
+    {START "(19|20|21)[0-9]{6} " DIGITS_CLOCK ZONE END, 0},
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -382,7 +544,8 @@ static void the_unit_of_numbers_is_that_of_their_size(void **state)
     check_time("1794769501250000001", 1794769501.25);
     check_time("1794769501250000000.0", 1794769501250000000.0 / 1e9);
     check_time("-86400", -86400);
-    check_time("20261115", 20261115);
+    check_time("18001115", 18001115);
+    check_time("20261315", 20261315);
     check_time("0", 0);
     check_time("5e-324", 5e-324);
     check_refused("1e300", "no unit of time");
@@ -551,6 +714,11 @@ int main(void)
         cmocka_unit_test(iso_8601_is_read_as_people_write_it),
         cmocka_unit_test(what_does_not_exist_is_refused_with_the_reason),
         cmocka_unit_test(a_month_begins_on_its_first_day_and_dotted_dates_begin_with_the_day),
+        cmocka_unit_test(dates_with_slashes_are_read),
+        cmocka_unit_test(dates_with_names_are_read),
+        cmocka_unit_test(dates_without_separators_are_read),
+        cmocka_unit_test(the_first_date_decides_about_day_and_month),
+        cmocka_unit_test(a_pattern_reads_what_it_says),
         cmocka_unit_test(other_text_is_no_time),
         cmocka_unit_test(a_missing_time_is_known_to_be_missing),
         cmocka_unit_test(a_text_is_a_time_if_it_has_one_of_the_forms),

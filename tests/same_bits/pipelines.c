@@ -308,8 +308,42 @@ static void run_pipeline(const pipeline_case *c, bool restarts)
     oif_pipeline_free(pipeline);
 }
 
+static void add_row_of_table(void *context, oif_pipeline *pipeline, size_t row,
+                             const oif_result *result)
+{
+    (void)row;
+    add_result(context, result);
+    if (result->anomaly)
+        add_explanation(context, pipeline);
+}
+
+/* The first rows as a finished table. */
+static void run_table(const pipeline_case *c, size_t count)
+{
+    static timed_row rows[ROWS];
+    static double values[ROWS][COLUMNS];
+    static oif_result results[ROWS];
+    outcome out = {.hash = fnv_start};
+    oif_table_info info;
+    oif_error error;
+    char name[64];
+    oif_pipeline *pipeline = make_pipeline(c);
+    make_stream(c, rows);
+    for (size_t i = 0; i < count; i++)
+        memcpy(values[i], rows[i].values, sizeof values[i]);
+    snprintf(name, sizeof name, "table_%zu_%s", count, c->name);
+    require(oif_pipeline_process_table(pipeline, values[0], count, COLUMNS, NULL, add_row_of_table,
+                                       &out, results, &info, &error),
+            name, &error);
+    print_outcome(name, &out, hash_of_snapshot(pipeline, name));
+    oif_pipeline_free(pipeline);
+}
+
 void run_pipelines(size_t block_size)
 {
+    run_table(&cases[0], 100);
+    run_table(&cases[0], 1500);
+
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         run_pipeline(&cases[i], block_size > 1);
 }

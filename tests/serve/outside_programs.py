@@ -78,9 +78,9 @@ class Program:
 
 
 class Alertmanager(Program):
-    def __init__(self, folder, port=None):
+    def __init__(self, folder, port=None, route=""):
         port = port or free_port()
-        (folder / "alertmanager.yml").write_text("route:\n  receiver: none\nreceivers:\n  - name: none\n")
+        (folder / "alertmanager.yml").write_text(f"route:\n  receiver: none\n{route}receivers:\n  - name: none\n")
         super().__init__(
             folder,
             "/-/ready",
@@ -92,6 +92,11 @@ class Alertmanager(Program):
     def alerts(self):
         """Those that fire."""
         return fetch_json(self.address + "/api/v2/alerts", active="true")
+
+    def groups(self):
+        """The labels of each group, with the keys of its alerts."""
+        groups = fetch_json(self.address + "/api/v2/alerts/groups", active="true")
+        return [(group["labels"], sorted(alert["labels"]["key"] for alert in group["alerts"])) for group in groups]
 
 
 class Prometheus(Program):

@@ -401,6 +401,11 @@ def test_keys_points_episodes_and_alerts(filled):
     points = filled.get(STREAM + "/points?key=h1&limit=20").json
     assert len(points["rows"]) == len(points["scores"]) == len(points["times"]) == 20
     assert all(row % 3 == 1 for row in points["rows"]) and set(points["values"]) >= {"x0", "x1", "x2"}
+    assert "expected" not in points
+    expected = filled.get(STREAM + "/points?key=h1&limit=20&expected=true").json["expected"]
+    assert set(expected) == {"x0", "x1", "x2"} and all(len(pairs) == 20 for pairs in expected.values())
+    assert filled.get(f"{STREAM}/row?number={points['rows'][-1]}").json["expected"] == {name: pairs[-1] for name, pairs in expected.items()}
+    assert filled.get(STREAM + "/points?expected=maybe").status == 400
     alerts = filled.get(STREAM + "/alerts?limit=5").json["alerts"]
     assert 0 < len(alerts) <= 5 and alerts == sorted(alerts, key=lambda alert: -alert["row"])
     assert alerts[0]["reasons"][0]["column"] in ("x0", "x1", "x2")
@@ -471,7 +476,10 @@ def test_events_come_as_rows_come(server):
         kinds.add(event["event"])
         if event["event"] == "row":
             scores.append(event["data"]["score"])
+            last = event["data"]
     assert scores == expected and "alert" in kinds
+    bands = server.get(STREAM + "/points?limit=1&expected=true").json["expected"]
+    assert last["expected"] == {name: pairs[0] for name, pairs in bands.items()} and set(bands) == {"x0", "x1", "x2"}
 
 
 def test_events_continue_after_the_last_one(server):
@@ -528,7 +536,7 @@ def test_many_watchers_and_one_that_does_not_read(server):
     for _ in range(4):
         assert server.post(STREAM + "/rows", to_ndjson(make_rows(20_000)), headers={**NDJSON, **COUNT}).status == 200
     for watcher in watchers:
-        assert watcher.next()["event"] in ("alert", "episode", "stream")
+        assert watcher.next()["event"] in ("alert", "episode", "incident", "stream")
     assert server.get("/healthz").status == 200
     lazy.close()
 

@@ -2,6 +2,7 @@
 #include "serve/stream/feed.h"
 #include "serve/stream/history.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,20 @@ static void add_rows(history *past, const char *name, uint64_t first, uint64_t c
         const double values[] = {(double)i, -1};
         assert_non_null(key);
         history_add_point(past, key, &point, values);
+        history_add_band(past, key, i, (float[]){(float)(i / 2), (float)(i / 2 + 1), -2, 0});
+    }
+}
+
+/* A band lasts for two rows here. */
+static void assert_bands(const history *past, const history_key *key)
+{
+    const uint32_t known = 2 * (key->bands.count - 1);
+    assert_true(key->bands.count > 0 && key->bands.capacity <= past->points_max / 4);
+    for (uint32_t i = 0; i < known && i < key->points.count; i++) {
+        const uint64_t row = history_point_at(past, key, key->points.count - 1 - i)->row;
+        const float *ends = history_band_of(past, key, row);
+        assert_non_null(ends);
+        assert_true(ends[0] == (float)(row / 2) && ends[1] == ends[0] + 1 && ends[2] == -2);
     }
 }
 
@@ -27,13 +42,14 @@ static void assert_latest(const history *past, const char *name, uint64_t last, 
 {
     const history_key *key = history_find(past, name, strlen(name));
     assert_non_null(key);
-    assert_int_equal(key->count, count);
+    assert_int_equal(key->points.count, count);
     for (uint32_t i = 0; i < count; i++) {
         const history_point *point = history_point_at(past, key, i);
         assert_int_equal(point->row, last + 1 - count + i);
         assert_true(history_values(point)[0] == (float)point->row);
         assert_true(history_values(point)[1] == -1);
     }
+    assert_bands(past, key);
 }
 
 static void a_ring_holds_the_latest_points(void **state)
@@ -47,6 +63,30 @@ static void a_ring_holds_the_latest_points(void **state)
     assert_latest(past, "a", 404, 405);
     add_rows(past, "a", 405, 2 * POINTS_MAX);
     assert_latest(past, "a", 404 + 2 * POINTS_MAX, POINTS_MAX);
+    history_free(past);
+}
+
+static void a_band_lasts_until_the_next_one(void **state)
+{
+    history *past = history_new(1 << 20);
+    const float narrow[] = {1, 2}, wide[] = {0, 9}, unknown[] = {NAN, NAN};
+    (void)state;
+    history_start(past, 1);
+    history_key *key = history_touch(past, "a", 1);
+    assert_null(history_band_of(past, key, 0));
+    for (uint64_t row = 10; row < 20; row++)
+        history_add_band(past, key, row, narrow);
+    history_add_band(past, key, 20, wide);
+    history_add_band(past, key, 21, unknown);
+    history_add_band(past, key, 22, unknown);
+    assert_int_equal(key->bands.count, 3);
+    assert_null(history_band_of(past, key, 9));
+    assert_memory_equal(history_band_of(past, key, 10), narrow, sizeof narrow);
+    assert_memory_equal(history_band_of(past, key, 19), narrow, sizeof narrow);
+    assert_memory_equal(history_band_of(past, key, 20), wide, sizeof wide);
+    assert_memory_equal(history_band_of(past, key, 1000), unknown, sizeof unknown);
+    history_forget(past, key);
+    assert_int_equal(past->bytes, 0);
     history_free(past);
 }
 
@@ -66,8 +106,8 @@ static void many_keys_have_fewer_points_and_memory_stays_bounded(void **state)
         }
     assert_true(past->points_max < 40);
     snprintf(name, sizeof name, "k%d", KEYS - 1);
-    assert_latest(past, name, 39, history_find(past, name, strlen(name))->count);
-    assert_true(history_find(past, name, strlen(name))->count >= POINTS_MIN);
+    assert_latest(past, name, 39, history_find(past, name, strlen(name))->points.count);
+    assert_true(history_find(past, name, strlen(name))->points.count >= POINTS_MIN);
     history_free(past);
 }
 
@@ -115,6 +155,69 @@ static void episodes_end_and_the_last_ones_are_kept(void **state)
     history_free(past);
 }
 
+static bool opens(history *past, history_key *key, uint64_t number, bool is_anomaly)
+{
+    const oif_result result = {.episode = OIF_EPISODE_LASTS, .anomaly = is_anomaly};
+    return history_row_opens(past, key, number, &result);
+}
+
+static void an_episode_that_a_silence_ended_opens_again_as_the_same_one(void **state)
+{
+    history *past = history_new(1 << 20);
+    history_key *key = history_touch(past, "a", 1), *other = history_touch(past, "b", 1);
+    (void)state;
+    for (uint64_t i = 1; i <= ENDED_MAX + 7; i++) /* the ring is full and has turned */
+        history_episode_now(past, other, &(stream_episode){.number = i, .is_over = true});
+    history_episode *open = history_episode_now(past, key, &(stream_episode){.number = 3});
+    assert_true(history_acknowledge(past, open, "ana", "seen", 5));
+    history_shut(past, open, ENDED_BY_SILENCE);
+    history_episode_now(past, other, &(stream_episode){.number = 5000, .is_over = true});
+    assert_int_equal(past->open_count, 0);
+    assert_false(opens(past, key, 3, false));
+    assert_true(opens(past, key, 3, true));
+    assert_ptr_equal(key->open, open);
+    assert_int_equal(past->ended_count, ENDED_MAX - 1);
+    assert_int_equal(history_ended_at(past, 0)->info.number, 5000);
+    assert_int_equal(history_ended_at(past, 1)->info.number, ENDED_MAX + 7);
+    assert_int_equal(history_ended_at(past, ENDED_MAX - 2)->info.number, 10);
+    open = history_episode_now(past, key, &(stream_episode){.number = 3, .last_row = 9});
+    assert_string_equal(open->info.note, "seen");
+    assert_int_equal(past->open_count, 1);
+    history_free(past);
+}
+
+static void an_episode_that_a_person_closed_stays_closed(void **state)
+{
+    history *past = history_new(1 << 20);
+    history_key *key = history_touch(past, "a", 1);
+    const oif_result begins = {.episode = OIF_EPISODE_BEGINS, .anomaly = true};
+    (void)state;
+    history_shut(past, history_episode_now(past, key, &(stream_episode){.number = 3}),
+                 ENDED_BY_PERSON);
+    assert_false(opens(past, key, 3, true));
+    assert_true(history_row_opens(past, key, 3, &begins)); /* of a model that began again */
+    history_episode *over = history_find_episode(past, "a", 1, 3);
+    assert_int_equal(over->info.ended_by, ENDED_BY_PERSON);
+    assert_null(history_find_episode(past, "a", 1, 4));
+    assert_null(history_find_episode(past, "other", 5, 3));
+    history_free(past);
+}
+
+static void acknowledgements_count_as_memory(void **state)
+{
+    history *past = history_new(1 << 20);
+    history_key *key = history_touch(past, "a", 1);
+    const size_t before = past->bytes;
+    (void)state;
+    for (uint64_t i = 1; i <= 2 * ENDED_MAX; i++) {
+        history_episode *open = history_episode_now(past, key, &(stream_episode){.number = i});
+        assert_true(history_acknowledge(past, open, "ana", "first", 1));
+        assert_true(history_acknowledge(past, open, "bob", "x", 2));
+    }
+    assert_int_equal(past->bytes, before + 6 * (ENDED_MAX + 1)); /* "bob" and "x" of each */
+    history_free(past);
+}
+
 /* ---- In a file ---- */
 
 static history *make_past(void)
@@ -126,7 +229,12 @@ static history *make_past(void)
     const stream_episode open = {.number = 2, .first_row = 5, .column = "c", .reason = "c high"},
                          over = {.number = 1, .is_over = true, .reason = "old"};
     history_episode_now(past, history_find(past, "a", 1), &over);
-    history_episode_now(past, history_find(past, "a", 1), &open);
+    history_acknowledge(past, history_episode_now(past, history_find(past, "a", 1), &open), "ana",
+                        "seen", 7);
+    history_shut(past,
+                 history_episode_now(past, history_find(past, "b\n", 2),
+                                     &(stream_episode){.number = 4, .arrived = 6}),
+                 ENDED_BY_PERSON);
     char *text = malloc(3);
     memcpy(text, "{}", 3);
     history_add_alert(past, 17, 1.5, "a", 1, text, 2);
@@ -152,13 +260,47 @@ static void a_history_is_loaded_as_it_was_saved(void **state)
     assert_int_equal(loaded->open_count, 1);
     assert_string_equal(history_find(loaded, "a", 1)->open->info.reason, "c high");
     assert_string_equal(history_find(loaded, "a", 1)->info.reason, "c high");
-    assert_int_equal(loaded->ended_count, 1);
+    assert_string_equal(history_find(loaded, "a", 1)->open->info.acknowledged_by, "ana");
+    assert_string_equal(history_find(loaded, "a", 1)->open->info.note, "seen");
+    assert_true(history_find(loaded, "a", 1)->open->info.acknowledged_at == 7);
+    assert_int_equal(loaded->ended_count, 2);
+    assert_int_equal(history_ended_at(loaded, 0)->info.ended_by, ENDED_BY_PERSON);
+    assert_true(history_ended_at(loaded, 0)->info.arrived == 6);
+    assert_null(history_ended_at(loaded, 0)->info.acknowledged_by);
+    assert_int_equal(history_find(loaded, "b\n", 2)->shut, 4);
+    assert_int_equal(history_find(loaded, "b\n", 2)->shut_by, ENDED_BY_PERSON);
     assert_int_equal(history_alert_at(loaded, 0)->row, 17);
     assert_int_equal(loaded->graded[1], 4);
     assert_int_equal(loaded->episodes, 2);
     fclose(file);
     history_free(past);
     history_free(loaded);
+}
+
+static void a_file_of_another_version_is_ignored(void **state)
+{
+    history *past = history_new(1 << 20);
+    char bytes[4096];
+    int extra = 42, found = 0;
+    (void)state;
+    for (char version = '1'; version <= '3'; version++) {
+        FILE *file = tmpfile();
+        assert_true(history_save(past, file, &(history_extra){4, &extra, sizeof extra}));
+        rewind(file);
+        const size_t count = fread(bytes, 1, sizeof bytes, file) - sizeof(uint64_t);
+        assert_memory_equal(bytes, "oifpast2", 8);
+        bytes[7] = version;
+        const uint64_t checksum = byte_hash(1, bytes, count);
+        rewind(file);
+        fwrite(bytes, 1, count, file);
+        fwrite(&checksum, 1, sizeof checksum, file);
+        rewind(file);
+        history *loaded = history_new(1 << 20);
+        assert_int_equal(history_load(loaded, file, 4, &found, sizeof found), version == '2');
+        history_free(loaded);
+        fclose(file);
+    }
+    history_free(past);
 }
 
 static void set_fields_of_episode(stream_episode *episode)
@@ -172,10 +314,14 @@ static void set_fields_of_episode(stream_episode *episode)
     episode->has_time = true;
     episode->is_over = false;
     episode->anomalies = episode->rows = 1;
+    episode->incident = 7;
     episode->peak_score = episode->peak_severity = 1;
     episode->grade = OIF_GRADE_WARNING;
     episode->column = "c";
     episode->reason = "c high";
+    episode->arrived = episode->acknowledged_at = 1;
+    episode->ended_by = ENDED_BY_ROWS;
+    episode->acknowledged_by = episode->note = NULL;
 }
 
 static void set_fields_of_key(stream_key *info, const history_key *key)
@@ -206,8 +352,9 @@ static size_t file_among(int stray, char *bytes, size_t most)
     set_fields_of_key(&info, key);
     key->info = info;
     history_add_point(past, key, &(history_point){.row = 2}, &value);
-    memset(key->points, stray, key->capacity * past->point_bytes); /* as malloc may give it */
-    key->count = 0;
+    /* as malloc may give it */
+    memset(key->points.items, stray, key->points.capacity * past->point_bytes);
+    key->points.count = 0;
     history_add_point(past, key, &(history_point){.row = 3}, &value);
     assert_non_null(history_episode_now(past, key, &episode));
     FILE *file = tmpfile();
@@ -348,10 +495,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ring_holds_the_latest_points),
+        cmocka_unit_test(a_band_lasts_until_the_next_one),
         cmocka_unit_test(many_keys_have_fewer_points_and_memory_stays_bounded),
         cmocka_unit_test(keys_that_were_not_seen_for_longest_make_room),
         cmocka_unit_test(episodes_end_and_the_last_ones_are_kept),
+        cmocka_unit_test(an_episode_that_a_silence_ended_opens_again_as_the_same_one),
+        cmocka_unit_test(an_episode_that_a_person_closed_stays_closed),
+        cmocka_unit_test(acknowledgements_count_as_memory),
         cmocka_unit_test(a_history_is_loaded_as_it_was_saved),
+        cmocka_unit_test(a_file_of_another_version_is_ignored),
         cmocka_unit_test(no_stray_bytes_of_memory_get_into_the_file),
         cmocka_unit_test(a_history_of_other_rows_or_a_damaged_one_is_not_used),
         cmocka_unit_test(a_watcher_gets_what_it_wants_in_order),

@@ -506,9 +506,9 @@ static void a_stop_within_a_snapshot_loses_nothing(void **state)
     static const char *const steps[] = {
         "cp -r %1$s %3$s; cp %2$s/streams/tested/history %3$s/streams/tested/history.new",
         "cp -r %1$s %3$s; cp %2$s/streams/tested/history %3$s/streams/tested/history.new;"
-        "cp %2$s/streams/tested/state %3$s/streams/tested/state",
+        "cp %2$s/streams/tested/state %3$s/streams/tested/state; cp %2$s/incidents %3$s",
         "cp -r %1$s %3$s; cp %2$s/streams/tested/history %3$s/streams/tested/history;"
-        "cp %2$s/streams/tested/state %3$s/streams/tested/state",
+        "cp %2$s/streams/tested/state %3$s/streams/tested/state; cp %2$s/incidents %3$s",
         "cp -r %1$s %3$s; echo torn > %3$s/streams/tested/history.new",
     };
     char *expected = describe(tested);
@@ -734,6 +734,7 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"threshold\": 0.5, \"alert-rate\": 0.1}", "contradict each other"},
                {"{\"threads\": 2}", "no setting \"threads\""},
                {"{\"format\": \"raw\"}", "raw"},
+               {"{\"format\": \"vmstat\"}", "not vmstat"},
                {"{\"key\": {\"a\": 1}}", "\"key\""},
                {"{\"evicted\": \"keep\"}", "folder"},
                {"{\"alert-rate\": 0.1, \"alert_rate\": 0.2}", "twice"},
@@ -848,7 +849,7 @@ static void only_what_decides_about_alerts_can_be_changed(void **state)
     send_rows(one, of, made, FIRST_ROWS, ROWS, true, &a);
     send_rows(restored, of, made, FIRST_ROWS, ROWS, true, &b);
     assert_same("after a change", a.bytes, b.bytes);
-    assert_non_null(strstr(a.bytes, ",score,grade\n"));
+    assert_non_null(strstr(a.bytes, ",score,grade,why\n"));
     has_same_history("after a change", one, restored, false);
     json_decref(change);
     json_decref(refused);

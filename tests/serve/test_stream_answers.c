@@ -178,20 +178,20 @@ static void times_that_are_of_no_use_are_noted(void **state)
            *keyed = create(all, "keyed", "{\"time\": \"t\", \"rate\": \"a\", \"key\": \"k\"}");
     (void)state;
     for (int i = 0; i < 20; i++) {
-        send_row(unread, "{\"t\": \"11/15/26 19:%02d\", \"a\": 1}\n", i);
+        send_row(unread, "{\"t\": \"11/15 at 19:%02d\", \"a\": 1}\n", i);
         send_row(coarse, "{\"t\": \"2026-11-15\", \"a\": %d}\n", i);
         send_row(keyed, "{\"t\": \"2026-11-15\", \"a\": 1, \"k\": \"%c\"}\n", 'a' + i % 2);
     }
-    expect_note(unread, "times in 't': 20 of 20 cannot be read: '11/15/26 19:00' is not a time: "
+    expect_note(unread, "times in 't': 20 of 20 cannot be read: '11/15 at 19:00' is not a time: "
                         "write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, "
                         "Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000");
     expect_note(coarse, "times in 't': 19 of 20 repeat the one before, and a rate needs a step "
                         "forward in time, so those rates are missing. If the time of day is in "
-                        "another column, join the two, as in 2026-11-15 19:05:00.");
+                        "another column, name both: \"time\": \"Date+Time\".");
     expect_note(keyed, "times in 't', rows of the first key: 9 of 10 repeat the one before, and a "
                        "rate needs a step forward in time, so those rates are missing. If the "
-                       "time of day is in another column, join the two, as in 2026-11-15 "
-                       "19:05:00.");
+                       "time of day is in another column, name both: \"time\": "
+                       "\"Date+Time\".");
     stream_release(unread);
     stream_release(coarse);
     stream_release(keyed);

@@ -182,6 +182,36 @@ static void flip_byte(const char *file, off_t at)
     fclose(changed);
 }
 
+/* ---- The order of day and month ---- */
+
+static void expect_day_first(stream *one)
+{
+    problem why;
+    assert_false(send(one, "02/13/2026,3\n", false, &why));
+    if (!strstr(why.message, "its month is first"))
+        fail_msg("%s", why.message);
+    if (!send(one, "03/02/2026,3\n", false, &why)) /* the stream is as it was */
+        fail_msg("%s", why.message);
+}
+
+static void the_order_of_day_and_month_outlives_a_restart(void **state)
+{
+    (void)state;
+    streams *all = open_empty();
+    stream *one = make(all, "one");
+    problem why;
+    assert_true(send(one, "at,x\n01/02/2026,1\n13/02/2026,2\n", false, &why));
+    expect_day_first(one);
+    stream_release(one);
+    streams_close(all);
+    all = open_every(folder, 1000);
+    one = streams_find(all, "one");
+    assert_non_null(one);
+    expect_day_first(one);
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- The journal ---- */
 
 static void a_bad_byte_within_the_journal_is_not_taken_for_its_end(void **state)
@@ -641,6 +671,7 @@ static int name_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_order_of_day_and_month_outlives_a_restart),
         cmocka_unit_test(a_bad_byte_within_the_journal_is_not_taken_for_its_end),
         cmocka_unit_test(what_is_torn_off_the_journal_is_kept_aside),
         cmocka_unit_test(journals_are_synced_although_the_clock_was_set_back),

@@ -182,6 +182,15 @@ static void every_refusal_has_its_own_message(void **unused)
     require_refused(s, OIF_ETRUNCATED, "byte 0: the snapshot is cut off here");
 
     s = some_snapshot();
+    s.count = 6;
+    require_refused(s, OIF_ETRUNCATED, "byte 6: the snapshot is cut off here");
+
+    s = some_snapshot();
+    s.count = 6;
+    memcpy(s.bytes, "hello\n", 6);
+    require_refused(s, OIF_EKIND, "byte 6: this is not a snapshot of oif");
+
+    s = some_snapshot();
     s.bytes = realloc(s.bytes, s.count + 1);
     s.bytes[s.count++] = 0;
     require_refused(s, OIF_ECORRUPT, "the snapshot ends here, but bytes follow");

@@ -256,6 +256,50 @@ static void a_pipeline_remembers_where_keys_and_times_are_from(void **unused)
     oif_pipeline_free(named);
 }
 
+static void expect_attached(const oif_pipeline *pipeline, const void *bytes, size_t count)
+{
+    size_t now = 1;
+    const void *attached = oif_pipeline_attachment(pipeline, &now);
+    assert_int_equal(now, count);
+    if (count > 0)
+        assert_memory_equal(attached, bytes, count);
+    else
+        assert_null(attached);
+}
+
+static void a_pipeline_keeps_what_a_program_attaches(void **unused)
+{
+    (void)unused;
+    static unsigned char saved[1 << 20];
+    static const char bytes[100000] = {1, 0, 2};
+    static const size_t counts[] = {sizeof bytes, 1, 0, 3};
+    oif_pipeline *pipeline = new_pipeline("loda", "window_size=4", 2, "");
+    const size_t without = oif_pipeline_snapshot_bytes(pipeline);
+    expect_attached(pipeline, NULL, 0);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        oif_pipeline *copy = NULL, *loaded = NULL;
+        snapshot s = {saved, 0};
+        require_ok(oif_pipeline_attach(pipeline, bytes, counts[i], NULL));
+        require_ok(oif_pipeline_clone(pipeline, &copy, NULL));
+        expect_attached(copy, bytes, counts[i]);
+        require_ok(oif_pipeline_save(copy, append, &s, NULL));
+        assert_int_equal(s.count, oif_pipeline_snapshot_bytes(copy));
+        assert_true(counts[i] > 0 ? s.count > without + counts[i] : s.count == without);
+        require_ok(oif_pipeline_load_memory(s.bytes, s.count, &loaded, NULL));
+        expect_attached(loaded, bytes, counts[i]);
+        oif_pipeline_free(copy);
+        oif_pipeline_free(loaded);
+    }
+    oif_error error;
+    assert_int_equal(
+        oif_pipeline_attach(pipeline, bytes, (size_t)OIF_ATTACHMENT_MAX_BYTES + 1, &error),
+        OIF_EVALUE);
+    assert_string_equal(error.message,
+                        "67108865 bytes are too many to attach; the most are 67108864");
+    expect_attached(pipeline, bytes, 3);
+    oif_pipeline_free(pipeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +310,7 @@ int main(void)
         cmocka_unit_test(damaged_names_are_refused),
         cmocka_unit_test(a_pipeline_names_its_columns_not_the_numbers_of_its_shingles),
         cmocka_unit_test(a_pipeline_remembers_where_keys_and_times_are_from),
+        cmocka_unit_test(a_pipeline_keeps_what_a_program_attaches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,12 @@ from pathlib import Path
 
 # The folders of what is built on the library, each after those that it may include. Programs see front, never each other.
 FOLDERS = {
-    "front": ["text", "advice", "input", "options", "columns", "results", "session", "page"],
+    "front": ["text", "advice", "input", "formats", "options", "columns", "results", "session", "page"],
     "cli": ["draw", "watch", "state", "eval", "score", "commands"],
-    "serve": ["base", "http", "stream", "outside", "api", "program"],
+    "serve": ["base", "http", "incidents", "stream", "outside", "api", "program"],
 }
 # The folders of src/pipeline, in the same order. Its own files see them all.
-PIPELINE = ["alerts", "columns", "senses", "rules", "model", "keys"]
+PIPELINE = ["alerts", "columns", "senses", "rules", "table", "model", "keys"]
 FILES_MAX = 40  # of a folder of these, of src and of tools
 
 

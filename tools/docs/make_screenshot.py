@@ -16,14 +16,15 @@ from pathlib import Path
 from playwright.sync_api import expect, sync_playwright
 
 ADDRESS = "127.0.0.1:18579"
-SIZE = {"width": 1120, "height": 700}
+SIZE = {"width": 1120, "height": 780}
 LARGEST_BYTES = 150_000
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 
 
 def wait_for_fault(page):
-    """An open episode, and some more rows of it to see."""
+    """An open episode, chosen, and some more rows of it to see."""
     expect(page.locator("#now")).not_to_contain_text("All quiet", timeout=90000)
+    page.click("#now-list button")
     page.wait_for_timeout(4000)
 
 

@@ -21,8 +21,9 @@ GROUPS = {
     "Evaluation and snapshots": ["evaluate", "Evaluation", "Measured", "load"],
     "Results": [
         *("Result", "Attribution", "Expected", "EpisodeInfo", "Season", "KeyInfo", "Rule", "Silence"),
-        *("Episode", "Grade", "Reason"),
+        *("PastEpisode", "Proposal", "RuleTrial", "Episode", "Grade", "Reason"),
     ],
+    "Incidents": ["Incidents", "Incident", "IncidentMember", "IncidentShared", "IncidentPlace"],
 }
 ERRORS = "Errors and warnings"
 

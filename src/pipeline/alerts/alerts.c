@@ -31,7 +31,7 @@ static double allowed_pause(const oif_alerts *a)
 
 double oif_alerts_deadline(const oif_alerts *alerts)
 {
-    if (alerts->is_silent || alerts->last_seconds != alerts->last_seconds)
+    if (alerts->silence == OIF_SILENCE_REPORTED || alerts->last_seconds != alerts->last_seconds)
         return INFINITY;
     return alerts->last_seconds + allowed_pause(alerts);
 }
@@ -78,7 +78,7 @@ void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_resu
     if (pause > 0 && learns) /* rows with the same time say nothing about pauses */
         learn_pause(alerts, pause);
     alerts->last_seconds = seconds;
-    alerts->is_silent = 0;
+    alerts->silence = OIF_SILENCE_NONE;
 }
 
 /* ---- Episodes ---- */
@@ -188,7 +188,7 @@ void oif_alerts_visit_fields(oif_alerts *a, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "usual_pause", &a->usual_pause, 1);
     oif_visit_f64(visitor, "longest_pause", &a->longest_pause, 1);
     oif_visit_u32(visitor, "timed_pauses", &a->timed_pauses, 1);
-    oif_visit_u32(visitor, "is_silent", &a->is_silent, 1);
+    oif_visit_u32(visitor, "silence", &a->silence, 1);
     episode->peak_grade = (oif_grade)grade;
     episode->reason = (oif_reason)reason;
     episode->direction = direction;
@@ -228,10 +228,10 @@ static bool check_episode(const oif_episode_info *episode, uint64_t rows, size_t
 bool oif_alerts_check(const oif_alerts *alerts, uint64_t rows, size_t columns)
 {
     const oif_episode_info *episode = &alerts->episode;
-    if (alerts->in_episode > 1 || alerts->is_silent > 1 || alerts->timed_pauses > USUAL_PAUSES ||
-        !is_time(alerts->last_seconds) || !is_time(episode->first_seconds) ||
-        !is_time(episode->last_seconds) || !is_pause(alerts->usual_pause) ||
-        !is_pause(alerts->longest_pause))
+    if (alerts->in_episode > 1 || alerts->silence > OIF_SILENCE_HELD ||
+        alerts->timed_pauses > USUAL_PAUSES || !is_time(alerts->last_seconds) ||
+        !is_time(episode->first_seconds) || !is_time(episode->last_seconds) ||
+        !is_pause(alerts->usual_pause) || !is_pause(alerts->longest_pause))
         return false;
     return episode->number == 0 ? !alerts->in_episode : check_episode(episode, rows, columns);
 }

@@ -20,6 +20,12 @@ typedef struct oif_alert_options {
     double silence; /* a pause that is an alert; 0: learned; -1: no pause is */
 } oif_alert_options;
 
+typedef enum oif_silence_state {
+    OIF_SILENCE_NONE,
+    OIF_SILENCE_REPORTED, /* it was too long */
+    OIF_SILENCE_HELD      /* it is too long, and a rule holds that back */
+} oif_silence_state;
+
 typedef struct oif_alerts {
     oif_alert_options options;
 
@@ -31,7 +37,7 @@ typedef struct oif_alerts {
     double usual_pause;    /* the mean time from row to row */
     double longest_pause;  /* of about the last month */
     uint32_t timed_pauses; /* pauses learned, up to the number averaged over */
-    uint32_t is_silent;    /* 1: the current pause was reported */
+    uint32_t silence;      /* an oif_silence_state: the current pause */
 } oif_alerts;
 
 void oif_alerts_init(oif_alerts *alerts, const oif_alert_options *options);
@@ -46,7 +52,7 @@ void oif_alerts_follow(oif_alerts *alerts, uint64_t row, double seconds, oif_res
 void oif_alerts_note_reason(oif_alerts *alerts, uint64_t row, const double *values,
                             const oif_attribution *attributions, size_t columns);
 
-/* When the current pause becomes too long; +infinity: never, or already reported. */
+/* When the current pause becomes too long, or has done so; +infinity: never, or reported. */
 double oif_alerts_deadline(const oif_alerts *alerts);
 
 /* A lower bound of that deadline after a row at `seconds` and any number of rows within half a day

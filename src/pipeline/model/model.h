@@ -24,6 +24,7 @@
 #include "pipeline/columns/motion.h"
 #include "pipeline/rules/past_episodes.h"
 #include "pipeline/senses/senses.h"
+#include "pipeline/table/held_out.h"
 
 typedef enum oif_learn {
     OIF_LEARN_ALL,
@@ -162,10 +163,34 @@ typedef struct oif_row_rules {
     oif_alert_causes *causes;
 } oif_row_rules;
 
+/* What a finished table says about one of its rows. */
+typedef struct oif_table_verdict {
+    double score;      /* by detectors that have not learned the row */
+    uint32_t detector; /* that found it most unusual */
+    double p, threshold, severity;
+} oif_table_verdict;
+
 /* Scores, judges and learns a row without infinities. `seconds` is its time; NaN if unknown.
- * `rules`: NULL if there are none and no causes are wanted. */
+ * `rules`: NULL if there are none and no causes are wanted. `verdict`: NULL, or what decides
+ * instead of the detectors, which have learned the row already: oif_model_learn_table. */
 void oif_model_process(oif_model *model, const double *row, double seconds,
-                       const oif_row_rules *rules, oif_result *result);
+                       const oif_row_rules *rules, const oif_table_verdict *verdict,
+                       oif_result *result);
+
+/* Replaces the numbers of the motion by those at the start of a stream: in a table, the first of
+ * them would be known by too few rows. `numbers` are what a detector gets. */
+void oif_model_hide_motion(const oif_model *model, double *numbers);
+
+/* The rows of a finished table as the detectors of a model get them, and their scores. */
+typedef struct oif_model_table {
+    oif_table_rows rows;
+    const double *scores[OIF_TOGETHER_MAX]; /* for each detector */
+} oif_model_table;
+
+/* Lets a model without rows learn all rows of a table; they are then processed with a verdict each.
+ *
+ * OIF_EMEMORY   the model is to be freed */
+oif_status oif_model_learn_table(oif_model *model, const oif_model_table *table, oif_error *error);
 
 /* What was expected of a column in the last row. */
 oif_expected oif_model_expected(const oif_model *model, size_t column);

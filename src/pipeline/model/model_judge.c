@@ -156,30 +156,40 @@ static bool is_like_all_recent(const oif_model *m)
            m->same_rows >= (before < OIF_MODEL_SAME_ROWS ? before : OIF_MODEL_SAME_ROWS);
 }
 
+/* How rare the score is, and which one would be an anomaly. */
+static void compare_score(const oif_model *m, const oif_row_scores *scores,
+                          const oif_table_verdict *verdict, oif_result *result)
+{
+    const double score = result->score = scores->score;
+    const bool by_verdict = verdict && scores->decided < m->detector_count;
+    result->p = by_verdict ? verdict->p : oif_score_history_share(&m->history, score);
+    result->threshold =
+        by_verdict && m->options.threshold == 0 ? verdict->threshold : threshold_of(m, scores->bar);
+    /* Consecutive unusual rows lower the threshold. */
+    if (scores->persists && score <= result->threshold && scores->for_history > result->threshold)
+        result->threshold = score - fabs(score) * DBL_EPSILON - DBL_MIN;
+    result->severity = by_verdict ? verdict->severity
+                                  : oif_severity(&m->history, oif_detector_scale(m->detectors[0]),
+                                                 score, result->p);
+}
+
 void oif_model_judge(oif_model *m, bool was_ready, const oif_row_scores *scores, const double *row,
-                     oif_result *result)
+                     const oif_table_verdict *verdict, oif_result *result)
 {
     const double score = scores->score;
     if (m->judge >= m->detector_count)
         prefer_plain_reason(m, row);
-    result->score = score;
-    result->p = oif_score_history_share(&m->history, score);
-    result->threshold = threshold_of(m, scores->bar);
-    /* Consecutive unusual rows lower the threshold. */
-    if (scores->persists && score <= result->threshold && scores->for_history > result->threshold)
-        result->threshold = score - fabs(score) * DBL_EPSILON - DBL_MIN;
+    compare_score(m, scores, verdict, result);
     result->ready = was_ready && result->threshold < INFINITY;
     /* A frozen model judges a row the same way, whatever came before. */
     bool is_frozen = m->options.learn == OIF_LEARN_NONE;
     result->anomaly = result->ready && score > result->threshold &&
                       (is_frozen || is_by_category(m) || !is_like_all_recent(m));
-    result->severity =
-        result->ready
-            ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
-            : 0;
+    if (!result->ready)
+        result->severity = 0;
     if (m->judge < m->detector_count) {
         result->detector = m->judge;
-        if (result->anomaly && may_be_motion(m, scores))
+        if (result->anomaly && !verdict && may_be_motion(m, scores))
             judge_motion(m, scores, result);
     }
     if (m->judge >= m->detector_count)
@@ -193,13 +203,67 @@ void oif_model_judge(oif_model *m, bool was_ready, const oif_row_scores *scores,
     result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
 }
 
+/* ---- The verdict, again ---- */
+
+static void judge_again(oif_model *m, uint32_t judge, double score, oif_result *result)
+{
+    m->judge = judge;
+    result->detector = judge < m->detector_count ? judge : 0;
+    result->reason = judge < m->detector_count ? OIF_REASON_VALUES : oif_model_finding(m).reason;
+    result->score = score;
+    result->p = oif_score_history_share(&m->history, score);
+    result->severity =
+        oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p);
+    result->grade = grade_of(result->severity);
+}
+
 void oif_model_judge_values(oif_model *m, const oif_row_scores *scores, oif_result *result)
 {
-    m->judge = result->detector = 0;
-    result->reason = OIF_REASON_VALUES;
-    result->score = scores->for_history;
-    result->p = oif_score_history_share(&m->history, result->score);
-    result->severity =
-        oif_severity(&m->history, oif_detector_scale(m->detectors[0]), result->score, result->p);
-    result->grade = grade_of(result->severity);
+    judge_again(m, scores->detector, scores->for_history, result);
+}
+
+/* What a sense or category found in the row. */
+static oif_finding finding_of(oif_model *m, uint32_t judge)
+{
+    const uint32_t before = m->judge;
+    m->judge = judge;
+    const oif_finding found = oif_model_finding(m);
+    m->judge = before;
+    return found;
+}
+
+/* Whether a finding is in another column than what was held back: the same news has another name
+ * there, such as a high value that is high for its time, too. */
+static bool is_elsewhere(oif_model *m, const oif_row_rules *rules, double seconds, uint32_t first,
+                         const oif_finding *found)
+{
+    const bool by_values = m->judge < m->detector_count;
+    const oif_finding value = {.column = found->column,
+                               .direction = oif_model_direction(m, found->column)};
+    if (first >= m->detector_count && finding_of(m, first).column == found->column)
+        return false;
+    return !by_values || !oif_model_is_finding_muted(m, rules, seconds, &value);
+}
+
+bool oif_model_judge_others(oif_model *m, const oif_row_rules *rules, double seconds,
+                            uint32_t first, const oif_row_scores *scores, oif_result *result)
+{
+    const uint32_t begin = (uint32_t)m->detector_count, end = (uint32_t)category_judge(m);
+    double most = 0;
+    uint32_t best = 0;
+    for (uint32_t judge = begin; judge <= end; judge++) {
+        const double severity = scores->found[judge - begin];
+        if (judge == first || !(severity > most) ||
+            !(oif_judge_alarm_score(&judges_of(m)[0], severity) > result->threshold))
+            continue;
+        const oif_finding found = finding_of(m, judge);
+        if (!is_elsewhere(m, rules, seconds, first, &found) ||
+            oif_model_is_finding_muted(m, rules, seconds, &found))
+            continue;
+        most = severity;
+        best = judge;
+    }
+    if (most > 0)
+        judge_again(m, best, oif_judge_alarm_score(&judges_of(m)[0], most), result);
+    return most > 0;
 }

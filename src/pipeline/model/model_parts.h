@@ -8,6 +8,7 @@
  *     model_rules.c       is the alert wanted?
  *     model_explain.c     which columns, and the names of reasons
  *     model_expected.c    what was expected instead
+ *     model_table.c       learns a finished table
  *     model_snapshot.c    its fields
  */
 #ifndef OIF_PIPELINE_MODEL_PARTS_H
@@ -114,24 +115,39 @@ typedef struct oif_row_scores {
     double for_history; /* the score to learn: by detectors and persistence, not by senses */
     uint32_t sense;     /* that finds most, as a judge; 0: none finds enough */
     uint32_t decided;   /* by which judge, whatever the reason is called */
+    uint32_t detector;  /* that finds most, as a judge */
+    double found[OIF_SENSES_MAX + 1]; /* severities above the bar by each sense, then by the
+                                       * categories; 0: not found */
 } oif_row_scores;
 
 /* The severity that a row must exceed to be an anomaly. A frozen model judges a row the same way,
  * whatever came before. */
 double oif_model_bar(const oif_model *model);
 
-/* The score of the row, which the motion has observed. */
-oif_row_scores oif_model_score(oif_model *model, const double *row, double seconds);
+/* The score of the row, which the motion has observed; of its values by the verdict, if there is
+ * one. */
+oif_row_scores oif_model_score(oif_model *model, const double *row, double seconds,
+                               const oif_table_verdict *verdict);
 
 /* Whether detectors learn a row and then score it. Usually they score it first. */
 bool oif_model_learns_first(const oif_model *model);
 
 /* Decides about the row. */
 void oif_model_judge(oif_model *model, bool was_ready, const oif_row_scores *scores,
-                     const double *row, oif_result *result);
+                     const double *row, const oif_table_verdict *verdict, oif_result *result);
 
 /* Decides again about an anomaly, by the detectors alone, whose score is enough for one. */
 void oif_model_judge_values(oif_model *model, const oif_row_scores *scores, oif_result *result);
+
+/* Decides about an anomaly in another column, by the sense or category that finds most of what no
+ * rule holds back, after what `first` and the detectors found is held back. Returns false, and
+ * changes nothing, if there is none. */
+bool oif_model_judge_others(oif_model *model, const oif_row_rules *rules, double seconds,
+                            uint32_t first, const oif_row_scores *scores, oif_result *result);
+
+/* Whether a rule holds back a finding. */
+bool oif_model_is_finding_muted(const oif_model *model, const oif_row_rules *rules, double seconds,
+                                const oif_finding *found);
 
 /* The rule, from 1, that holds back an anomaly; 0: none does. */
 uint32_t oif_model_muted_by(oif_model *model, const oif_row_rules *rules, double seconds,

@@ -192,17 +192,22 @@ static void spend(oif_model *m, uint32_t opener)
 
 /* ---- A row ---- */
 
-/* An alert that a rule holds back is none: it opens no episode and spends nothing. If a sense or a
- * category found it, the detectors may have found another one in the same row. */
+/* An alert that a rule holds back is none: it opens no episode and spends nothing. But others may
+ * have found another one in the same row. */
 static void hold_back(oif_model *m, const oif_row_rules *rules, double seconds,
                       oif_row_scores *scores, oif_result *result)
 {
     const bool is_beside = m->judge >= m->detector_count && m->judge <= category_judge(m);
+    const uint32_t first = m->judge;
     result->rule = oif_model_muted_by(m, rules, seconds, result);
     if (result->rule > 0 && is_beside && scores->for_history > result->threshold) {
         oif_model_judge_values(m, scores, result);
         scores->decided = m->judge;
         result->rule = oif_model_muted_by(m, rules, seconds, result);
+    }
+    if (result->rule > 0 && oif_model_judge_others(m, rules, seconds, first, scores, result)) {
+        scores->decided = m->judge;
+        result->rule = 0;
     }
     if (result->rule == 0)
         return;
@@ -220,32 +225,54 @@ static void ask_rules(oif_model *m, const oif_row_rules *rules, double seconds,
         oif_model_find_causes(m, result, rules->causes);
 }
 
+/* Detectors and usual values know the row already; what follows the stream does not. */
+static void learn_row_of_table(oif_model *m, const double *row, bool begins_episode)
+{
+    if (m->options.motion && oif_motion_learn(motion_of(m)))
+        oif_motion_wait(motion_of(m));
+    oif_senses_learn(senses_of(m), row, false);
+    learn_judges(m, true, begins_episode);
+    earn(m);
+}
+
+static void learn_row(oif_model *m, const double *row, bool is_learned)
+{
+    learn_recent(m, is_learned);
+    learn_usual(m, row);
+    if (m->options.motion)
+        learn_motion(m);
+    oif_senses_learn(senses_of(m), row, is_change_accepted(m));
+}
+
 /* Scores, judges and learns the shingle, which has no infinities. Returns who found an anomaly, as
  * in opened_by. */
 static uint32_t score_recent(oif_model *m, const double *row, double seconds,
-                             const oif_row_rules *rules, oif_result *result)
+                             const oif_row_rules *rules, const oif_table_verdict *verdict,
+                             oif_result *result)
 {
-    bool was_ready = oif_detector_ready(m->detectors[0]), is_learned = oif_model_learns_first(m);
+    bool was_ready = verdict || oif_detector_ready(m->detectors[0]),
+         is_learned = oif_model_learns_first(m);
     if (m->options.motion)
         observe_motion(m, row);
-    oif_row_scores scores = oif_model_score(m, row, seconds);
+    if (m->options.motion && verdict)
+        oif_model_hide_motion(m, oif_model_recent(m));
+    oif_row_scores scores = oif_model_score(m, row, seconds, verdict);
     scores.decided = m->judge;
     if (m->unseen_columns > 0 && was_ready && oif_model_has_first_value(m, row))
         oif_model_judge_first_value(m, &scores);
-    oif_model_judge(m, was_ready, &scores, row, result);
+    oif_model_judge(m, was_ready, &scores, row, verdict, result);
     if (result->anomaly) /* it must not make the next rows anomalies too */
         m->severities[m->rows % m->options.persistence] = 0;
     if (result->anomaly && rules)
         ask_rules(m, rules, seconds, &scores, result);
     count_anomalies(m, result->anomaly);
-    result->learned = is_acceptable(m, row, result->anomaly);
-    if (result->learned) {
-        learn_recent(m, is_learned);
-        learn_usual(m, row);
-        if (m->options.motion)
-            learn_motion(m);
-        oif_senses_learn(senses_of(m), row, is_change_accepted(m));
+    result->learned = verdict || is_acceptable(m, row, result->anomaly);
+    if (verdict) {
+        learn_row_of_table(m, row, result->anomaly && !m->alerts.in_episode);
+        return opener_of(m, &scores);
     }
+    if (result->learned)
+        learn_row(m, row, is_learned);
     if (!was_ready || m->options.learn == OIF_LEARN_NONE)
         return 0;
     /* Which scores enter the history. Those of a detector that is not ready say nothing about later
@@ -285,43 +312,59 @@ static bool counts_categories(const oif_model *m, const oif_result *result)
            m->alerts.episode.anomalies >= m->options.patience;
 }
 
+/* The end of a silence is news only if its begin was: not if rules have held it back. */
+static void arrive(oif_model *m, double seconds, const oif_row_rules *rules, bool is_ignored,
+                   oif_result *result)
+{
+    const oif_reason reason = result->reason;
+    const bool is_known = m->alerts.silence == OIF_SILENCE_REPORTED,
+               learns = m->options.learn != OIF_LEARN_NONE && !is_ignored;
+    const double deadline = oif_alerts_deadline(&m->alerts);
+    oif_alerts_arrive(&m->alerts, seconds, learns, result);
+    if (result->reason != OIF_REASON_SILENCE || is_known || !rules || !rules->rules)
+        return;
+    if (is_ignored || oif_rules_hide_silence(rules->rules, rules->key, deadline, seconds))
+        result->reason = reason;
+}
+
 /* A row that a rule ignores is scored as by a frozen model: it neither alerts nor teaches. */
-static void process_ignored(oif_model *m, const double *row, double seconds, uint32_t rule,
-                            oif_result *result)
+static void process_ignored(oif_model *m, const double *row, double seconds,
+                            const oif_row_rules *rules, oif_result *result)
 {
     const oif_learn learn = m->options.learn;
     const uint32_t anomalies = m->recent_anomalies;
     m->options.learn = OIF_LEARN_NONE;
     if (join_recent(m, row))
-        score_recent(m, row, seconds, NULL, result);
+        score_recent(m, row, seconds, NULL, NULL, result);
     m->options.learn = learn;
     oif_senses_pass(senses_of(m));
     m->recent_anomalies = anomalies;
     m->severities[m->rows % m->options.persistence] = 0;
-    result->rule = rule;
     result->anomaly = false;
     result->grade = OIF_GRADE_NONE;
-    oif_alerts_arrive(&m->alerts, seconds, false, result);
-    result->reason = OIF_REASON_VALUES; /* a pause is part of the work */
+    result->reason = OIF_REASON_VALUES;
+    arrive(m, seconds, rules, true, result); /* a pause is part of the work */
     oif_alerts_follow(&m->alerts, m->rows, seconds, result);
 }
 
 void oif_model_process(oif_model *model, const double *row, double seconds,
-                       const oif_row_rules *rules, oif_result *result)
+                       const oif_row_rules *rules, const oif_table_verdict *verdict,
+                       oif_result *result)
 {
     row = derive_row(model, row, seconds);
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
     const uint32_t ignored =
         rules && rules->rules ? oif_rules_ignore(rules->rules, rules->key, seconds) : 0;
     if (ignored > 0) {
-        process_ignored(model, row, seconds, ignored, result);
+        process_ignored(model, row, seconds, rules, result);
+        result->rule = ignored;
         return;
     }
     const uint32_t opener =
-        join_recent(model, row) ? score_recent(model, row, seconds, rules, result) : 0;
+        join_recent(model, row) ? score_recent(model, row, seconds, rules, verdict, result) : 0;
     if (model->plan->categories > 0 && counts_categories(model, result))
         oif_derived_learn(model->plan, derived_of(model));
-    oif_alerts_arrive(&model->alerts, seconds, model->options.learn != OIF_LEARN_NONE, result);
+    arrive(model, seconds, rules, false, result);
     oif_alerts_follow(&model->alerts, model->rows, seconds, result);
     if (result->episode == OIF_EPISODE_BEGINS && model->options.learn != OIF_LEARN_NONE)
         spend(model, opener);

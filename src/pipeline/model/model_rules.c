@@ -95,6 +95,13 @@ uint32_t oif_model_muted_by(oif_model *model, const oif_row_rules *rules, double
     return ask(model, rules, found.reason, &cause, seconds);
 }
 
+bool oif_model_is_finding_muted(const oif_model *model, const oif_row_rules *rules, double seconds,
+                                const oif_finding *found)
+{
+    const oif_alert_cause cause = cause_of(model, found, 1);
+    return ask(model, rules, found->reason, &cause, seconds) > 0;
+}
+
 /* ---- Causes to keep ---- */
 
 /* Keeps the highest shares, in their order; of equal ones, the first column. */

@@ -35,6 +35,7 @@ static void judge_values(oif_model *m, oif_row_scores *scores)
     scores->severity = oif_judges_severity(judges, m->detector_count, &m->judge);
     scores->score = m->judge > 0 ? oif_judge_score(&judges[0], scores->severity) : judges[0].score;
     scores->for_history = scores->score;
+    scores->detector = m->judge;
 }
 
 /* ---- Senses and persistence ---- */
@@ -95,6 +96,7 @@ static void judge_by_senses(oif_model *m, const double *row, double seconds, oif
     for (uint32_t i = 0; i < senses_of(m)->count; i++) {
         senses[i].score = evidence[i];
         double found = finding_severity(m, &senses[i], i, scores->bar);
+        scores->found[i] = found;
         if (found > most_found) {
             most_found = found;
             scores->sense = (uint32_t)m->detector_count + i;
@@ -121,6 +123,8 @@ static void judge_by_categories(oif_model *m, oif_row_scores *scores)
         return;
     double chances = oif_log2((double)m->plan->categories), /* it is the maximum of several */
         severity = (derived_of(m)->surprise - chances - margin) * log10_of_2;
+    if (severity > scores->bar)
+        scores->found[senses_of(m)->count] = severity;
     if (!(severity > scores->severity) || !(severity > scores->bar))
         return;
     double score = oif_judge_alarm_score(&judges_of(m)[0], severity);
@@ -130,9 +134,30 @@ static void judge_by_categories(oif_model *m, oif_row_scores *scores)
     }
 }
 
-/* A frozen model has neither senses nor persistence, because they follow the stream. */
-oif_row_scores oif_model_score(oif_model *m, const double *row, double seconds)
+/* By the senses and the categories beside what a table says about the row. */
+static oif_row_scores score_with_verdict(oif_model *m, const double *row, double seconds,
+                                         const oif_table_verdict *verdict)
 {
+    oif_row_scores scores = {.bar = oif_model_bar(m),
+                             .score = verdict->score,
+                             .severity = verdict->severity,
+                             .for_history = verdict->score};
+    m->judge = verdict->detector;
+    for (size_t i = 0; i < oif_model_judges(m); i++)
+        judges_of(m)[i].score = NAN;
+    if (oif_model_judges(m) > 0) {
+        judge_by_senses(m, row, seconds, &scores);
+        judge_by_categories(m, &scores);
+    }
+    return scores;
+}
+
+/* A frozen model has neither senses nor persistence, because they follow the stream. */
+oif_row_scores oif_model_score(oif_model *m, const double *row, double seconds,
+                               const oif_table_verdict *verdict)
+{
+    if (verdict)
+        return score_with_verdict(m, row, seconds, verdict);
     oif_row_scores scores = {.bar = oif_model_bar(m)};
     m->judge = 0;
     if (oif_model_judges(m) == 0) {

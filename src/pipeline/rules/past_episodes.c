@@ -109,7 +109,7 @@ static bool is_ignored(const oif_past *episode, const oif_rule *rules, size_t co
 {
     for (size_t i = 0; i < count; i++)
         if (rules[i].ignores &&
-            oif_rule_is_in_force(&rules[i], oif_past_key(episode), episode->first_seconds))
+            oif_rule_is_in_force(&rules[i], oif_past_key(episode), episode->first_seconds, NULL))
             return true;
     return false;
 }
@@ -117,7 +117,7 @@ static bool is_ignored(const oif_past *episode, const oif_rule *rules, size_t co
 static bool is_matched(const oif_rule_question *asked, const oif_rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (oif_rule_matches(&rules[i], asked))
+        if (oif_rule_matches(&rules[i], asked, NULL))
             return true;
     return false;
 }

@@ -358,13 +358,29 @@ oif_status oif_rule_parse(oif_rule *rule, const char *text, size_t bytes, uint64
 
 /* ---- Matching ---- */
 
-static bool is_in_window(const oif_rule *rule, double seconds)
+static oif_zone_clock clock_of(const oif_rule *rule, double seconds, oif_rule_clocks *clocks)
 {
-    if (rule->days == 0 && rule->day_from == rule->day_to)
+    if (!clocks || rule->zone_number >= OIF_RULE_CLOCKS)
+        return oif_zone_clock_at(&rule->zone, seconds);
+    const uint32_t bit = 1u << rule->zone_number;
+    if (!(clocks->known & bit))
+        clocks->clocks[rule->zone_number] = oif_zone_clock_at(&rule->zone, seconds);
+    clocks->known |= bit;
+    return clocks->clocks[rule->zone_number];
+}
+
+static bool has_window(const oif_rule *rule)
+{
+    return rule->days != 0 || rule->day_from != rule->day_to;
+}
+
+static bool is_in_window(const oif_rule *rule, double seconds, oif_rule_clocks *clocks)
+{
+    if (!has_window(rule))
         return true;
     if (!(seconds > -6e10 && seconds < 2.5e11)) /* a time that has a date */
         return false;
-    const oif_zone_clock now = oif_zone_clock_at(&rule->zone, seconds);
+    const oif_zone_clock now = clock_of(rule, seconds, clocks);
     const int32_t from = rule->day_from, to = rule->day_to;
     const bool is_over_night = from > to, is_after_midnight = is_over_night && now.second < to;
     /* What began on a Friday evening is a window of Friday. */
@@ -375,12 +391,33 @@ static bool is_in_window(const oif_rule *rule, double seconds)
            (now.second >= from && (is_over_night || now.second < to));
 }
 
-bool oif_rule_is_in_force(const oif_rule *rule, oif_text key, double seconds)
+bool oif_rule_is_in_force(const oif_rule *rule, oif_text key, double seconds,
+                          oif_rule_clocks *clocks)
 {
     const bool has_times = isfinite(rule->from) || isfinite(rule->until);
     return (!has_times || (seconds >= rule->from && seconds < rule->until)) &&
            (rule->key.bytes == 0 || oif_pattern_matches(oif_rule_text(rule, rule->key), key)) &&
-           is_in_window(rule, seconds);
+           is_in_window(rule, seconds, clocks);
+}
+
+/* The next end of the window of the day, or of the day. Where the clocks change until then, the
+ * hour of the clock counts, if it has this hour. */
+static double end_of_window(const oif_rule *rule, double seconds)
+{
+    enum { DAY = 86400 };
+    const int32_t end = rule->day_from == rule->day_to ? DAY : rule->day_to,
+                  now = oif_zone_clock_at(&rule->zone, seconds).second,
+                  left = (end - now + 2 * DAY - 1) % DAY + 1;
+    const double at = (double)(int64_t)seconds + left;
+    const int32_t shift =
+        (end - oif_zone_clock_at(&rule->zone, at).second + 3 * DAY / 2) % DAY - DAY / 2;
+    return at + shift > seconds ? at + shift : at;
+}
+
+double oif_rule_lasts_until(const oif_rule *rule, double seconds)
+{
+    const double end = has_window(rule) ? end_of_window(rule, seconds) : INFINITY;
+    return end < rule->until ? end : rule->until;
 }
 
 /* A size says something about values, not about a value that is stuck, new or missing. */
@@ -397,7 +434,8 @@ static bool has_direction(const oif_rule *rule, const oif_rule_question *q)
     return rule->direction == 0 || rule->direction == q->direction;
 }
 
-bool oif_rule_matches(const oif_rule *rule, const oif_rule_question *question)
+bool oif_rule_matches(const oif_rule *rule, const oif_rule_question *question,
+                      oif_rule_clocks *clocks)
 {
     return !rule->ignores && has_direction(rule, question) &&
            (rule->reasons == 0 || rule->reasons >> question->reason & 1) &&
@@ -405,5 +443,5 @@ bool oif_rule_matches(const oif_rule *rule, const oif_rule_question *question)
            (rule->columns.bytes == 0 ||
             (question->column.text &&
              oif_pattern_matches(oif_rule_text(rule, rule->columns), question->column))) &&
-           oif_rule_is_in_force(rule, question->key, question->seconds);
+           oif_rule_is_in_force(rule, question->key, question->seconds, clocks);
 }

@@ -32,6 +32,7 @@ typedef struct oif_rule {
     int32_t day_from, day_to; /* seconds of the day; both 0: any */
     double from, until;       /* seconds since 1970; infinite: any */
     oif_zone zone;
+    uint32_t zone_number;         /* among the zones of all rules, from 0 */
     oif_rule_part columns, key;   /* patterns */
     uint64_t held;                /* rows */
     double first_held, last_held; /* their times; NaN: none, or unknown */
@@ -53,9 +54,23 @@ typedef struct oif_rule_question {
 oif_status oif_rule_parse(oif_rule *rule, const char *text, size_t bytes, uint64_t line,
                           oif_error *error);
 
-/* Whether its conditions on key and time hold, and those on the alert. */
-bool oif_rule_is_in_force(const oif_rule *rule, oif_text key, double seconds);
-bool oif_rule_matches(const oif_rule *rule, const oif_rule_question *question);
+/* The clocks of zones at the time of one question, each found once: rules share zones, and a clock
+ * with a summer time costs as much as 50 rules. */
+enum { OIF_RULE_CLOCKS = 32 };
+typedef struct oif_rule_clocks {
+    uint32_t known; /* a bit for each zone number; others have no place */
+    oif_zone_clock clocks[OIF_RULE_CLOCKS];
+} oif_rule_clocks;
+
+/* Whether its conditions on key and time hold, and those on the alert. `clocks` may be NULL. */
+bool oif_rule_is_in_force(const oif_rule *rule, oif_text key, double seconds,
+                          oif_rule_clocks *clocks);
+bool oif_rule_matches(const oif_rule *rule, const oif_rule_question *question,
+                      oif_rule_clocks *clocks);
+
+/* When to ask a rule that is in force again: it stays so until then, except in an hour that
+ * clocks skip; infinite: no time ends it. */
+double oif_rule_lasts_until(const oif_rule *rule, double seconds);
 
 static inline oif_text oif_rule_text(const oif_rule *rule, oif_rule_part part)
 {

@@ -132,6 +132,18 @@ static oif_status fill(oif_rules *rules, oif_text text, const oif_column_names *
     return status;
 }
 
+/* Numbers the zones, so those of equal rules have one clock. */
+static void number_zones(oif_rules *rules)
+{
+    uint32_t zones = 0;
+    for (size_t i = 0; i < rules->count; i++) {
+        size_t same = 0;
+        while (memcmp(&rules->list[same].zone, &rules->list[i].zone, sizeof(oif_zone)) != 0)
+            same++;
+        rules->list[i].zone_number = same < i ? rules->list[same].zone_number : zones++;
+    }
+}
+
 oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names *names,
                          const oif_rules *before, oif_rules **rules, oif_error *error)
 {
@@ -148,6 +160,7 @@ oif_status oif_rules_new(const char *text, size_t bytes, const oif_column_names 
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for %zu rules", count);
     oif_status status = fill(made, all, names, before, error);
+    number_zones(made);
     if (status == OIF_OK)
         *rules = made;
     else
@@ -179,6 +192,7 @@ oif_status oif_rules_join(const oif_rules *first, const oif_rules *more, oif_rul
     memcpy(made->list + before, more->list, more->count * sizeof *made->list);
     made->count = count;
     made->ignoring = (first ? first->ignoring : 0) + more->ignoring;
+    number_zones(made);
     *all = made;
     return OIF_OK;
 }
@@ -187,18 +201,45 @@ oif_status oif_rules_join(const oif_rules *first, const oif_rules *more, oif_rul
 
 uint32_t oif_rules_ignore(const oif_rules *rules, oif_text key, double seconds)
 {
+    oif_rule_clocks clocks;
+    clocks.known = 0;
     for (size_t i = 0; rules->ignoring > 0 && i < rules->count; i++)
-        if (rules->list[i].ignores && oif_rule_is_in_force(&rules->list[i], key, seconds))
+        if (rules->list[i].ignores && oif_rule_is_in_force(&rules->list[i], key, seconds, &clocks))
             return (uint32_t)i + 1;
     return 0;
 }
 
 uint32_t oif_rules_mute(const oif_rules *rules, const oif_rule_question *question)
 {
+    oif_rule_clocks clocks;
+    clocks.known = 0;
     for (size_t i = 0; i < rules->count; i++)
-        if (oif_rule_matches(&rules->list[i], question))
+        if (oif_rule_matches(&rules->list[i], question, &clocks))
             return (uint32_t)i + 1;
     return 0;
+}
+
+uint32_t oif_rules_mute_silence(const oif_rules *rules, oif_text key, double seconds)
+{
+    const uint32_t rule = oif_rules_ignore(rules, key, seconds);
+    return rule > 0 ? rule
+                    : oif_rules_mute(rules, &(oif_rule_question){.key = key,
+                                                                 .reason = OIF_REASON_SILENCE,
+                                                                 .change = NAN,
+                                                                 .change_share = NAN,
+                                                                 .seconds = seconds});
+}
+
+bool oif_rules_hide_silence(const oif_rules *rules, oif_text key, double since, double seconds)
+{
+    const int most = 1000; /* windows that follow each other without a gap; beyond that: hidden */
+    for (int i = 0; i < most && since < seconds; i++) {
+        const uint32_t rule = oif_rules_mute_silence(rules, key, since);
+        if (rule == 0)
+            return false;
+        since = oif_rule_lasts_until(&rules->list[rule - 1], since);
+    }
+    return true;
 }
 
 void oif_rules_count(oif_rules *rules, uint32_t rule, double seconds)
@@ -273,6 +314,8 @@ oif_rules *oif_rules_read(oif_section_reader *reader)
             made->ignoring += made->list[made->count - 1].ignores;
     }
     oif_section_reader_end(reader);
+    if (made)
+        number_zones(made);
     if (reader->status == OIF_OK && made->count > 0 &&
         oif_rules_clone(made, &rules, NULL) != OIF_OK)
         oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for the rules");

@@ -41,6 +41,11 @@ size_t oif_rules_bytes(const oif_rules *rules);
 uint32_t oif_rules_ignore(const oif_rules *rules, oif_text key, double seconds);
 uint32_t oif_rules_mute(const oif_rules *rules, const oif_rule_question *question);
 
+/* The same for the silence of a key, by either kind of rule; and whether rules hold it back all the
+ * time from `since` to before `seconds`. */
+uint32_t oif_rules_mute_silence(const oif_rules *rules, oif_text key, double seconds);
+bool oif_rules_hide_silence(const oif_rules *rules, oif_text key, double since, double seconds);
+
 /* Counts a row that the rule, from 1, held back. */
 void oif_rules_count(oif_rules *rules, uint32_t rule, double seconds);
 

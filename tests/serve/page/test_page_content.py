@@ -48,7 +48,7 @@ def test_what_is_wrong_now_is_what_oif_score_says(server, open_page):
     shown = [(row.locator(".where").inner_text(), row.locator(".what").inner_text())
              for row in page.locator("#now-list li").all()]
     assert shown == expected
-    assert page.locator("#now-title").inner_text() == f"{len(expected)} open episode" + "s" * (len(expected) > 1)
+    assert page.locator("#now-title").inner_text() == f"{len(expected)} open incident" + "s" * (len(expected) > 1)
     # The worst of them is chosen without a click.
     assert page.locator("#detail-title").inner_text() == f"pumps / {expected[0][0]}"
     wait_until(page, "text => document.getElementById('state').textContent === text", f"▲ {expected[0][1]}")
@@ -94,8 +94,12 @@ def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page)
     marked = page.locator("#column-charts [data-reason=true] h4").all_inner_texts()
     assert marked == columns
     share = re.search(r"(\d+)%", worst["why"])[1]
-    because = page.locator("#column-charts .because").first.inner_text()
-    assert f"{share}% of the reason, expected " in because and " to " in because
+    assert f"{share}% of the reason" in page.locator("#column-charts .because").first.inner_text()
+    # What is still expected is written once.
+    expected = [alert["reasons"][0]["expected"] for alert in server.ask("GET", "/api/v1/streams/pumps/alerts?key=pump-1")["alerts"]]
+    words = "expected {} to {}".format(*(f"{end:.4g}" for end in expected[0]))
+    assert page.locator("#column-charts figure").first.inner_text().count("expected ") == 1
+    assert page.locator("#column-charts .expected").first.inner_text() == words
     page.evaluate("new Promise(requestAnimationFrame)")  # in which the charts are drawn
     assert shaded_columns(page, "#score-chart") > 0
     assert shaded_columns(page, "#column-charts canvas") > 0
@@ -113,6 +117,62 @@ def shaded_columns(page, selector):
             found += wanted.every((value, c) => Math.abs(line[i + c] - value) < 3) && line[i + 3] > 250;
         return found;
     }""")
+
+
+def band_lines(page, selector):
+    """How many lines of pixels have more than a few dots of the band."""
+    return page.eval_on_selector(selector, """canvas => {
+        const pen = canvas.getContext("2d"), probe = document.body.appendChild(document.createElement("i"));
+        probe.style.color = "var(--band)";
+        const [r, g, b, alpha] = getComputedStyle(probe).color.match(/[\\d.]+/g).map(Number);
+        const { data, width, height } = pen.getImageData(0, 0, canvas.width, canvas.height);
+        const isBand = i => Math.abs(data[i + 3] - 255 * alpha) < 3 && [r, g, b].every((value, c) => Math.abs(data[i + c] - value) < 12);
+        let found = 0;
+        for (let y = 0; y < height; y++)
+            found += [...Array(width).keys()].filter(x => isBand(4 * (y * width + x))).length > 0.1 * width;
+        return found;
+    }""")
+
+
+def test_the_band_is_what_was_expected(server, open_page):
+    fill_pumps(server, pumps(fault=LASTING))
+    points = server.ask("GET", "/api/v1/streams/pumps/points?key=pump-1&limit=500&expected=true")
+    page = open_page(f"{server.url}/#stream=pumps&key=pump-1")
+    page.wait_for_selector("#column-charts h4")
+    assert page.locator("#band-legend").is_visible()
+    page.evaluate("new Promise(requestAnimationFrame)")
+    titles = page.locator("#column-charts h4").all_inner_texts()
+    for i in (-1, 100):
+        if i >= 0:
+            page.eval_on_selector("#cursor", "(slider, i) => { slider.value = i; slider.dispatchEvent(new Event('input')); }", i)
+        for title, text in zip(titles, page.locator("#column-charts .expected").all_inner_texts()):
+            low, high = re.fullmatch(r"expected (\S+) to (\S+)", text).groups()
+            assert [float(low), float(high)] == [float(f"{end:.4g}") for end in points["expected"][title][i]]
+    height = page.eval_on_selector("#column-charts canvas", "canvas => canvas.height")
+    for place, title in enumerate(titles):
+        assert 1 < band_lines(page, f"#column-charts figure:nth-child({place + 1}) canvas") < 0.9 * height, title
+    assert band_lines(page, "#score-chart") == 0
+    label = page.locator("#column-charts canvas").first.get_attribute("aria-label")
+    assert re.search(r"latest \S+, expected \S+ to \S+\.$", label), label
+
+
+def test_neither_the_band_nor_far_values_hide_the_rest(server, open_page):
+    page = open_page(server.url, wait="#now")
+    ranges = page.evaluate("""async () => {
+        const { rangeWithBand } = await import("/chart.js"), of = (value, count) => Array(count).fill(value);
+        const usual = [...of(90, 200), ...of(140, 200)];
+        return [
+            rangeWithBand([...usual, 1e9], of([80, 150], 401)),
+            rangeWithBand([...usual, ...of(1e6, 100)], of([80, 150], 500)),
+            rangeWithBand(usual, of([-1e6, 1e6], 400)),
+            rangeWithBand(usual, of([200, 210], 400)),
+            rangeWithBand(usual, of([1e6, 2e6], 400)),
+            rangeWithBand(of(5, 10), of([0, 10], 10)),
+            rangeWithBand(usual, of(null, 400)),
+            rangeWithBand(of(null, 3), of([1, 2], 3)),
+        ];
+    }""")
+    assert ranges == [[80, 150 + 20 * 70], [80, 1e6], [70, 160], [90, 210], [90, 290], [0, 10], [90, 140], [0, 1]]
 
 
 def test_quiet_says_since_when(server, open_page):

@@ -18,7 +18,7 @@ RECORD_TEXTS = """
     window.drawn = [];
     const fillText = CanvasRenderingContext2D.prototype.fillText;
     CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-        window.drawn.push({ text, isNumber: this.textAlign === "right" });
+        window.drawn.push({ text, isNumber: this.textAlign === "right", canvas: [...document.querySelectorAll("canvas")].indexOf(this.canvas) });
         return fillText.call(this, text, ...place);
     };
 """
@@ -158,15 +158,21 @@ def test_light_and_dark_follow_the_system(write_report, open_report):
     picture(page, "report-dark", full_page=True)
 
 
-def test_numbers_beside_axes_are_short_whatever_their_size(write_report, chromium):
+def test_axes_have_two_short_numbers_whatever_their_size(write_report, chromium):
     url, _ = write_report(scale=(54321, 1e-9))
     context = chromium.new_context()
     page = context.new_page()
     page.add_init_script(RECORD_TEXTS)
     page.goto(url)
     wait_until(page, "window.drawn.length > 20")
-    numbers = {one["text"] for one in page.evaluate("window.drawn") if one["isNumber"]}
+    drawn = page.evaluate("window.drawn")
+    numbers = {one["text"] for one in drawn if one["isNumber"]}
+    canvases = page.locator("canvas").count()
     context.close()
+    for canvas in range(canvases):
+        for is_number in (True, False):
+            texts = {one["text"] for one in drawn if one["canvas"] == canvas and one["isNumber"] == is_number}
+            assert len(texts) >= 2, (canvas, is_number, texts)
     assert max(map(len, numbers)) <= 8, numbers
     assert any(number.endswith("M") for number in numbers) and any("e-" in number for number in numbers), numbers
 

@@ -219,7 +219,7 @@ def test_ten_thousand_keys_are_a_hundred_rows(server, open_page):
     picture(page, "fleet")
 
 
-def test_a_thousand_open_episodes_are_counted_and_fifty_shown(server, open_page):
+def test_a_thousand_open_episodes_are_counted_and_at_most_fifty_lines_shown(server, open_page):
     # 300 calm rows of each key, then one row that is far off for all of them.
     calm = "".join(f"{START + row},host-{host:04d},{(row * 7 + host) % 10}\n" for row in range(300) for host in range(1000))
     server.create("outage", key="host", time="time", threshold=0.75)
@@ -228,9 +228,10 @@ def test_a_thousand_open_episodes_are_counted_and_fifty_shown(server, open_page)
     answer = server.ask("GET", "/api/v1/now?limit=50")
     assert answer["open"] > 900 and len(answer["episodes"]) == 50
     page = open_page(server.url)
-    assert page.locator("#now-title").inner_text() == f"{answer['open']:,} open episodes"
-    assert page.locator("#now-note").inner_text() == "the worst 50 are shown"
-    assert page.locator("#now-list li").count() == 50
+    # Incidents that were pushed out by others leave their open episodes, which count as well.
+    assert int(page.locator("#now-title").inner_text().split()[0].replace(",", "")) >= answer["incidents"] > 0
+    assert page.locator("#now-note").inner_text().startswith(f"{answer['open']:,} open episodes, ")
+    assert page.locator("#now-list > li").count() <= 50
     picture(page, "outage")
 
 

@@ -1,0 +1,11 @@
+/* Rows that came from Influx's line protocol, printed as such lines again. */
+#ifndef OIF_FRONT_INFLUX_H
+#define OIF_FRONT_INFLUX_H
+
+#include "oif_rows.h"
+
+/* Prints the series and the fields of a row that format_influx has made: what is left is the time,
+ * which *time becomes; no bytes: the line had none. */
+void influx_print_line(oif_text row, oif_text *time);
+
+#endif

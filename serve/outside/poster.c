@@ -1,0 +1,116 @@
+#include "poster.h"
+
+#include "front/text/clock.h"
+#include "front/text/cut.h"
+#include "front/text/output.h"
+#include "serve/http/http_client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAUSE_SECONDS_MAX = 60 };
+
+struct poster {
+    poster_options options;
+    http_client *client;
+    double not_before;    /* when to retry after a failure */
+    double pause_seconds; /* before the retry */
+    pthread_mutex_t lock; /* protects what follows */
+    poster_figures figures;
+};
+
+poster *poster_new(const poster_options *options)
+{
+    poster *to = calloc(1, sizeof *to);
+    if (!to)
+        return NULL;
+    to->options = *options;
+    pthread_mutex_init(&to->lock, NULL);
+    to->client = http_client_new(options->url, options->token_file, &options->beside->is_stopped);
+    if (to->client)
+        return to;
+    poster_free(to);
+    return NULL;
+}
+
+void poster_free(poster *to)
+{
+    if (!to)
+        return;
+    http_client_free(to->client);
+    pthread_mutex_destroy(&to->lock);
+    free(to);
+}
+
+static void report_failure(const poster *to, const http_answer *answer)
+{
+    const poster_options *options = &to->options;
+    char host[HTTP_HOST_BYTES];
+    http_host_text(options->url, host);
+    const char *body = answer->body ? answer->body : "";
+    if (answer->status > 0)
+        note("%s %s: answers %ld: %.*s; %s wait and are tried again", options->name, host,
+             answer->status, (int)cut_bytes(body, strlen(body), 200), body, options->what);
+    else
+        note("%s %s: %s; %s wait and are tried again", options->name, host, answer->message,
+             options->what);
+}
+
+static void count(poster *to, bool is_taken, const http_answer *answer)
+{
+    pthread_mutex_lock(&to->lock);
+    bool was_failing = to->figures.is_failing;
+    to->figures.posts++;
+    to->figures.failures += !is_taken;
+    to->figures.is_failing = !is_taken;
+    pthread_mutex_unlock(&to->lock);
+    char host[HTTP_HOST_BYTES];
+    if (!is_taken && !was_failing)
+        report_failure(to, answer);
+    if (is_taken && was_failing)
+        note("%s %s: takes %s again", to->options.name, http_host_text(to->options.url, host),
+             to->options.what);
+}
+
+static void pause_longer(poster *to)
+{
+    const double longer = 2 * to->pause_seconds;
+    to->pause_seconds = longer < 1 ? 1 : longer > PAUSE_SECONDS_MAX ? PAUSE_SECONDS_MAX : longer;
+    to->not_before = clock_seconds() + to->pause_seconds;
+}
+
+static bool is_refused(const http_answer *answer)
+{
+    return answer->status == 400 || answer->status == 413 || answer->status == 422;
+}
+
+post_result poster_send(poster *to, const char *body, size_t bytes, double timeout_seconds)
+{
+    http_answer answer;
+    bool is_taken = http_client_post(to->client, to->options.path, "application/json", body, bytes,
+                                     timeout_seconds, &answer) &&
+                    answer.status / 100 == 2;
+    if (!atomic_load(&to->options.beside->is_stopped))
+        count(to, is_taken, &answer);
+    const post_result result = is_taken              ? POST_TAKEN
+                               : is_refused(&answer) ? POST_REFUSED
+                                                     : POST_FAILED;
+    http_answer_close(&answer);
+    if (is_taken)
+        to->pause_seconds = 0;
+    else
+        pause_longer(to);
+    return result;
+}
+
+bool poster_may_send(const poster *to)
+{
+    return clock_seconds() >= to->not_before;
+}
+
+void poster_get_figures(poster *to, poster_figures *figures)
+{
+    pthread_mutex_lock(&to->lock);
+    *figures = to->figures;
+    pthread_mutex_unlock(&to->lock);
+}

@@ -1,0 +1,103 @@
+// Incidents: episodes that began together. The open ones with their members, and those that are over.
+import { ask } from "./server.js";
+import { $, el, fill, setGrade, setText, show } from "./dom.js";
+import * as format from "./format.js";
+
+const ASKED = 150, MEMBERS_SHOWN = 64;
+const gradeOf = peak => peak >= 5 ? "critical" : peak >= 4 ? "warning" : "note";
+const seconds = text => text == null ? null : Date.parse(text) / 1000;
+
+let records = [], turn = 0;
+const opened = new Set();
+
+export async function loadIncidents() {
+    const mine = ++turn, answer = await ask(`/api/v1/incidents?limit=${ASKED}`);
+    if (mine === turn)
+        records = answer.incidents;
+}
+
+const isOpen = record => record.incident !== "ends" && record.open > 0;
+
+// Those with an open episode, the worst first. An open episode of no incident that lasts is one of its own.
+export function openIncidents(episodes) {
+    const open = records.filter(isOpen), ids = new Set(open.map(record => record.id));
+    const alone = episodes.filter(episode => !ids.has(episode.incident)).map(episode => ({
+        id: JSON.stringify([episode.stream, episode.key, episode.number]), members: 1, grade: episode.grade,
+        peak: episode.peak_severity, episode }));
+    const known = open.map(record => {
+        const episode = episodes.find(one => one.incident === record.id); // its worst
+        return { ...record, episode, peak: Math.max(record.peak, episode?.peak_severity ?? 0) };
+    });
+    return [...known, ...alone].sort((a, b) => b.peak - a.peak);
+}
+
+// A record cuts a key of more than 96 bytes; the open episode has all of it.
+function placeOf(member, episodes = []) {
+    const isIt = episode => episode.stream === member.stream && episode.number === member.episode &&
+        episode.key?.startsWith(member.key.replace(/~[0-9a-f]{16}$/, ""));
+    const key = episodes.find(isIt)?.key ?? member.key;
+    return { stream: member.stream, key: key === "" ? null : key, number: member.episode };
+}
+
+// "and 3 more since 12:15, 4 with rack-1"
+function moreText(incident) {
+    const more = incident.members - 1, [shared] = incident.shared;
+    const what = shared && format.short(shared.part ?? shared.column ?? shared.stream, 40);
+    return `${more ? ` and ${format.count(more)} more` : ""} since ${format.time(seconds(incident.start))}${
+        shared ? `; ${format.count(shared.members)} share ${what}` : ""}`;
+}
+
+const nameOf = (member, isMany) => [isMany ? member.stream : "", format.short(member.key, 60)].filter(Boolean).join(" / ");
+
+function makeMember() {
+    return el("li", {}, el("button", { type: "button" }, el("span", { className: "badge" }),
+                           el("span", { className: "what" }, el("strong"), el("span")), el("span", { className: "where" })));
+}
+
+function renderMembers(row, incident, { chosen, onChoose, isMany, episodes }) {
+    const list = row.querySelector(".members") ?? row.appendChild(el("ol", { className: "members" }));
+    fill(list, incident.order.slice(0, MEMBERS_SHOWN), makeMember, (item, member) => {
+        const button = item.firstChild, [badge, what, where] = button.children, place = placeOf(member, episodes);
+        setGrade(badge, gradeOf(member.peak));
+        setText(what.firstChild, nameOf(member, isMany) || member.stream);
+        setText(what.lastChild, ` ${format.short(member.column)}`);
+        setText(where, `${format.time(seconds(member.start), true)} – ${member.end == null ? "open" : format.time(seconds(member.end), true)}`);
+        button.setAttribute("aria-current", place.stream === chosen.stream && place.key === chosen.key);
+        button.onclick = () => onChoose(place);
+    });
+}
+
+export function renderMany(row, what, where, incident, choose) {
+    const button = row.firstChild;
+    setText(what.firstChild, format.short(incident.reason || "anomalous"));
+    setText(what.lastChild, moreText(incident));
+    setText(where, `first ${nameOf(incident.first, choose.isMany) || incident.first.stream}`);
+    button.removeAttribute("aria-current");
+    button.setAttribute("aria-expanded", opened.has(incident.id));
+    button.onclick = () => {
+        opened.has(incident.id) ? opened.delete(incident.id) : opened.add(incident.id);
+        renderMany(row, what, where, incident, choose);
+    };
+    if (opened.has(incident.id))
+        renderMembers(row, incident, choose);
+    else
+        row.querySelector(".members")?.remove();
+}
+
+// ---- Those that are over ----
+
+export function renderEnded(onChoose) {
+    const over = records.filter(record => !isOpen(record));
+    show($("ended"), over.length > 0);
+    setText($("ended-title"), `${format.count(over.length)} ended ${over.length === 1 ? "incident" : "incidents"}`);
+    fill($("ended-list"), over, makeMember, (item, record) => {
+        const button = item.firstChild, [badge, what, where] = button.children;
+        const end = record.end ?? record.order.reduce((last, member) => member.end > last ? member.end : last, record.start);
+        setGrade(badge, record.grade);
+        setText(what.firstChild, format.short(record.reason || record.first.column || "anomalous"));
+        setText(what.lastChild, ` ${record.members > 1 ? `and ${format.count(record.members - 1)} more, ` : ""}${
+            format.time(seconds(record.start))} – ${format.time(seconds(end))}`);
+        setText(where, nameOf(record.first, true));
+        button.onclick = () => onChoose(placeOf(record.first));
+    });
+}

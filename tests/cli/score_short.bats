@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# Short files: each row is compared with all others. And what a person at a terminal reads at the end.
+
+load helper
+
+two_passes() {
+    OIF=$TOOL
+}
+
+# short ROWS: a,b with one row far outside in the middle.
+short() {
+    awk -v rows="$1" 'BEGIN {
+        state = 7
+        print "a,b"
+        for (i = 1; i <= rows; i++) {
+            state = state * 16807 % 2147483647
+            a = state / 2147483647
+            state = state * 16807 % 2147483647
+            print (i == int(rows / 2) ? 50 : a) "," state / 2147483647
+        }
+    }' > short.csv
+}
+
+anomalies() { # of a file with the fields score,p,anomaly
+    awk -F, 'NR > 1 && $NF == 1 { print NR - 1 }' "$1" | tr '\n' ' '
+}
+
+@test "a short file gets an answer, in the order of its rows, and how sure it is" {
+    two_passes
+    for rows in 60 377 2000; do
+        short "$rows"
+        oif score short.csv
+        equal "$(wc -l <<< "$output")" "$((rows + 1))"
+        cut -d, -f1,2 <<< "$output" | cmp - short.csv
+        equal "$(anomalies <(echo "$output"))" "$((rows / 2)) "
+        shown=$(sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<< "$rows")
+        exits 0 "oif: short.csv: $shown rows, each compared with all others: the rarest is an alert; at most one row in 120 would look so by chance"
+    done
+}
+
+@test "a rarer alert is a surer one, and -q says nothing" {
+    two_passes
+    short 100
+    oif score --alert-rate 0.0001 short.csv
+    contains "$stderr" "at most one row in 3"
+    oif score -q short.csv
+    exits 0
+    equal "$(anomalies <(echo "$output"))" "50 "
+}
+
+@test "reasons, grades and episodes are those of one pass" {
+    two_passes
+    short 300
+    oif score -q --only-alerts --explain --fields severity,grade,episode,why,ready,learned short.csv
+    equal "$(sed -n 2p <<< "$output" | cut -d, -f1,4-)" "50,critical,begins,a high 100%,1,1"
+    oif score -q --min-grade warning --fail-on-alert short.csv
+    exits 3
+}
+
+@test "rows with times are judged in two passes up to 500 rows" {
+    two_passes
+    for rows in 500 501; do
+        short "$rows" | cat
+        awk -v OFS=, 'NR == 1 { print "at", $0; next } { print 1794769500 + 60 * NR, $0 }' short.csv > timed.csv
+        oif score --time at timed.csv
+        contains "$stderr|" "$([[ $rows == 500 ]] && echo "each compared with all others" || echo "|")"
+        equal "$(grep -c compared <<< "$stderr")" "$((501 - rows))"
+        oif score --two-pass --time at timed.csv
+        contains "$stderr" "each compared with all others"
+    done
+}
+
+@test "what is too short or too long is judged in one pass, and no row is lost" {
+    two_passes
+    for rows in 39 2001; do
+        short "$rows"
+        "$OIF" score short.csv > file.csv
+        "$OIF" score < <(cat short.csv) > pipe.csv
+        cmp file.csv pipe.csv
+        oif score --one-pass short.csv
+        cmp pipe.csv <(echo "$output")
+        exits 0
+    done
+    oif score --two-pass short.csv
+    exits 0 "oif: short.csv has more than 2000 rows: they are judged in one pass"
+    cmp pipe.csv <(echo "$output")
+}
+
+@test "a pipe is a stream unless two passes are asked for" {
+    two_passes
+    short 300
+    "$OIF" score -q short.csv > file.csv
+    cat short.csv | "$OIF" score | cmp - <("$OIF" score --one-pass short.csv)
+    cat short.csv | "$OIF" score -q --two-pass | cmp - file.csv
+    differ file.csv <("$OIF" score --one-pass short.csv)
+}
+
+@test "what continues a stream, or has several, is judged in one pass" {
+    two_passes
+    short 300
+    sed '1s/$/,host/; 2,$s/$/,web/' short.csv > keyed.csv
+    "$OIF" score --one-pass short.csv > one.csv
+    "$OIF" score --state s.oif short.csv | cmp - one.csv
+    for option in "--learn all" "--key host" "--category host"; do
+        # shellcheck disable=SC2086 # two words
+        "$OIF" score $option keyed.csv | cmp - <("$OIF" score --one-pass $option keyed.csv)
+        # shellcheck disable=SC2086
+        oif score --two-pass $option keyed.csv
+        equal "$status" 2
+        contains "$stderr" "--two-pass cannot be combined with ${option%% *}"
+    done
+    oif score --two-pass --state s.oif short.csv
+    equal "$status" 2
+    contains "$stderr" "oif: --two-pass cannot be combined with --state, which continues a stream"
+}
+
+@test "times and silence are reported in two passes as in one" {
+    two_passes
+    awk 'BEGIN { print "at,x"; for (i = 0; i < 300; i++)
+        printf "%d,%.3f\n", 1763208000 + 60 * i + (i > 200) * 86400, (i * 7919) % 1000 / 1000 }' > timed.csv
+    "$OIF" score --only-alerts timed.csv 2>&1 | grep "oif: silence" > two
+    "$OIF" score --one-pass --only-alerts timed.csv 2>&1 | grep "oif: silence" > one
+    cmp one two
+    equal "$(grep -c . one)" 2
+}
+
+@test "bad rows, missing values and rows that are too long for memory keep their place" {
+    two_passes
+    short 200
+    sed -i '50s/.*/x,y/; 60s/.*/,/' short.csv
+    oif score --on-bad-row skip short.csv
+    equal "$(wc -l <<< "$output")" 200
+    contains "$stderr" "199 rows, each compared"
+    { cat short.csv | head -45; awk 'BEGIN { printf "1,2,"; for (i = 0; i < 300000; i++) printf "longer"; print "" }'; } > long.csv
+    sed -i '1s/$/,text/; 2,45s/$/,t/' long.csv
+    "$OIF" score -q long.csv | cmp - <("$OIF" score -q --one-pass long.csv)
+}
+
+@test "a file with only missing values says so" {
+    two_passes
+    printf 'a,b\n,\n,\n' > empty.csv
+    oif score empty.csv
+    exits 0 "oif: empty.csv: all values of all rows are missing, so there is nothing to learn; --columns and --decimal-comma say where numbers are, --verbose what is learned"
+}
+
+@test "--explain shows reasons whatever the fields are" {
+    two_passes
+    short 100
+    oif score -q --only-alerts --explain --fields severity short.csv
+    equal "$(head -1 <<< "$output")" "a,b,severity,why"
+    contains "$output" "a high 100%"
+}
+
+# at_terminal OUTPUT ARGUMENT...: stderr is a terminal, and stdout too if OUTPUT is -.
+at_terminal() {
+    python3 - "$OIF" "$@" <<'PYTHON'
+import os, pty, subprocess, sys
+oif, output, *arguments = sys.argv[1:]
+master, slave = pty.openpty()
+stdout = slave if output == "-" else subprocess.PIPE if output == "pipe" else open(output, "w")
+tool = subprocess.Popen([oif, "score", *arguments], stdout=stdout, stderr=slave, stdin=subprocess.DEVNULL)
+os.close(slave)
+if output == "pipe":
+    tool.stdout.read()
+shown = b""
+while True:
+    try:
+        data = os.read(master, 1 << 16)
+    except OSError:
+        break
+    if not data:
+        break
+    shown += data
+sys.stdout.write(shown.decode().replace("\r\n", "\n"))
+sys.exit(tool.wait())
+PYTHON
+}
+
+@test "at a terminal the last lines say what was found and what to type next" {
+    two_passes
+    short 300
+    sed -i '1s/$/,note/; 2,$s/$/,fine/; 100s/^[^,]*/70/' short.csv
+    run at_terminal out.csv short.csv
+    equal "$status" 0
+    contains "$output" "oif: 300 rows, 2 anomalies (2 critical) in 2 episodes; "
+    contains "$output" "oif: the worst:
+oif:   line 100: a high 100% (critical, severity 8."
+    contains "$output" "oif:   line 151: a high 100% (critical, severity 7."
+    contains "$output" "oif: left out: note"
+    contains "$output" "oif: to see only anomalous rows, and why: oif score --only-alerts --explain short.csv"
+    run at_terminal - --only-alerts --explain short.csv
+    contains "$output" "oif: to see all of it as a picture: oif score --watch short.csv"
+}
+
+@test "a pipe has no summary, and neither has -q" {
+    two_passes
+    short 300
+    run at_terminal pipe short.csv
+    [[ "$output" != *"the worst"* ]]
+    run at_terminal out.csv -q short.csv
+    equal "$output" ""
+}

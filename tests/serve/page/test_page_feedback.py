@@ -1,0 +1,139 @@
+"""What people say about an episode, by clicks: useless or real, rules, acknowledged, closed."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from page_rows import pumps
+from page_server import picture, wait_until
+
+LASTING = (1, 1490, 2000)
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def filled(server):
+    server.create("pumps", key="pump", time="time")
+    server.post("pumps", pumps(fault=LASTING))
+    return server
+
+
+def open_ready(open_page, server, **options):
+    page = open_page(server.url, **options)
+    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#mark-useless:visible")
+    return page
+
+
+def feedback(server):
+    return server.ask("GET", "/api/v1/streams/pumps/feedback")
+
+
+def episodes(server):
+    return server.ask("GET", "/api/v1/streams/pumps/episodes")["episodes"]
+
+
+def check_layout(page, name, width):
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.locator("#episode").scroll_into_view_if_needed()
+    picture(page, name)
+    found = [one for one in Axe().run(page).response["violations"]]
+    assert not found, json.dumps(found, indent=1)[:3000]
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")])
+def test_a_useless_alert_becomes_a_rule_by_two_clicks(filled, open_page, width, theme):
+    page = open_ready(open_page, filled, width=width, height=800, color_scheme=theme)
+    assert page.locator("#proposals").is_hidden() and page.locator("#rules").is_hidden()
+    page.click("#mark-useless")
+    page.wait_for_selector("#proposals li")
+    assert page.get_attribute("#mark-useless", "aria-pressed") == "true"
+    proposal = feedback(filled)["proposals"][0]
+    assert page.locator("#proposals li code").first.inner_text() == proposal["rule"]
+    assert f"would have muted {proposal['kind_held']} of {proposal['kind_episodes']} past episodes" in page.locator("#proposals li").first.inner_text()
+    page.click("#acknowledge-open")
+    page.fill("#acknowledge-by", "ana")
+    check_layout(page, f"feedback-{theme}-{width}", width)
+    page.click("#acknowledge-cancel")
+    page.locator("#proposals button").first.click()
+    page.wait_for_selector("#rules:visible")
+    wait_until(page, "document.querySelectorAll('#proposals li').length === 0")
+    page.click("#rules summary")
+    assert page.locator("#rule-list code").inner_text() == proposal["rule"] + " # feedback"
+    assert "held back 0 rows" in page.locator("#rule-list li").inner_text()
+    page.locator("#rules").scroll_into_view_if_needed()
+    picture(page, f"rules-{theme}-{width}")
+    page.click("#rule-list button")
+    wait_until(page, "document.getElementById('rules').hidden")
+    assert filled.ask("GET", "/api/v1/streams/pumps")["rules"] == []
+    page.click("#mark-useless")
+    wait_until(page, "document.getElementById('mark-useless').getAttribute('aria-pressed') === 'false'")
+    assert {one["mark"] for one in feedback(filled)["episodes"]} == {"none"}
+    page.click("#mark-real")
+    wait_until(page, "document.getElementById('mark-real').getAttribute('aria-pressed') === 'true'")
+    assert [one["mark"] for one in feedback(filled)["episodes"]].count("real") == 1
+
+
+def test_an_episode_is_acknowledged_and_closed_and_the_name_is_remembered(filled, open_page):
+    page = open_ready(open_page, filled)
+    page.click("#acknowledge-open")
+    assert page.evaluate("document.activeElement.id") == "acknowledge-by"
+    page.fill("#acknowledge-by", HOSTILE)
+    page.fill("#acknowledge-note", "disk <b>replaced</b>")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#episode-said:visible")
+    said = page.locator("#episode-said").inner_text()
+    assert said.startswith(f"Acknowledged by {HOSTILE}, ") and said.endswith(": disk <b>replaced</b>")
+    assert page.locator("#episode-said *").count() == 0, "texts of people are texts"
+    (one,) = [one for one in episodes(filled) if one["open"]]
+    assert one["acknowledged"]["by"] == HOSTILE
+    page.reload()
+    page.wait_for_selector("#episode-said:visible")
+    page.click("#close-open")
+    assert page.input_value("#acknowledge-by") == HOSTILE
+    assert page.evaluate("document.activeElement.id") == "acknowledge-note"
+    page.fill("#acknowledge-note", "done")
+    page.click("#acknowledge-save")
+    wait_until(page, "document.getElementById('now').dataset.state === 'quiet'")
+    wait_until(page, "document.getElementById('close-open').hidden")
+    assert "Closed by" in page.locator("#episode-said").inner_text()
+    wait_until(page, "document.getElementById('state').textContent.includes('still anomalous')")
+    filled.post("pumps", pumps(40, first_minute=1500))
+    wait_until(page, "document.getElementById('state').textContent.includes('Normal')")
+    assert not [one for one in episodes(filled) if one["open"]]
+    picture(page, "closed")
+
+
+def test_an_episode_of_a_stopped_source_says_so(filled, open_page):
+    filled.ask("PATCH", "/api/v1/streams/pumps", b'{"end_after": "1s"}')
+    page = open_ready(open_page, filled)
+    wait_until(page, "document.getElementById('episode-said').textContent.includes('no rows came')")
+    assert page.locator("#state").inner_text().startswith("◌ No rows since ")
+
+
+def test_a_reader_sees_what_was_said_but_no_buttons(start_server, open_page, tmp_path):
+    (tmp_path / "write").write_text("write-token-0123456789\n")
+    (tmp_path / "read").write_text("read-token-0123456789\n")
+    server = start_server("--token-file", str(tmp_path / "write"), "--read-token-file", str(tmp_path / "read"))
+    token, stream = "write-token-0123456789", "/api/v1/streams/pumps"
+    server.ask("PUT", stream, b'{"key": "pump", "time": "time", "mute": "column=flow change<1%"}', token=token)
+    server.ask("POST", stream + "/rows?answer=count", pumps(fault=LASTING).encode(), "text/csv", token=token)
+    (one,) = [one for one in server.ask("GET", stream + "/episodes", token=token)["episodes"] if one["open"]]
+    said = {"episode": one["number"], "key": one["key"], "by": "ana"}
+    server.ask("POST", stream + "/acknowledge", json.dumps(said).encode(), token=token)
+    page = open_page(server.url, wait="#login[open]", expect_errors=True)
+    page.fill("#login-token", "read-token-0123456789")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#episode-said:visible")
+    for part in ("#episode-tools", "#proposals", "#acknowledge-form", "#rule-list button"):
+        assert page.locator(part).is_hidden(), part
+    assert page.locator("#rules").is_visible()
+
+
+def test_a_failure_is_said_where_the_button_is(filled, open_page):
+    page = open_ready(open_page, filled, expect_errors=True)
+    page.route("**/feedback", lambda route: route.fulfill(status=507, json={"error": {"message": "the disk is full", "remedy": "make room"}}))
+    page.click("#mark-useless")
+    page.wait_for_selector("#episode-error:visible")
+    assert page.locator("#episode-error").inner_text() == "the disk is full. make room"
+    assert page.locator("#mark-useless").is_enabled()

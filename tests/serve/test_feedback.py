@@ -1,0 +1,284 @@
+"""Feedback by the API: episodes are marked, rules are proposed, tried, added and removed, and nothing of it is lost by kill -9."""
+
+import json
+import random
+import subprocess
+import threading
+
+from conftest import OIF, to_ndjson
+
+STREAM = "/api/v1/streams/web"
+FEEDBACK, RULES = STREAM + "/feedback", STREAM + "/rules"
+SETTINGS = {"key": "host", "time": "t"}
+LATENCY = '"column":"latency","direction":"high"'
+
+
+def make_hosts(first=0, last=2500):
+    """Two hosts: the latency of web-1 is high now and then, the errors of web-2 are, too."""
+    chance = random.Random(5)
+    rows = []
+    for i in range(last):
+        for k in (1, 2):
+            latency, errors = 100 + 2 * chance.random(), 10 * chance.random()
+            if i > 1000 and i % 300 == 0 and k == 1:
+                latency += 30
+            if i > 1000 and i % 700 == 0 and k == 2:
+                errors += 80
+            rows.append({"host": f"web-{k}", "latency": round(latency, 3), "errors": round(errors, 3), "t": 1_700_000_000 + 10 * i})
+    return rows[2 * first :]
+
+
+def learn(server, settings=SETTINGS):
+    assert server.put(STREAM, settings).status == 201
+    assert server.post(STREAM + "/rows", to_ndjson(make_hosts())).status == 200
+
+
+def useless(server, column="latency"):
+    """The key and the number of a past episode of this column with a large change."""
+    past = server.get(FEEDBACK).json["episodes"]
+    one = next(e for e in past if e["column"] == column and e["change"] > 20)
+    return {"episode": one["number"], "key": one["key"]}
+
+
+def state_of(server, tmp_path):
+    """What the shell reads in the state of a server that has ended."""
+    path = str(tmp_path / "data" / "streams" / "web" / "state")
+    lines = subprocess.run([OIF, "feedback", "--json", path], capture_output=True, check=True).stdout.decode()
+    rules = json.loads(subprocess.run([OIF, "inspect", "--json", path], capture_output=True, check=True).stdout)["rules"]
+    return [json.loads(line) for line in lines.splitlines()], rules
+
+
+def test_the_api_has_what_the_shell_prints(server, tmp_path):
+    learn(server)
+    answer = server.get(FEEDBACK)
+    assert answer.status == 200 and answer.json["proposals"] == []
+    past = answer.json["episodes"]
+    assert sum(e["key"] == "web-1" and e["column"] == "latency" and e["direction"] == "high" for e in past) >= 3
+    assert {e["mark"] for e in past} == {"none"}
+    answer = server.post(FEEDBACK, {**useless(server), "mark": "useless"})
+    assert answer.status == 200 and set(answer.json) == {"proposals"}
+    proposal = answer.json["proposals"][0]
+    assert proposal["rule"].startswith("mute column=latency direction=high reason=values change<") and proposal["number"] == 1
+    assert proposal["kind_held"] >= 3 and proposal["real_held"] == 0 and proposal["episodes"] == len(past)
+    now = server.get(FEEDBACK).json
+    assert now["proposals"] == answer.json["proposals"] and [e["mark"] for e in now["episodes"]].count("useless") == 1
+    assert server.stop() == 0
+    assert state_of(server, tmp_path)[0] == now["episodes"]
+    path = str(tmp_path / "data" / "streams" / "web" / "state")
+    printed = subprocess.run([OIF, "feedback", "--propose", "--json", path], capture_output=True, check=True).stdout
+    assert [json.loads(line) for line in printed.splitlines()] == now["proposals"]
+
+
+def test_a_rule_mutes_its_kind_until_it_is_removed(server):
+    learn(server)
+    rule = server.post(FEEDBACK, {**useless(server), "mark": "useless"}).json["proposals"][0]["rule"]
+    answer = server.post(RULES, {"rule": rule})
+    assert answer.status == 200, answer.text
+    assert [one["rule"] for one in answer.json["rules"]] == [rule + " # feedback"]
+    assert server.get(FEEDBACK).json["proposals"] == []
+    before = len(server.get(FEEDBACK).json["episodes"])
+    later = make_hosts(2500, 4000)
+    alerts = server.post(STREAM + "/rows?answer=alerts", to_ndjson(later)).text
+    assert '"web-2"' in alerts and LATENCY not in alerts
+    rules = server.get(STREAM).json["rules"]
+    assert rules[0]["held"] >= 3 and rules[0]["rule"] == rule + " # feedback"
+    assert len(server.get(FEEDBACK).json["episodes"]) > before
+    assert server.post(RULES, {"rule": rule}).json["rules"] == rules, "the same rule again changes nothing, not even its count"
+    assert server.ask("DELETE", RULES, {"rule": rule}).json == {"rules": []}
+    alerts = server.post(STREAM + "/rows?answer=alerts", to_ndjson(make_hosts(4000, 4600))).text
+    assert LATENCY in alerts and server.get(STREAM).json["rules"] == []
+
+
+def test_real_episodes_are_listed_when_a_rule_is_tried(server):
+    learn(server)
+    real = useless(server, "errors")
+    assert server.post(FEEDBACK, {**real, "mark": "real"}).status == 200
+    answer = server.post(RULES + "?try=true", {"rule": "mute reason=values"})
+    assert answer.status == 200
+    trial = answer.json
+    assert trial["held"] >= 5 and trial["real_held"] == 1 and trial["useless_held"] == 0
+    assert [(one["key"], one["number"]) for one in trial["real"]] == [(real["key"], real["episode"])]
+    assert server.get(STREAM).json["rules"] == [], "a trial changes nothing"
+    assert server.post(FEEDBACK, {**real, "mark": "none"}).status == 200
+    assert server.post(RULES + "?try=true", {"rule": "mute reason=values"}).json["real"] == []
+
+
+def test_rules_of_settings_and_of_feedback_live_side_by_side(server):
+    learn(server, {**SETTINGS, "mute": ["column=errors change<5"]})
+    assert server.post(RULES, {"rule": "mute key=web-2 time=02:00-04:00 zone=Europe/Berlin"}).status == 200
+    assert server.post(RULES, {"rule": "mute key=web-2 time=02:00-04:00 zone=Europe/Berlin"}).status == 200
+    rules = [one["rule"] for one in server.get(STREAM).json["rules"]]
+    assert len(rules) == 2 and rules[0] == "mute column=errors change<5" and rules[1].endswith(" # feedback")
+    answer = server.ask("DELETE", RULES + "?number=1")
+    assert answer.status == 409 and "PATCH" in answer.error["remedy"]
+    assert server.ask("PATCH", STREAM, {"alert-rate": 0.01, "mute": None}).status == 200
+    assert [one["rule"] for one in server.get(STREAM).json["rules"]] == rules[1:], "other settings leave feedback alone"
+    answer = server.ask("DELETE", RULES + "?number=1")
+    assert answer.status == 200 and answer.json == {"rules": []}
+    assert server.ask("DELETE", RULES + "?number=1").status == 404
+
+
+def test_what_is_wrong_gets_a_remedy(server):
+    assert server.get(FEEDBACK).status == 404
+    assert server.put(STREAM, SETTINGS).status == 201
+    assert server.get(FEEDBACK).json == {"episodes": [], "proposals": []}
+    assert server.post(FEEDBACK, {"episode": 1, "key": "a", "mark": "real"}).status == 404
+    answer = server.post(RULES, {"rule": "mute column=latency"})
+    assert answer.status == 409 and "rows" in answer.error["message"]
+    assert server.post(STREAM + "/rows", to_ndjson(make_hosts())).status == 200
+    unknown = server.post(FEEDBACK, {"episode": 999, "key": "web-1", "mark": "real"})
+    assert unknown.status == 404 and "feedback" in unknown.error["remedy"] and unknown.error["cause"] == "unknown_episode"
+    one = useless(server)
+    for body in (
+        {**one, "mark": "bad"}, {**one, "mark": 1}, one, {**one, "mark": "real", "other": 1}, {"episode": one["episode"], "mark": "real"},
+        {**one, "mark": "real", "episode": 0}, {**one, "mark": "real", "episode": -1}, {**one, "mark": "real", "episode": "1"},
+        {**one, "mark": "real", "episode": 1.5}, {**one, "mark": "real", "key": 7}, {**one, "mark": "real", "episode": 10**30}, {}, [],
+    ):  # fmt: skip
+        answer = server.post(FEEDBACK, body)
+        assert answer.status == 400 and answer.error["message"], body
+    assert server.post(FEEDBACK, {"episode": 10**18, "key": "web-1\0", "mark": "real"}).status == 404
+    for body in (
+        {"rule": ""}, {"rule": "nonsense"}, {"rule": "mute column=nothing"}, {"rule": "mute\nmute"}, {"rule": "# only words"}, {"rule": 3},
+        {"rule": "mute column=a\0"}, {"rule": "mute change<-1"}, {"rule": None}, {}, {"rules": "mute column=latency"},
+    ):  # fmt: skip
+        for ask in (RULES, RULES + "?try=true"):
+            answer = server.post(ask, body)
+            is_comment = ask != RULES and body.get("rule") == "# only words"
+            assert answer.status == (200 if is_comment else 400), (body, answer.text)
+    assert server.post(RULES, {"rule": "mute column=" + "x" * 1_000_000}).status == 413
+    assert server.ask("DELETE", RULES, {"rule": "mute column=latency"}).status == 404
+    assert server.ask("DELETE", RULES).status == 400
+    assert server.ask("DELETE", RULES + "?number=1", {"rule": "mute"}).status == 400
+    assert server.get(STREAM).json["rules"] == []
+
+
+def test_a_stream_without_keys_needs_none(server):
+    assert server.put(STREAM, {"time": "t"}).status == 201
+    rows = [{name: row[name] for name in ("latency", "t")} for row in make_hosts() if row["host"] == "web-1"]
+    assert server.post(STREAM + "/rows", to_ndjson(rows)).status == 200
+    number = server.get(FEEDBACK).json["episodes"][0]["number"]
+    assert server.post(FEEDBACK, {"episode": number, "key": "a", "mark": "useless"}).status == 400
+    assert server.post(FEEDBACK, {"episode": number, "mark": "useless"}).status == 200
+    assert server.post(FEEDBACK, {"episode": number, "key": None, "mark": "useless"}).json["proposals"]
+
+
+def test_the_most_rules_are_a_thousand(server):
+    learn(server, {**SETTINGS, "mute": [f"key=k{i}" for i in range(995)]})
+    for i in range(5):
+        assert server.post(RULES, {"rule": f"mute key=web-{i + 3}"}).status == 200, i
+    answer = server.post(RULES, {"rule": "mute key=one-more"})
+    assert answer.status == 400 and "1000 rules" in answer.error["message"]
+    assert len(server.get(STREAM).json["rules"]) == 1000
+    assert server.ask("DELETE", RULES + "?number=1000").status == 200
+    answer = server.post(RULES, {"rule": "mute key=" + "y" * 60_000})
+    assert answer.status == 400 and len(answer.error["message"]) < 400, "a line of the core has its own limit"
+    assert server.ask("PATCH", STREAM, {"mute": [f"key=k{i}" for i in range(997)]}).status == 400
+    assert len(server.get(STREAM).json["rules"]) == 999
+
+
+def test_many_marks_of_two_clients_at_once(server):
+    learn(server)
+    past = server.get(FEEDBACK).json["episodes"]
+    statuses = set()
+
+    def mark(seed):
+        chance, connection = random.Random(seed), server.connect()
+        for _ in range(200):
+            one = chance.choice(past)
+            body = {"episode": one["number"], "key": one["key"], "mark": chance.choice(["useless", "real", "none"])}
+            statuses.add(server.post(FEEDBACK, body, connection=connection).status)
+            if chance.random() < 0.1:
+                rule = {"rule": f"mute key=k{chance.randrange(3)}"}
+                statuses.add(server.ask(chance.choice(["POST", "DELETE"]), RULES, rule, connection=connection).status)
+
+    threads = [threading.Thread(target=mark, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses <= {200, 404}
+    before = [server.get(FEEDBACK).text, server.get(STREAM).json["rules"]]
+    server.kill()
+    server.start()
+    assert [server.get(FEEDBACK).text, server.get(STREAM).json["rules"]] == before
+
+
+def test_a_kill_loses_nothing_and_the_rows_after_it_get_the_same_results(serve, tmp_path):
+    """Changes between rows, kills between changes: the state is that of a server that was not disturbed."""
+    rows = make_hosts(0, 4000)
+    parts = [rows[:5000], rows[5000:6000], rows[6000:7000], rows[7000:]]
+
+    def change(server, step):
+        one = useless(server)
+        if step == 1:
+            rule = server.post(FEEDBACK, {**one, "mark": "useless"}).json["proposals"][0]["rule"]
+            assert server.post(RULES, {"rule": rule}).status == 200
+            assert server.post(FEEDBACK, {**useless(server, "errors"), "mark": "real"}).status == 200
+        if step == 2:
+            assert server.post(RULES, {"rule": "mute column=errors change<100"}).status == 200
+            assert server.ask("PATCH", STREAM, {"mute": ["column=errors change<1"], "alert-rate": 0.002}).status == 200
+        if step == 3:
+            assert server.ask("DELETE", RULES + "?number=2").status == 200
+            assert server.post(RULES, {"rule": "mute column=latency time=01:00-02:00"}).status == 200
+
+    def run(folder, is_killed):
+        server = serve("--data", str(folder / "data"))
+        assert server.put(STREAM, SETTINGS).status == 201
+        lines = ""
+        for step, part in enumerate(parts):
+            lines += server.post(STREAM + "/rows?durable=true", to_ndjson(part)).text
+            if is_killed:
+                server.kill()
+                server.start()
+            change(server, step)
+            if is_killed:
+                server.kill()
+                server.start()
+        rules, past = server.get(STREAM).json["rules"], server.get(FEEDBACK).text
+        assert server.stop() == 0
+        return lines, rules, past, (folder / "data" / "streams" / "web" / "state").read_bytes()
+
+    calm, killed = tmp_path / "calm", tmp_path / "killed"
+    calm.mkdir()
+    killed.mkdir()
+    expected, got = run(calm, False), run(killed, True)
+    assert [one["held"] > 0 for one in got[1]][1] and len(got[1]) == 3
+    assert got == expected
+
+
+def test_changes_that_the_snapshot_has_already_change_nothing(server, tmp_path):
+    """A crash between writing a snapshot and emptying the journal: the records come again."""
+    folder = tmp_path / "data" / "streams" / "web"
+    learn(server)
+    for rule in ("mute key=a", "mute key=b", "mute key=web-1 change<30%"):
+        assert server.post(RULES, {"rule": rule}).status == 200
+    for muted in ("key=q", "column=errors"):
+        assert server.ask("PATCH", STREAM, {"mute": [muted]}).status == 200
+    assert server.post(STREAM + "/rows", to_ndjson(make_hosts(2500, 4000))).status == 200
+    for rule in ("mute key=a", "mute key=b"):
+        assert server.ask("DELETE", RULES, {"rule": rule}).status == 200
+    for rule in ("mute key=b", "mute key=c", "mute key=a"):
+        assert server.post(RULES, {"rule": rule}).status == 200
+    assert server.ask("DELETE", RULES, {"rule": "mute key=c"}).status == 200
+    assert server.post(RULES, {"rule": "mute key=d"}).status == 200
+    for mark in ("useless", "real", "none", "useless"):
+        assert server.post(FEEDBACK, {**useless(server), "mark": mark}).status == 200
+    number = server.get(STREAM + "/episodes?key=web-1&limit=1").json["episodes"][0]["number"]
+    body = {"episode": number, "key": "web-1", "by": "ana", "close": True}
+    assert server.post(STREAM + "/acknowledge", body).status == 200
+    assert server.ask("PATCH", STREAM, {"mute": ["column=errors", "key=r"]}).status == 200
+
+    def now():
+        return [server.get(STREAM + rest).json for rest in ("/feedback", "/episodes?limit=1000")] + [server.get(STREAM).json["rules"]]
+
+    expected, journal = now(), (folder / "journal").read_bytes()
+    assert server.stop() == 0
+    state = (folder / "state").read_bytes()
+    assert len((folder / "journal").read_bytes()) < 100 < len(journal)
+    (folder / "journal").write_bytes(journal)
+    server.start()
+    assert now() == expected
+    rules = [(one["rule"].split()[1], one["held"] > 0) for one in expected[2]]
+    assert rules == [("column=errors", True), ("key=r", False), ("key=web-1", True), ("key=b", False), ("key=a", False), ("key=d", False)]
+    assert server.stop() == 0
+    assert (folder / "state").read_bytes() == state

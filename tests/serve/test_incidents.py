@@ -1,0 +1,416 @@
+"""Incidents of the service: which episodes belong together, over restarts and crashes, in the API, at Alertmanager, as a webhook."""
+
+import json
+import threading
+import time
+
+import pytest
+from fleet_rows import Fleet, metrics_of, post
+from outside_programs import Alertmanager, Stub, free_port, need, outside, wait_for  # noqa: F401
+
+HOSTS = tuple(f"rack-{1 + i // 3}/host-{i}" for i in range(6))
+SETTINGS = {"key": "host", "time": "time", "calm": 4, "silence": -1, "alert-rate": 0.0001}
+LEARNED = 600
+
+
+def stream(name):
+    return f"/api/v1/streams/{name}"
+
+
+def start(server, name="fleet", hosts=HOSTS, settings=SETTINGS):
+    """A stream that has learned, with the rows that follow."""
+    fleet = Fleet(hosts=hosts)
+    assert server.put(stream(name), settings).status == 201
+    post(server, fleet.rows(LEARNED), stream(name))
+    return fleet
+
+
+def fail(server, fleet, hosts, name="fleet", rows=3):
+    """The hosts go bad one after the other."""
+    bad = []
+    for host in hosts:
+        bad.append(host)
+        post(server, fleet.rows(rows, bad=bad), stream(name))
+
+
+def recover(server, fleet, name="fleet"):
+    post(server, fleet.rows(20), stream(name))
+
+
+def incidents(server, **parameters):
+    query = "&".join(f"{key}={value}" for key, value in parameters.items())
+    return server.get(f"/api/v1/incidents?{query}").json["incidents"]
+
+
+def keys(incident):
+    return [member["key"] for member in incident["order"]]
+
+
+def saved(server):
+    """Waits until all rows and incidents are on disk, which takes a round of the saver or two."""
+    wait_for(lambda: all(one["saved"] == one["rows"] for one in server.get("/api/v1/streams").json["streams"]), "rows are saved")
+    time.sleep(2.5)
+
+
+# ---- One incident ----
+
+
+def test_hosts_that_fail_together_are_one_incident_of_all_streams(server):
+    fleet = start(server)
+    other = start(server, "network", hosts=("rack-1/switch",))
+    fail(server, fleet, HOSTS[:3])
+    other.time = fleet.time
+    post(server, other.rows(2, bad=["rack-1/switch"]), stream("network"))
+    answer = server.get("/api/v1/incidents?open=true").json
+    assert answer["open"] == 1
+    (one,) = answer["incidents"]
+    assert keys(one) == [*HOSTS[:3], "rack-1/switch"]
+    assert [member["stream"] for member in one["order"]] == ["fleet"] * 3 + ["network"]
+    assert (one["members"], one["open"], one["grade"], one["incident"]) == (4, 4, "critical", "lasts")
+    assert one["first"]["key"] == HOSTS[0] and one["first"]["column"] == "load"
+    assert one["shared"] == []  # nothing is known yet about what other episodes have
+    assert "fleet / rack-1/host-0: load" in one["text"]
+    episodes = server.get(stream("fleet") + "/episodes").json["episodes"]
+    assert {episode["incident"] for episode in episodes} == {one["id"]}
+    now = server.get("/api/v1/now").json
+    assert now["incidents"] == 1 and {episode["incident"] for episode in now["episodes"]} == {one["id"]}
+    assert metrics_of(server)["oif_incidents_open"] == 1 and metrics_of(server)["oif_incidents_total"] == 1
+
+
+def test_an_incident_is_over_ten_minutes_after_its_last_episode(server):
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:2])
+    recover(server, fleet)
+    (one,) = incidents(server)
+    assert one["incident"] == "lasts" and one["open"] == 0
+    fleet.time += 500
+    post(server, fleet.rows(1), stream("fleet"))
+    assert incidents(server)[0]["incident"] == "lasts"
+    fleet.time += 110
+    post(server, fleet.rows(1), stream("fleet"))
+    (ended,) = incidents(server)
+    assert ended["incident"] == "ends" and ended["end"] is not None and ended["members"] == 2
+    assert ended["text"].startswith("incident 1 is over: 2 episodes")
+    assert incidents(server, open="true") == []
+    assert incidents(server, id=1) == [ended] and server.get("/api/v1/incidents?id=2").status == 404
+    assert incidents(server, since="2100-01-01T00:00:00Z") == []
+    assert metrics_of(server)["oif_incidents_open"] == 0 and metrics_of(server)["oif_incidents_total"] == 1
+
+
+def test_an_incident_becomes_as_bad_as_its_worst_episode(server):
+    fleet = start(server, settings={**SETTINGS, "alert-rate": 0.001})
+
+    def post_load(load):
+        post(server, [{**row, "load": load if row["host"] == HOSTS[0] else row["load"]} for row in fleet.rows(1)], stream("fleet"))
+
+    load = 1.1
+    while not (found := [one for one in incidents(server) if keys(one) == [HOSTS[0]] and one["open"]]):
+        load += 0.004
+        post_load(load)
+    assert found[0]["grade"] in ("note", "warning")
+    post_load(60)
+    assert incidents(server, id=found[0]["id"])[0]["grade"] == "critical"
+
+
+def test_times_that_are_far_ahead_count_as_now(server):
+    """A stream with a wrong clock must not make all other incidents old."""
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:1])
+    ahead = Fleet(hosts=("clock",), first=time.time() + 90 * 365 * 86400)
+    assert server.put(stream("ahead"), SETTINGS).status == 201
+    post(server, ahead.rows(LEARNED), stream("ahead"))
+    post(server, ahead.rows(3, bad=["clock"]), stream("ahead"))
+    recover(server, fleet)
+    fail(server, fleet, HOSTS[1:2])
+    found = incidents(server, open="true")
+    assert sorted(key for one in found for key in keys(one)) == ["clock", *HOSTS[:2]]
+    assert all(abs(time.time() - moment(one["start"])) < 86400 for one in found)
+
+
+def moment(text):
+    from datetime import datetime
+
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def test_streams_without_times_are_compared_by_their_arrival(server):
+    plain = {"key": "host", "exclude": "time", "calm": 4, "alert-rate": 0.0001}
+    first, second = start(server, "a", HOSTS[:1], plain), start(server, "b", HOSTS[1:2], plain)
+    before = time.time()
+    fail(server, first, HOSTS[:1], "a")
+    fail(server, second, HOSTS[1:2], "b")
+    (one,) = incidents(server)
+    assert keys(one) == list(HOSTS[:2])
+    assert before - 1 < moment(one["start"]) < time.time()
+
+
+# ---- Ends without rows ----
+
+
+def test_the_members_of_a_removed_stream_and_key_end(server):
+    fleet = start(server)
+    other = start(server, "other", hosts=("rack-1/a", "rack-1/b"))
+    fail(server, fleet, HOSTS[:2])
+    other.time = fleet.time
+    post(server, other.rows(2, bad=["rack-1/a"]), stream("other"))
+    (one,) = incidents(server)
+    assert one["open"] == 3
+    assert server.ask("DELETE", stream("other")).status == 204
+    (one,) = incidents(server)
+    assert [member["key"] for member in one["order"] if member["end"]] == ["rack-1/a"]
+    assert server.ask("DELETE", stream("fleet") + f"/keys?key={HOSTS[0]}").status == 204
+    (one,) = incidents(server)
+    assert one["open"] == 1 and [member["key"] for member in one["order"] if not member["end"]] == [HOSTS[1]]
+
+
+def test_keys_with_odd_and_with_long_names(server):
+    odd, long = 'a"b\\c\n\x1b<b>é', "x" * 300
+    fleet = start(server, hosts=(odd, long, long + "y"))
+    fail(server, fleet, [odd, long, long + "y"])
+    (one,) = incidents(server)
+    assert one["members"] == 3 and keys(one)[0] == odd
+    assert len(set(keys(one))) == 3 and all(len(key) <= 96 for key in keys(one))
+    recover(server, fleet)
+    assert incidents(server)[0]["open"] == 0
+
+
+# ---- Restarts ----
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_incidents_continue_after_a_restart(serve, tmp_path, how):
+    options = ("--data", str(tmp_path / "data"))
+    server = serve(*options)
+    fleet = start(server)
+    fail(server, fleet, HOSTS[3:4])
+    recover(server, fleet)
+    fleet.time += 3700
+    post(server, fleet.rows(2), stream("fleet"))
+    fail(server, fleet, HOSTS[:2])
+    before = incidents(server)
+    of_episodes = {e["key"]: e["incident"] for e in server.get(stream("fleet") + "/episodes").json["episodes"]}
+    assert [one["incident"] for one in before] == ["lasts", "ends"]
+    saved(server)
+    server.stop() if how == "stop" else server.kill()
+    server = serve(*options)
+    assert incidents(server) == before
+    assert {e["key"]: e["incident"] for e in server.get(stream("fleet") + "/episodes").json["episodes"]} == of_episodes
+    fail(server, fleet, HOSTS[:3])
+    (one,) = incidents(server, open="true")
+    assert keys(one) == list(HOSTS[:3]) and one["id"] == before[0]["id"]
+    assert metrics_of(server)["oif_incidents_total"] == 2
+
+
+def test_what_the_file_has_missed_is_found_in_the_streams(serve, tmp_path):
+    """The file is older than the streams: an episode has ended since, and another one has begun."""
+    options, file = ("--data", str(tmp_path / "data")), tmp_path / "data" / "incidents"
+    server = serve(*options)
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:1])
+    saved(server)
+    old = file.read_bytes()
+    recover(server, fleet)
+    fail(server, fleet, HOSTS[1:2])
+    expected = incidents(server)
+    saved(server)
+    server.kill()
+    file.write_bytes(old)
+    server = serve(*options)
+    assert incidents(server) == expected
+    (one,) = expected
+    assert [(member["key"], member["end"] is None) for member in one["order"]] == [(HOSTS[0], False), (HOSTS[1], True)]
+    assert server.get(stream("fleet") + "/episodes?open=true").json["episodes"][0]["incident"] == one["id"]
+
+
+def test_a_stream_that_is_gone_at_the_start_has_no_open_members(serve, tmp_path):
+    options = ("--data", str(tmp_path / "data"))
+    server = serve(*options)
+    fail(server, start(server), HOSTS[:2])
+    saved(server)
+    server.kill()
+    (tmp_path / "data" / "streams" / "fleet").rename(tmp_path / "gone")
+    server = serve(*options)
+    assert incidents(server)[0]["open"] == 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "other"])
+def test_a_damaged_file_is_set_aside_and_open_episodes_begin_again(serve, tmp_path, damage):
+    options, file = ("--data", str(tmp_path / "data")), tmp_path / "data" / "incidents"
+    server = serve(*options)
+    fail(server, start(server), HOSTS[:2])
+    assert server.stop() == 0
+    whole = bytearray(file.read_bytes())
+    if damage == "flip":
+        whole[whole.index(b"\"total\":") + 8] ^= 1  # still JSON
+    file.write_bytes({"cut": whole[:100], "flip": whole, "other": b"hello"}[damage])
+    server = serve(*options)
+    assert any("incidents.damaged" in line for line in server.log), server.log
+    assert (tmp_path / "data" / "incidents.damaged").exists()
+    (one,) = incidents(server)
+    assert sorted(keys(one)) == sorted(HOSTS[:2]) and one["open"] == 2
+    episodes = server.get(stream("fleet") + "/episodes?open=true").json["episodes"]
+    assert {episode["incident"] for episode in episodes} == {one["id"]}
+
+
+# ---- Events ----
+
+
+def test_events_say_when_an_incident_begins_grows_and_ends(server):
+    fleet = start(server)
+    connection = server.connect()
+    connection.request("GET", "/api/v1/events")
+    answer = connection.getresponse()
+    heard = []
+
+    def listen():
+        kind = None
+        while not any(one["incident"] == "ends" for one in heard):
+            line = answer.readline().decode().strip()
+            if line.startswith("event: "):
+                kind = line[7:]
+            elif line.startswith("data: ") and kind == "incident":
+                heard.append(json.loads(line[6:]))
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    fail(server, fleet, HOSTS[:3])
+    recover(server, fleet)
+    fleet.time += 700
+    post(server, fleet.rows(1), stream("fleet"))
+    listener.join(timeout=60)
+    assert not listener.is_alive(), heard
+    assert [(one["incident"], one["members"]) for one in heard] == [("begins", 1), ("grows", 2), ("grows", 3), ("ends", 3)]
+    assert all("order" not in one for one in heard)
+
+
+# ---- Alertmanager ----
+
+
+def test_alertmanager_makes_one_group_of_one_incident(serve, outside, tmp_path):  # noqa: F811
+    need("prometheus-alertmanager")
+    manager = outside(Alertmanager, None, "  group_by: [incident]\n")
+    config = tmp_path / "serve.json"
+    config.write_text(json.dumps({"alertmanager": {"url": manager.address, "resend_seconds": 1}}))
+    server = serve("--config", str(config))
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:2])
+    assert wait_for(lambda: [one for one in manager.groups() if len(one[1]) == 2], "both are in one group") == [
+        ({"incident": "1"}, list(HOSTS[:2]))
+    ]
+    recover(server, fleet)
+    fleet.time += 3700
+    post(server, fleet.rows(5), stream("fleet"))
+    fail(server, fleet, HOSTS[4:5])
+    assert wait_for(lambda: [one for one in manager.groups() if one[0] == {"incident": "2"}], "another incident is another group")
+
+
+# ---- The webhook ----
+
+
+@pytest.fixture
+def hooked(tmp_path):
+    """Options of a server that sends incidents to this address, and keeps its data."""
+
+    def write(address, **more):
+        path = tmp_path / "serve.json"
+        path.write_text(json.dumps({"webhook": {"url": address, **more}}))
+        return "--config", str(path), "--data", str(tmp_path / "data")
+
+    return write
+
+
+def hooks(stub):
+    return [json.loads(body) for _, body, _ in list(stub.requests)]
+
+
+def told(stub):
+    return [(one["incident"], one["id"], one["members"]) for one in hooks(stub)]
+
+
+def finish(server, fleet):
+    recover(server, fleet)
+    fleet.time += 700
+    post(server, fleet.rows(1), stream("fleet"))
+
+
+def test_the_webhook_gets_one_record_of_the_begin_and_one_of_the_end(serve, outside, hooked, tmp_path):  # noqa: F811
+    stub = outside(Stub, lambda path, body: (200, ""))
+    (tmp_path / "token").write_text("sesame\n")
+    server = serve(*hooked(stub.address + "/hook?team=a", token_file=str(tmp_path / "token")))
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:3])
+    wait_for(lambda: stub.requests, "the begin is sent")
+    finish(server, fleet)
+    wait_for(lambda: len(stub.requests) >= 2, "the end is sent")
+    time.sleep(0.6)
+    assert told(stub) == [("begins", 1, 1), ("ends", 1, 3)]
+    path, _, headers = stub.requests[0]
+    assert path == "/hook?team=a" and headers["Authorization"] == "Bearer sesame" and headers["Content-Type"] == "application/json"
+    begin, end = hooks(stub)
+    assert begin["reason"].startswith("load high") and begin["text"].startswith("incident 1: fleet / rack-1/host-0: load high")
+    assert keys(end) == list(HOSTS[:3]) and end == incidents(server)[0]
+    figures = metrics_of(server)
+    assert figures["oif_webhook_records_total"] == 2 and figures["oif_webhook_queue"] == 0 and figures["oif_webhook_up"] == 1
+
+
+def test_the_webhook_is_tried_again_and_nothing_waits_for_it(serve, outside, hooked):  # noqa: F811
+    port = free_port()
+    server = serve(*hooked(f"http://user:secret@127.0.0.1:{port}/"))
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:2])
+    finish(server, fleet)
+    wait_for(lambda: metrics_of(server)["oif_webhook_failures_total"] >= 2, "two attempts failed")
+    assert metrics_of(server)["oif_webhook_queue"] == 2 and metrics_of(server)["oif_webhook_up"] == 0
+    stub = outside(Stub, lambda path, body: (200, ""), port)
+    wait_for(lambda: len(stub.requests) >= 2, "both arrive")
+    assert told(stub) == [("begins", 1, 1), ("ends", 1, 2)]
+    assert len([line for line in server.log if "webhook" in line and "tried again" in line]) == 1
+    assert not any("secret" in line for line in server.log)
+
+
+def test_the_webhook_hears_after_a_crash_what_it_has_not_heard(serve, outside, hooked):  # noqa: F811
+    answers = {"status": 500}
+    stub = outside(Stub, lambda path, body: (answers["status"], ""))
+    options = hooked(stub.address)
+    server = serve(*options)
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:2])
+    saved(server)
+    server.kill()
+    answers["status"] = 200
+    stub.requests.clear()
+    server = serve(*options)
+    finish(server, fleet)
+    wait_for(lambda: len(stub.requests) >= 2, "both arrive")
+    assert told(stub) == [("begins", 1, 1), ("ends", 1, 2)]
+    saved(server)
+    server.kill()
+    stub.requests.clear()
+    serve(*options)
+    time.sleep(1)
+    assert stub.requests == []
+
+
+def test_a_record_that_the_webhook_refuses_is_dropped(serve, outside, hooked):  # noqa: F811
+    stub = outside(Stub, lambda path, body: (422, "no"))
+    server = serve(*hooked(stub.address))
+    fail(server, start(server), HOSTS[:1])
+    wait_for(lambda: metrics_of(server)["oif_webhook_dropped_total"] == 1, "it is dropped")
+    assert metrics_of(server)["oif_webhook_queue"] == 0
+    time.sleep(1.5)
+    assert len(stub.requests) == 1
+
+
+def test_a_slow_webhook_blocks_neither_rows_nor_the_end(serve, outside, hooked):  # noqa: F811
+    hold = threading.Event()
+    stub = outside(Stub, lambda path, body: (200, "") if hold.wait(60) else (200, ""))
+    server = serve(*hooked(stub.address))
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:1])
+    wait_for(lambda: stub.requests, "a request is under way")
+    finish(server, fleet)
+    assert incidents(server)[0]["incident"] == "ends" and len(stub.requests) == 1
+    began = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - began < 9  # the request has 10 s
+    hold.set()
