@@ -34,7 +34,22 @@ from ._evaluate import Evaluation, Measured, evaluate
 from ._incidents import Incident, IncidentMember, IncidentPlace, Incidents, IncidentShared
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, EpisodeInfo, Expected, Grade, KeyInfo, Reason, Result, Rule, Season, Silence
+from ._results import (
+    Attribution,
+    Episode,
+    EpisodeInfo,
+    Expected,
+    Grade,
+    KeyInfo,
+    PastEpisode,
+    Proposal,
+    Reason,
+    Result,
+    Rule,
+    RuleTrial,
+    Season,
+    Silence,
+)
 
 __all__ = [
     "Attribution",
@@ -60,10 +75,13 @@ __all__ = [
     "Measured",
     "OutOfMemoryError",
     "ParameterError",
+    "PastEpisode",
     "Pipeline",
+    "Proposal",
     "Reason",
     "Result",
     "Rule",
+    "RuleTrial",
     "Season",
     "Silence",
     "SnapshotError",

@@ -316,6 +316,8 @@ def _is_null(value: Any) -> bool:
 def _as_float(value: Any) -> float | None:
     try:
         return None if isinstance(value, (str, bytes)) else float(value)
+    except OverflowError:  # an int; the extension refuses infinities with their place
+        return np.inf if value > 0 else -np.inf
     except (TypeError, ValueError):
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Union, runtime_checkable
@@ -18,6 +19,15 @@ class SupportsRead(Protocol):
     """An open binary file."""
 
     def read(self) -> bytes: ...
+
+
+@runtime_checkable
+class SupportsSeek(SupportsRead, Protocol):
+    """One whose position can be set."""
+
+    def seekable(self) -> bool: ...
+    def tell(self) -> int: ...
+    def seek(self, position: int, /) -> Any: ...
 
 
 @runtime_checkable
@@ -62,6 +72,16 @@ class Copied(Learner):
         except FileError as error:
             error.filename = os.fspath(path)
             raise
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuses attributes that do not exist, so a mistyped one is an error. Classes of users may have others."""
+        cls = type(self)
+        if name.startswith("_") or hasattr(cls, name) or not cls.__module__.startswith("oif."):
+            super().__setattr__(name, value)
+            return
+        near = difflib.get_close_matches(name, [known for known in dir(cls) if not known.startswith("_")], 1)
+        advice = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"{cls.__name__!r} has no attribute {name!r}{advice}")
 
     def _made_with(self) -> str:
         """The constructor as it was called."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -149,6 +149,9 @@ def evaluate(
         options["exclude"] = [y, *((excluded,) if isinstance(excluded, str) else excluded)]
     else:
         labels = _labels_of(y)
+    if isinstance(X, Sized) and not isinstance(X, Mapping) and len(X) != len(labels):
+        raise DataError(f"{len(labels)} labels for {len(X)} rows; there must be one for each")
+    _need_both(labels)
     chosen = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
         raise ParameterError("seeds: at least one is needed")
@@ -181,9 +184,12 @@ def _labels_of(y: Any) -> Labels:
     if array.ndim != 1 or array.dtype.kind not in "biuf" or np.isnan(array.astype(np.float64)).any():
         raise DataError("labels are a number for each row: 1 for anomalies, 0 for others; or -1 and 1, as scikit-learn has it")
     labels: Labels = array < 0 if (array < 0).any() else array > 0
+    return labels
+
+
+def _need_both(labels: Labels) -> None:
     if labels.all() or not labels.any():
         raise DataError(f"{'all' if labels.all() else 'none'} of the {len(labels)} rows are labelled anomalous; both kinds are needed")
-    return labels
 
 
 def _named(detectors: Any) -> dict[str, Any]:

@@ -47,8 +47,7 @@ def lazy_modules(package: str, public: Sequence[str]) -> tuple[Callable[[str], A
             raise AttributeError(f"module {package!r} has no {name!r} here: {error}") from error
 
     def names() -> list[str]:
-        # CapyMOA starts a Java machine, so looking around does not import it.
-        found = [name for name, (host, _) in HOSTS.items() if name != "capymoa" and is_installed(host)]
+        found = [name for name, (host, _) in HOSTS.items() if is_installed(host)]
         imported = [name for name in HOSTS if f"{package}.{name}" in sys.modules]
         special = [name for name in vars(sys.modules[package]) if name.startswith("__") and name.endswith("__")]
         return sorted({*public, *special, *found, *imported})

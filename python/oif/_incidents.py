@@ -75,6 +75,8 @@ class Incidents(_core.Incidents):
     'rack-1/host-0'
     """
 
+    __slots__ = ()  # a mistyped attribute is an error
+
     def begin(
         self,
         key: str = "",

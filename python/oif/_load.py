@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ._copies import Source, SupportsRead
+from ._copies import Source, SupportsRead, SupportsSeek
 from ._core import Detector as _DetectorCore
 from ._detectors import DETECTORS, Detector
 from ._errors import SnapshotKindError, file_error
@@ -12,7 +12,8 @@ from ._pipeline import Pipeline
 
 def load(source: Source) -> Detector | Pipeline:
     """Load what `save` wrote or `to_bytes` returned, also by the tool or on another machine: from a path, from bytes or
-    from an open binary file. Detector.load and Pipeline.load expect one of the two.
+    from an open binary file. Detector.load and Pipeline.load expect one of the two. Behind the snapshot in a file that can
+    seek, other bytes may follow: the file is then at the first of them.
 
     It continues where it was, bit for bit, with the column names if they are text.
 
@@ -24,15 +25,35 @@ def load(source: Source) -> Detector | Pipeline:
     (1, ('flow', 'heat'))
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        snapshot = bytes(source)
-    else:
-        snapshot = source.read() if isinstance(source, SupportsRead) else _read(source)
+        return _load_bytes(bytes(source))
+    if not isinstance(source, SupportsRead):
+        return _load_bytes(_read(source))
+    if not isinstance(source, SupportsSeek) or not source.seekable():
+        return _load_bytes(source.read())
+    start = source.tell()
+    made, used = _load_first(source.read())
+    source.seek(start + used)
+    return made
+
+
+def _load_bytes(snapshot: bytes) -> Detector | Pipeline:
     try:
         return _load_detector(snapshot)
     except SnapshotKindError:
         pipeline = Pipeline.__new__(Pipeline)
         pipeline._restore(snapshot)
         return pipeline
+
+
+def _load_first(data: bytes) -> tuple[Detector | Pipeline, int]:
+    """What the bytes begin with, and the size of its snapshot."""
+    try:
+        unknown = _DetectorCore.__new__(_DetectorCore)
+        used = unknown._restore_first(data)
+        return _load_detector(data[:used]), used
+    except SnapshotKindError:
+        pipeline = Pipeline.__new__(Pipeline)
+        return pipeline, pipeline._restore_first(data)
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:

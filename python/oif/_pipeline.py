@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,11 +29,15 @@ from ._results import (
     Explain,
     Grade,
     KeyInfo,
+    Mark,
     Motion,
     Output,
+    PastEpisode,
+    Proposal,
     Reason,
     Result,
     Rule,
+    RuleTrial,
     Season,
     Silence,
     Switch,
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
 
 _Detector = Union[Detector, type[Detector], str]
 _GRADES = tuple(Grade)
+_MARKS: tuple[Mark | None, ...] = (None, "useless", "real")  # as oif_mark
 _REASONS = tuple(Reason)
 _BASES: dict[int, Literal["values", "season", "partner", "jump"]] = {
     Reason.VALUES: "values",
@@ -115,6 +121,8 @@ class Pipeline(Alerting):
         only_low: columns of which only low values are alerts: "mute column=... direction=high"
         min_change: how far values must be outside what was expected to be alerts, by column: {"latency": "20%", "errors": 5}
             is short for the rules "mute column=latency change<20%" and "mute column=errors change<5"
+        keep_episodes: keep the last 256 episodes, so they can be marked and rules be proposed (past_episodes, mark, proposals,
+            try_rule); also an attribute that can be set
 
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -197,6 +205,7 @@ class Pipeline(Alerting):
         only_high: Any = (),
         only_low: Any = (),
         min_change: Mapping[Any, float | str] | None = None,
+        keep_episodes: bool = False,
     ) -> None:
         kind, params = _detectors_of(detector)
         if evicted == "keep" and not self._holds_file:
@@ -221,7 +230,7 @@ class Pipeline(Alerting):
         options = as_words(options)
         _set_seasons(options, season)
         held_back = all_of(rules, only_high, only_low, min_change)
-        super().__init__(kind, params, options, self._derive, held_back)
+        super().__init__(kind, params, options, self._derive, held_back, keep_episodes)
         self.ignore_unknown = ignore_unknown
         if trained is not None:
             self._adopt(trained)
@@ -254,6 +263,8 @@ class Pipeline(Alerting):
         changed = {name: value for name, value in known.items() if self.options[name] != value}
         if changed:
             self.change(**changed)
+        if "keep_episodes" in options:
+            self.keep_episodes = options["keep_episodes"]
         given = {name: value for name, value in rules.items() if value is not None}
         if given:
             self._set_rules(all_of(**given))
@@ -290,9 +301,9 @@ class Pipeline(Alerting):
         return {name: value for name, value in super()._own().items() if not name.startswith(("_holds_", "_told_"))}
 
     def _arguments(self) -> tuple[Any, ...]:
-        return *super()._arguments(), getattr(self, "_derive", ()), text_of(self.rules)
+        return *super()._arguments(), getattr(self, "_derive", ()), text_of(self.rules), self.keep_episodes
 
-    def process_one(self, x: Row, key: str | bytes | int | None = None, time: Any = None) -> Result:
+    def process_one(self, x: Row | Mapping[Any, Any], key: str | bytes | int | None = None, time: Any = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
 
         The time is as in process. Where columns have the roles of key and time, they are taken from the row.
@@ -468,6 +479,65 @@ class Pipeline(Alerting):
     def rules(self, rules: Rules) -> None:
         self._set_rules(text_of(rules))
         self._told_of_times = False
+
+    def add_rules(self, rules: Rules) -> None:
+        """Add rules behind those that there are, such as the rule of a Proposal."""
+        before = self.rules
+        try:
+            self._set_rules(b"\n".join([*([text_of(before)] if before else []), text_of(rules)]))
+        except ParameterError as error:
+            if error.row is not None:
+                error.row -= len(before)  # counts the lines that were given
+            raise
+        self._told_of_times = False
+
+    def past_episodes(self) -> list[PastEpisode]:
+        """The last episodes of all keys, the oldest first; none unless keep_episodes is set.
+
+        >>> import numpy as np, oif
+        >>> rows = np.random.default_rng(1).normal([100, 5], size=(5000, 2))
+        >>> rows[2000::500, 0] = 40
+        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, motion="off")
+        >>> results = pipeline.process(rows)
+        >>> low = [one for one in pipeline.past_episodes() if one.column == 0 and one.direction < 0]
+        >>> for one in low[:3]:
+        ...     pipeline.mark(one.number, "useless")
+        >>> [(one.kind_useless, one.trial.real_held) for one in pipeline.proposals()]
+        [(3, 0)]
+        >>> pipeline.add_rules(pipeline.proposals()[0].rule)
+        >>> pipeline.process_one([40, 5]).anomaly
+        False
+        """
+        names = self._learned_names(self.column_names)
+
+        def made(key: bytes, *fields: Any) -> PastEpisode:
+            number, row, seconds, severity, column, direction, change, share, reason, mark, is_cut = fields
+            name = column if column is None or not names else names[column]
+            place = (_key(key) or None, number, row, seconds, severity, name, direction)
+            return PastEpisode(*place, change, share, _REASONS[reason], _MARKS[mark], is_cut)
+
+        return [made(*fields) for fields in self._past_episodes()]
+
+    def mark(self, number: int, mark: Mark | None, key: str | bytes | int | None = None) -> None:
+        """Say that the past episode with this number of a key was "useless" or "real"; None removes the mark.
+
+        Marks change no model and no score.
+        """
+        if mark not in _MARKS:
+            raise because("parameter_range", ParameterError(f"a mark is 'useless', 'real' or None, not {mark!r}"))
+        self._mark(key if key is None else key_of(key), operator.index(number), _MARKS.index(mark))
+
+    def proposals(self) -> list[Proposal]:
+        """Rules that hold back the kinds of episodes that were marked useless, and none that was marked real."""
+        return [
+            Proposal(rule.decode("utf-8", "surrogateescape"), episodes, held, useless, RuleTrial(*trial))
+            for rule, episodes, held, useless, trial in self._propose()
+        ]
+
+    def try_rule(self, rules: Rules) -> RuleTrial:
+        """What rules would have done to the past episodes. The pipeline does not change."""
+        figures, is_held = self._try_rules(text_of(rules))
+        return RuleTrial(*figures, tuple(is_held))
 
     def episode(self, key: str | bytes | int | None = None) -> EpisodeInfo | None:
         """The current episode of a key, or else its last one; None if it has had none.

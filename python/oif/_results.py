@@ -195,6 +195,57 @@ class KeyInfo(NamedTuple):
         return _json(self._asdict())
 
 
+class PastEpisode(NamedTuple):
+    """A past episode; why it began is by its first row.
+
+    key: None for rows without keys
+    number: among the episodes of its key, from 1
+    column: the learned column with the highest share; None if unknown
+    change: how far its value was outside what was expected, and change_share as a fraction of that; NaN if unknown
+    mark: what was said about it: "useless", "real" or None
+    is_key_cut: the key is long, and only its first bytes are kept
+    """
+
+    key: str | bytes | None
+    number: int
+    first_row: int
+    first_seconds: float
+    severity: float
+    column: Any
+    direction: int
+    change: float
+    change_share: float
+    reason: Reason
+    mark: Mark | None
+    is_key_cut: bool
+
+
+class RuleTrial(NamedTuple):
+    """What rules would have done to the past episodes: how many there are, how many of these they would have held back,
+    and how many of those were marked useless and real. is_held says it of each past episode; it is empty in a Proposal."""
+
+    episodes: int
+    held: int
+    useless_held: int
+    real_held: int
+    is_held: tuple[bool, ...] = ()
+
+
+class Proposal(NamedTuple):
+    """A rule that holds back episodes that were marked useless; Pipeline.add_rules accepts it.
+
+    kind_episodes: past episodes of its kind: with the same column, direction and reason
+    kind_held, kind_useless: of these, those that it would have held back, and those that were marked useless
+    trial: what it would have done to all past episodes
+    """
+
+    rule: str
+    kind_episodes: int
+    kind_held: int
+    kind_useless: int
+    trial: RuleTrial
+
+
 class Rule(NamedTuple):
     """A rule that holds back alerts.
 
@@ -279,6 +330,7 @@ RESULT = np.dtype(
 
 Explain = Union[bool, Literal["anomalies"]]
 Output = Literal["auto", "array", "pandas", "polars", "arrow"]
+Mark = Literal["useless", "real"]
 Switch = Union[bool, Literal["off", "on"]]
 Motion = Union[bool, Literal["off", "on", "auto"]]
 

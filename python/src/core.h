@@ -210,7 +210,9 @@ typedef struct learner_kind {
     oif_status (*save)(const void *made, oif_write_function write, void *context, oif_error *error);
     oif_status (*save_file)(const void *made, const char *path, oif_error *error);
     /* sets self->made and self->params */
-    oif_status (*load)(learner *self, const void *bytes, size_t count, oif_error *error);
+    /* If `used` is not NULL, other bytes may follow the snapshot, and `*used` becomes its size. */
+    oif_status (*load)(learner *self, const void *bytes, size_t count, size_t *used,
+                       oif_error *error);
     oif_status (*copy)(learner *self, const learner *from, oif_error *error);
 } learner_kind;
 
@@ -258,6 +260,14 @@ typedef struct learner_question {
     PyObject *(*before)(void);
 } learner_question;
 
+/* Bytes that the library reads; `context` of learner_read_bytes. */
+typedef struct learner_bytes {
+    const char *bytes;
+    size_t count, used;
+} learner_bytes;
+
+ptrdiff_t learner_read_bytes(void *context, char *buffer, size_t capacity);
+
 PyObject *learner_ask(PyObject *self, void *question);
 PyObject *answer_none(void);
 PyObject *answer_zero(void);
@@ -273,6 +283,7 @@ typedef struct pipeline_object {
     PyObject *rules;      /* bytes: those that wait for the first row; NULL: none */
     PyObject *named;      /* the names that the library was given; NULL: none */
     oif_state_file *file; /* saved to, and keeps evicted models; or NULL */
+    bool keeps_episodes;  /* from the first row on */
 } pipeline_object;
 
 /* Give the names of columns, if rules find them by these, and the rules that waited, to a pipeline
@@ -289,6 +300,19 @@ oif_pipeline *pipeline_make_trial(const pipeline_object *self);
 
 PyObject *pipeline_set_rules(PyObject *self, PyObject *text);
 PyObject *pipeline_rules(PyObject *self, PyObject *unused);
+
+/* ---- pipeline_feedback.c ---- */
+
+/* Begins to keep episodes if that is wanted. False with an exception set. */
+bool pipeline_begin_episodes(pipeline_object *self);
+bool pipeline_keeps(const pipeline_object *self);
+
+PyObject *pipeline_get_keep_episodes(PyObject *self, void *unused);
+int pipeline_set_keep_episodes(PyObject *self, PyObject *value, void *unused);
+PyObject *pipeline_past_episodes(PyObject *self, PyObject *unused);
+PyObject *pipeline_mark(PyObject *self, PyObject *arguments);
+PyObject *pipeline_try_rules(PyObject *self, PyObject *text);
+PyObject *pipeline_propose(PyObject *self, PyObject *unused);
 
 /* ---- pipeline_keys.c ---- */
 

@@ -6,6 +6,7 @@
  * threads run and Ctrl-C works. */
 #include "core.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* numbers of a block between two checks for signals: some 10 milliseconds */
@@ -112,11 +113,16 @@ static oif_status save_detector_file(const void *made, const char *path, oif_err
     return oif_detector_save_file(made, path, error);
 }
 
-static oif_status load_detector(learner *base, const void *bytes, size_t count, oif_error *error)
+static oif_status load_detector(learner *base, const void *bytes, size_t count, size_t *used,
+                                oif_error *error)
 {
     oif_detector *detector;
-    oif_status status = oif_detector_load_memory(bytes, count, &detector, error);
+    learner_bytes from = {bytes, count, 0};
+    oif_status status = used ? oif_detector_load(learner_read_bytes, &from, &detector, error)
+                             : oif_detector_load_memory(bytes, count, &detector, error);
     if (status == OIF_OK) {
+        if (used)
+            *used = from.used;
         base->made = detector;
         base->params = *oif_detector_params(detector);
     }
@@ -588,8 +594,10 @@ static int set_threads_attribute(PyObject *object, PyObject *value, void *unused
     if (threads == -1 && PyErr_Occurred())
         return -1;
     if (threads < 1 || threads > OIF_THREADS_MAX) {
-        PyErr_Format(PyExc_ValueError, "threads must be 1 to %d, not %ld", OIF_THREADS_MAX,
-                     threads);
+        oif_error error = {.status = OIF_EPARAM, .cause = OIF_CAUSE_PARAMETER_RANGE};
+        snprintf(error.message, sizeof error.message, "threads must be 1 to %d, not %ld",
+                 OIF_THREADS_MAX, threads);
+        raise_error(&error);
         return -1;
     }
     if (!enter(&self->base, true))

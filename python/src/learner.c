@@ -249,20 +249,40 @@ static PyObject *learner_save(PyObject *object, PyObject *path)
     return saved ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Loads the bytes into a fresh object, whose __init__ was not called. */
-static PyObject *learner_restore(PyObject *object, PyObject *snapshot)
+ptrdiff_t learner_read_bytes(void *context, char *buffer, size_t capacity)
 {
-    learner *self = (learner *)object;
+    learner_bytes *from = context;
+    size_t left = from->count - from->used, count = left < capacity ? left : capacity;
+    memcpy(buffer, from->bytes + from->used, count);
+    from->used += count;
+    return (ptrdiff_t)count;
+}
+
+/* Loads the bytes into a fresh object, whose __init__ was not called. */
+static bool restore(learner *self, PyObject *snapshot, size_t *used)
+{
     oif_error error;
     PyObject *bytes = is_fresh(self) ? bytes_of(snapshot) : NULL;
     if (!bytes)
-        return NULL;
+        return false;
     oif_status status =
-        self->kind->load(self, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes), &error);
+        self->kind->load(self, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes), used, &error);
     Py_DECREF(bytes);
     if (status != OIF_OK)
-        return raise_error(&error);
-    return learner_take_names(self) ? Py_NewRef(Py_None) : NULL;
+        raise_error(&error);
+    return status == OIF_OK && learner_take_names(self);
+}
+
+static PyObject *learner_restore(PyObject *object, PyObject *snapshot)
+{
+    return restore((learner *)object, snapshot, NULL) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* _restore_first(bytes) -> the size of the snapshot that they begin with */
+static PyObject *learner_restore_first(PyObject *object, PyObject *bytes)
+{
+    size_t used = 0;
+    return restore((learner *)object, bytes, &used) ? PyLong_FromSize_t(used) : NULL;
 }
 
 /* Copies another object into a fresh one. */
@@ -365,8 +385,8 @@ static int set_column_names(PyObject *object, PyObject *value, void *unused)
         return -1;
     size_t columns = self->made ? self->kind->columns(self->made) : 0;
     if (names && columns > 0 && PyTuple_Size(names) != (Py_ssize_t)columns) {
-        PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names),
-                     columns);
+        raise_data_error(OIF_CAUSE_NONE, -1, -1, "%zd names for rows of %zu numbers",
+                         PyTuple_Size(names), columns);
         Py_DECREF(names);
         return -1;
     }
@@ -420,6 +440,7 @@ static PyMethodDef methods[] = {
      "check($self, /)\n--\n\nVerify every invariant of what was learned; raises "
      "oif.InvariantError. Slow."},
     {"_restore", learner_restore, METH_O, "_restore($self, snapshot, /)\n--\n\n"},
+    {"_restore_first", learner_restore_first, METH_O, "_restore_first($self, bytes, /)\n--\n\n"},
     {"_assign", learner_assign, METH_O, "_assign($self, other, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},
 };

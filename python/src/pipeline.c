@@ -26,7 +26,7 @@ static bool make_pipeline(learner *base, size_t columns)
         return false;
     }
     base->made = pipeline;
-    return true;
+    return pipeline_begin_episodes((pipeline_object *)base);
 }
 
 static void set_derive(pipeline_object *self, PyObject *derive)
@@ -91,14 +91,20 @@ static oif_status save_pipeline_file(const void *made, const char *path, oif_err
     return status;
 }
 
-static oif_status load_pipeline(learner *base, const void *bytes, size_t count, oif_error *error)
+static oif_status load_pipeline(learner *base, const void *bytes, size_t count, size_t *used,
+                                oif_error *error)
 {
     oif_pipeline *pipeline;
-    oif_status status = oif_pipeline_load_memory(bytes, count, &pipeline, error);
+    learner_bytes from = {bytes, count, 0};
+    oif_status status = used ? oif_pipeline_load(learner_read_bytes, &from, &pipeline, error)
+                             : oif_pipeline_load_memory(bytes, count, &pipeline, error);
     if (status == OIF_OK) {
+        if (used)
+            *used = from.used;
         base->made = pipeline;
         base->params = *oif_pipeline_detector_params(pipeline);
         ((pipeline_object *)base)->options = *oif_pipeline_options(pipeline);
+        ((pipeline_object *)base)->keeps_episodes = oif_pipeline_keeps_episodes(pipeline);
     }
     return status;
 }
@@ -112,6 +118,7 @@ static oif_status copy_pipeline(learner *base, const learner *from, oif_error *e
         ((pipeline_object *)base)->options = ((const pipeline_object *)from)->options;
         set_derive((pipeline_object *)base, ((const pipeline_object *)from)->derive);
         pipeline_keep_rules((pipeline_object *)base, ((const pipeline_object *)from)->rules);
+        ((pipeline_object *)base)->keeps_episodes = ((const pipeline_object *)from)->keeps_episodes;
     }
     return status;
 }
@@ -157,13 +164,15 @@ static bool try_options(const oif_params *params, const oif_params *options, PyO
 static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywords)
 {
     pipeline_object *self = (pipeline_object *)object;
-    static char *words[] = {"kind", "params", "options", "derive", "rules", NULL};
+    static char *words[] = {"kind", "params", "options", "derive", "rules", "keep_episodes", NULL};
     const char *kind;
+    int keeps = 0;
     PyObject *values, *option_values, *derive = NULL, *rules = NULL;
     oif_params params, options;
     oif_pipeline_options_init(&options);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO|O!S:Pipeline", words, &kind, &values,
-                                     &option_values, &PyTuple_Type, &derive, &rules) ||
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO|O!Sp:Pipeline", words, &kind,
+                                     &values, &option_values, &PyTuple_Type, &derive, &rules,
+                                     &keeps) ||
         !learner_read_params(&self->base, kind, values, &params) ||
         !params_set(&options, option_values) || !try_options(&params, &options, rules))
         return -1;
@@ -171,6 +180,7 @@ static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywor
     self->options = options;
     set_derive(self, derive);
     pipeline_keep_rules(self, rules);
+    self->keeps_episodes = keeps;
     return 0;
 }
 
@@ -188,6 +198,7 @@ static oif_status open_and_load(pipeline_object *self, const char *path, oif_err
         self->base.made = pipeline;
         self->base.params = *oif_pipeline_detector_params(pipeline);
         self->options = *oif_pipeline_options(pipeline);
+        self->keeps_episodes = oif_pipeline_keeps_episodes(pipeline);
     } else if (status != OIF_END) {
         oif_state_file_close(self->file);
         self->file = NULL;
@@ -368,6 +379,8 @@ static PyGetSetDef attributes[] = {
      "How many times a key that was evicted, and not kept, came back and got a new model.",
      &restarts},
     {"memory_bytes", learner_ask, NULL, "The bytes that all models take.", &memory_bytes},
+    {"keep_episodes", pipeline_get_keep_episodes, pipeline_set_keep_episodes,
+     "Whether the last episodes are kept, for past_episodes and what follows from it.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -386,6 +399,10 @@ static PyMethodDef methods[] = {
     {"_expected", pipeline_expected, METH_NOARGS, "_expected($self, /)\n--\n\n"},
     {"_rules", pipeline_rules, METH_NOARGS, "_rules($self, /)\n--\n\n"},
     {"_set_rules", pipeline_set_rules, METH_O, "_set_rules($self, text, /)\n--\n\n"},
+    {"_past_episodes", pipeline_past_episodes, METH_NOARGS, "_past_episodes($self, /)\n--\n\n"},
+    {"_mark", pipeline_mark, METH_VARARGS, "_mark($self, key, number, mark, /)\n--\n\n"},
+    {"_try_rules", pipeline_try_rules, METH_O, "_try_rules($self, text, /)\n--\n\n"},
+    {"_propose", pipeline_propose, METH_NOARGS, "_propose($self, /)\n--\n\n"},
     {"_key_infos", pipeline_key_infos, METH_NOARGS, "_key_infos($self, /)\n--\n\n"},
     {"_key_info", pipeline_key_info, METH_O, "_key_info($self, key, /)\n--\n\n"},
     {"_remove_key", pipeline_remove_key, METH_O, "_remove_key($self, key, /)\n--\n\n"},
@@ -401,8 +418,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "Pipeline(kind, params, options, derive=(), rules=b'')\n--\n\nA pipeline of the C library."},
+    {Py_tp_doc, "Pipeline(kind, params, options, derive=(), rules=b'', keep_episodes=False)\n--\n\n"
+                "A pipeline of the C library."},
     {Py_tp_new, pipeline_new},
     {Py_tp_init, pipeline_init},
     {Py_tp_dealloc, pipeline_dealloc},

@@ -25,7 +25,7 @@ static bool give_names(pipeline_object *self, PyObject *names)
 
 bool pipeline_name_columns(pipeline_object *self, PyObject *names)
 {
-    return !has_rules(self) || give_names(self, names);
+    return !(has_rules(self) || pipeline_keeps(self)) || give_names(self, names);
 }
 
 static bool set_rules(oif_pipeline *pipeline, PyObject *text)

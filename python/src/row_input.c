@@ -42,7 +42,11 @@ static bool read_number(PyObject *object, double *number, Py_ssize_t column, PyO
     *number = object == Py_None ? (double)NAN : PyFloat_AsDouble(object);
     if (*number != -1 || !PyErr_Occurred())
         return true;
-    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        PyErr_Clear();
+        raise_data_error(OIF_CAUSE_INFINITE_VALUE, 0, column,
+                         "the number in column %zd is too large for a float", column);
+    } else if (PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         if (name)
             raise_data_error(OIF_CAUSE_NOT_A_NUMBER, 0, column, "%R is not a number in column %R%s",

@@ -26,7 +26,7 @@ def rows_by_name(numbers):
 
 def taught(**arguments):
     """A pipeline that knows rows by name."""
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off", **arguments)
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off", stuck="off", **arguments)
     pipeline.process(rows_by_name(normal()))
     return pipeline
 
@@ -82,7 +82,7 @@ def test_names_that_come_with_a_table_are_known_to_its_first_row():
 
 
 def test_names_that_come_later_are_known_too():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off", rules="mute column=1 direction=low")
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off", stuck="off", rules="mute column=1 direction=low")
     pipeline.process(normal())
     assert pipeline.process_one([20, 5, 50]).rule == 1  # without names, columns are called 1, 2, ...
     pipeline.column_names = NAMES

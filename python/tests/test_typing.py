@@ -81,6 +81,11 @@ held: list[int] = [rule.held for rule in oif.Pipeline(rules=["mute reason=stuck"
 ranges: list[tuple[float, float]] = [(one.low, one.high) for one in oif.Pipeline(only_high="a").expected()]
 strengths: list[float] = [season.strength for season in oif.Pipeline(season="auto", find_season=True, motion=True).season("a")]
 motion: str = oif.Pipeline(motion="auto").motion
+roles = oif.Pipeline(key="pump", time="at", keep_episodes=True)
+north: oif.Result = roles.process_one({"pump": "north", "at": "2026-11-17T22:00:00Z", "flow": 60})
+marks: list[str | None] = [one.mark for one in roles.past_episodes()]
+would: tuple[bool, ...] = oif.Pipeline().try_rule("mute reason=stuck").is_held
+texts: list[str] = [one.rule for one in roles.proposals()]
 """
 WRONG = """
 import numpy as np
