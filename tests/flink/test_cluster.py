@@ -198,11 +198,12 @@ def later_jar(cluster, tmp_path_factory):
     home = Path(shutil.which("javac")).resolve().parents[1]
     machine = os.uname().machine
     binding = CHECKOUT / "java/oif-java/src/main/c"
+    others = [source for source in sorted(binding.glob("*.c")) if source.name != "oif_jni.c"]
     compiler = ["gcc", "-std=c11", "-O2", "-fPIC", f"-I{CHECKOUT}/include", f"-I{home}/include", f"-I{home}/include/linux"]
     subprocess.run(
         [*compiler, "-Doif_behavior_number=oif_later_behavior", "-c", binding / "oif_jni.c", "-o", folder / "jni.o"], check=True)
     subprocess.run(
-        [*compiler, "-shared", CHECKOUT / "tests/flink/later_behavior.c", binding / "jni_values.c", folder / "jni.o",
+        [*compiler, "-shared", CHECKOUT / "tests/flink/later_behavior.c", *others, folder / "jni.o",
          f"{CHECKOUT}/build/java/{machine}/liboif.a", "-lm", "-lpthread", "-o", folder / "liboifjni.so"],
         check=True,
     )

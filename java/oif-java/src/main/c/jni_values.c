@@ -111,6 +111,53 @@ jbyteArray jni_bytes_of(JNIEnv *env, const void *bytes, size_t count)
     return array;
 }
 
+jdoubleArray jni_numbers_of(JNIEnv *env, const double *numbers, size_t count)
+{
+    jdoubleArray array = (*env)->NewDoubleArray(env, (jsize)count);
+    if (array)
+        (*env)->SetDoubleArrayRegion(env, array, 0, (jsize)count, numbers);
+    return array;
+}
+
+/* ---- Lists ---- */
+
+bool jni_entries_begin(JNIEnv *env, jobject sink, jni_entries *entries)
+{
+    jclass type = (*env)->GetObjectClass(env, sink);
+    *entries = (jni_entries){env, sink, (*env)->GetMethodID(env, type, "add", "([[B[D)V")};
+    return entries->add != NULL;
+}
+
+static jobjectArray texts_of(JNIEnv *env, const jni_text *texts, size_t count)
+{
+    jclass type = (*env)->FindClass(env, "[B");
+    jobjectArray array = type ? (*env)->NewObjectArray(env, (jsize)count, type, NULL) : NULL;
+    for (size_t i = 0; array && i < count; i++) {
+        if (!texts[i].bytes)
+            continue;
+        jbyteArray bytes = jni_bytes_of(env, texts[i].bytes, texts[i].count);
+        if (!bytes)
+            return NULL;
+        (*env)->SetObjectArrayElement(env, array, (jsize)i, bytes);
+        (*env)->DeleteLocalRef(env, bytes);
+    }
+    return array;
+}
+
+bool jni_entries_add(const jni_entries *entries, const jni_text *texts, size_t text_count,
+                     const double *numbers, size_t number_count)
+{
+    JNIEnv *env = entries->env;
+    if ((*env)->ExceptionCheck(env) || (*env)->PushLocalFrame(env, 8) != 0)
+        return false; /* the frame: a list may be longer than the JVM has room for references */
+    jobjectArray given = texts_of(env, texts, text_count);
+    jdoubleArray figures = given ? jni_numbers_of(env, numbers, number_count) : NULL;
+    if (figures)
+        (*env)->CallVoidMethod(env, entries->sink, entries->add, given, figures);
+    (*env)->PopLocalFrame(env, NULL);
+    return !(*env)->ExceptionCheck(env);
+}
+
 /* ---- Parameters ---- */
 
 static bool set_param(JNIEnv *env, oif_params *params, jbyteArray name, jbyteArray value)
@@ -125,7 +172,7 @@ static bool set_param(JNIEnv *env, oif_params *params, jbyteArray name, jbyteArr
     return is_set;
 }
 
-static bool set_params(JNIEnv *env, oif_params *params, jobjectArray names, jobjectArray values)
+bool jni_set_params(JNIEnv *env, oif_params *params, jobjectArray names, jobjectArray values)
 {
     jsize count = jni_length_of(env, names);
     if (count < 0 || jni_length_of(env, values) < 0)
@@ -147,11 +194,11 @@ bool jni_read_params(JNIEnv *env, jbyteArray detector, jobjectArray names, jobje
     oif_error error;
     if (!detector) {
         oif_pipeline_options_init(params);
-        return set_params(env, params, names, values);
+        return jni_set_params(env, params, names, values);
     }
     jni_copy name = {.bytes = NULL};
     bool is_known = jni_copy_text(env, detector, &name) &&
                     jni_ok(env, oif_params_init(params, name.bytes, &error), &error);
     jni_free_copy(&name);
-    return is_known && set_params(env, params, names, values);
+    return is_known && jni_set_params(env, params, names, values);
 }

@@ -11,6 +11,7 @@
 #include <jni.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* ---- Exceptions ---- */
 
@@ -43,6 +44,27 @@ void jni_free_copy(jni_copy *copy);
 jsize jni_length_of(JNIEnv *env, jarray array);
 
 jbyteArray jni_bytes_of(JNIEnv *env, const void *bytes, size_t count);
+jdoubleArray jni_numbers_of(JNIEnv *env, const double *numbers, size_t count);
+
+/* ---- Lists ---- */
+
+/* The oif.Entries that gets the entries of a list, each with a few texts and numbers. */
+typedef struct jni_entries {
+    JNIEnv *env;
+    jobject sink;
+    jmethodID add;
+} jni_entries;
+
+/* NULL becomes null. */
+typedef struct jni_text {
+    const char *bytes;
+    size_t count;
+} jni_text;
+
+/* Both return false after an exception. */
+bool jni_entries_begin(JNIEnv *env, jobject sink, jni_entries *entries);
+bool jni_entries_add(const jni_entries *entries, const jni_text *texts, size_t text_count,
+                     const double *numbers, size_t number_count);
 
 /* ---- Parameters ---- */
 
@@ -50,5 +72,22 @@ jbyteArray jni_bytes_of(JNIEnv *env, const void *bytes, size_t count);
  * Returns false after throwing an exception. */
 bool jni_read_params(JNIEnv *env, jbyteArray detector, jobjectArray names, jobjectArray values,
                      oif_params *params);
+
+/* Sets values of a table that was chosen already. */
+bool jni_set_params(JNIEnv *env, oif_params *params, jobjectArray names, jobjectArray values);
+
+/* ---- Native methods ---- */
+
+/* A line in a table of methods. The JVM passes native functions as void *. */
+#define NATIVE(name, signature, function)                                                          \
+    {                                                                                              \
+        (char *)(name), (char *)(signature), (void *)(uintptr_t)(function)                         \
+    }
+
+oif_pipeline *jni_pipeline_at(jlong handle);
+
+/* Registers the methods of jni_alerts.c and jni_incidents.c. */
+bool jni_register_alerts(JNIEnv *env, jclass type);
+bool jni_register_incidents(JNIEnv *env, jclass type);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESULT_NUMBERS = 12, ATTRIBUTION_NUMBERS = 4 };
+enum { RESULT_NUMBERS = 13, ATTRIBUTION_NUMBERS = 4 };
 
 /* ---- The library ---- */
 
@@ -195,7 +195,7 @@ static jlong detector_load(JNIEnv *env, jclass type, jbyteArray bytes)
 
 /* ---- Pipelines ---- */
 
-static oif_pipeline *pipeline_at(jlong handle)
+oif_pipeline *jni_pipeline_at(jlong handle)
 {
     return (oif_pipeline *)(intptr_t)handle; /* NOLINT(performance-no-int-to-ptr) */
 }
@@ -219,7 +219,7 @@ static jlong pipeline_new(JNIEnv *env, jclass type, jbyteArray detector, jobject
 static void pipeline_free(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    oif_pipeline_free(pipeline_at(handle));
+    oif_pipeline_free(jni_pipeline_at(handle));
 }
 
 /* Writes the fields in the order of oif.Result. */
@@ -237,6 +237,7 @@ static void write_result(const oif_result *result, double numbers[RESULT_NUMBERS
     numbers[9] = result->severity;
     numbers[10] = (double)result->reason;
     numbers[11] = result->pause;
+    numbers[12] = (double)result->rule;
 }
 
 static void pipeline_process(JNIEnv *env, jclass type, jlong handle, jbyteArray key,
@@ -248,8 +249,8 @@ static void pipeline_process(JNIEnv *env, jclass type, jlong handle, jbyteArray 
     oif_error error;
     if (jni_copy_bytes(env, key, &key_copy) && jni_copy_numbers(env, row, &row_copy) &&
         jni_ok(env,
-               oif_pipeline_process_at(pipeline_at(handle), key_copy.bytes, key_copy.count, seconds,
-                                       row_copy.bytes, &result, &error),
+               oif_pipeline_process_at(jni_pipeline_at(handle), key_copy.bytes, key_copy.count,
+                                       seconds, row_copy.bytes, &result, &error),
                &error)) {
         double written[RESULT_NUMBERS];
         write_result(&result, written);
@@ -298,7 +299,7 @@ static void pipeline_process_rows(JNIEnv *env, jclass type, jlong handle, jbyteA
     if (jni_copy_bytes(env, key, &key_copy) &&
         (!seconds || jni_copy_numbers(env, seconds, &time_copy)) &&
         jni_copy_numbers(env, rows, &row_copy))
-        process_block(env, pipeline_at(handle), &key_copy, time_copy.bytes, &row_copy, numbers);
+        process_block(env, jni_pipeline_at(handle), &key_copy, time_copy.bytes, &row_copy, numbers);
     jni_free_copy(&key_copy);
     jni_free_copy(&time_copy);
     jni_free_copy(&row_copy);
@@ -307,7 +308,7 @@ static void pipeline_process_rows(JNIEnv *env, jclass type, jlong handle, jbyteA
 static jdoubleArray pipeline_explain(JNIEnv *env, jclass type, jlong handle)
 {
     (void)type;
-    oif_pipeline *pipeline = pipeline_at(handle);
+    oif_pipeline *pipeline = jni_pipeline_at(handle);
     size_t count = oif_pipeline_learned_columns(pipeline);
     jdoubleArray array = (*env)->NewDoubleArray(env, (jsize)(count * ATTRIBUTION_NUMBERS));
     if (!array)
@@ -371,7 +372,8 @@ static void pipeline_name_columns(JNIEnv *env, jclass type, jlong handle, jobjec
         are_copied = (texts[i] = name_at(env, names, i)) != NULL;
     if (are_copied)
         (void)jni_ok(
-            env, oif_pipeline_name_columns(pipeline_at(handle), (const char *const *)texts, &error),
+            env,
+            oif_pipeline_name_columns(jni_pipeline_at(handle), (const char *const *)texts, &error),
             &error);
     free_names(texts, count);
 }
@@ -379,32 +381,32 @@ static void pipeline_name_columns(JNIEnv *env, jclass type, jlong handle, jobjec
 static jbyteArray pipeline_column_name(JNIEnv *env, jclass type, jlong handle, jint column)
 {
     (void)type;
-    const char *name = oif_pipeline_column_name(pipeline_at(handle), (size_t)column);
+    const char *name = oif_pipeline_column_name(jni_pipeline_at(handle), (size_t)column);
     return name ? jni_bytes_of(env, name, strlen(name)) : NULL;
 }
 
 static jint pipeline_columns(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return (jint)oif_pipeline_columns(pipeline_at(handle));
+    return (jint)oif_pipeline_columns(jni_pipeline_at(handle));
 }
 
 static jlong pipeline_rows(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return (jlong)oif_pipeline_rows(pipeline_at(handle));
+    return (jlong)oif_pipeline_rows(jni_pipeline_at(handle));
 }
 
 static jlong pipeline_keys(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return (jlong)oif_pipeline_keys(pipeline_at(handle));
+    return (jlong)oif_pipeline_keys(jni_pipeline_at(handle));
 }
 
 static jlong pipeline_memory(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return (jlong)oif_pipeline_memory_bytes(pipeline_at(handle));
+    return (jlong)oif_pipeline_memory_bytes(jni_pipeline_at(handle));
 }
 
 static jlong pipeline_key_memory(JNIEnv *env, jclass type, jlong handle, jbyteArray key)
@@ -414,7 +416,7 @@ static jlong pipeline_key_memory(JNIEnv *env, jclass type, jlong handle, jbyteAr
     oif_key_info info;
     jlong bytes = -1;
     if (jni_copy_bytes(env, key, &copy) &&
-        oif_pipeline_key(pipeline_at(handle), copy.bytes, copy.count, &info))
+        oif_pipeline_key(jni_pipeline_at(handle), copy.bytes, copy.count, &info))
         bytes = (jlong)info.memory_bytes;
     jni_free_copy(&copy);
     return bytes;
@@ -426,9 +428,9 @@ static void pipeline_remove_key(JNIEnv *env, jclass type, jlong handle, jbyteArr
     jni_copy copy = {.bytes = NULL};
     oif_error error;
     if (jni_copy_bytes(env, key, &copy))
-        (void)jni_ok(env,
-                     oif_pipeline_remove_key(pipeline_at(handle), copy.bytes, copy.count, &error),
-                     &error);
+        (void)jni_ok(
+            env, oif_pipeline_remove_key(jni_pipeline_at(handle), copy.bytes, copy.count, &error),
+            &error);
     jni_free_copy(&copy);
 }
 
@@ -455,8 +457,9 @@ static jbyteArray pipeline_save_key(JNIEnv *env, jclass type, jlong handle, jbyt
 {
     (void)type;
     jni_copy copy = {.bytes = NULL};
-    jbyteArray saved =
-        jni_copy_bytes(env, key, &copy) ? save_copied_key(env, pipeline_at(handle), &copy) : NULL;
+    jbyteArray saved = jni_copy_bytes(env, key, &copy)
+                           ? save_copied_key(env, jni_pipeline_at(handle), &copy)
+                           : NULL;
     jni_free_copy(&copy);
     return saved;
 }
@@ -469,7 +472,7 @@ static void pipeline_load_key(JNIEnv *env, jclass type, jlong handle, jbyteArray
     oif_error error;
     if (jni_copy_bytes(env, key, &copy) && jni_copy_bytes(env, bytes, &snapshot))
         (void)jni_ok(env,
-                     oif_pipeline_load_key_memory(pipeline_at(handle), snapshot.bytes,
+                     oif_pipeline_load_key_memory(jni_pipeline_at(handle), snapshot.bytes,
                                                   snapshot.count, copy.bytes, copy.count, NULL,
                                                   &error),
                      &error);
@@ -480,12 +483,13 @@ static void pipeline_load_key(JNIEnv *env, jclass type, jlong handle, jbyteArray
 static jbyteArray pipeline_save(JNIEnv *env, jclass type, jlong handle)
 {
     (void)type;
-    size_t bytes = oif_pipeline_snapshot_bytes(pipeline_at(handle));
+    size_t bytes = oif_pipeline_snapshot_bytes(jni_pipeline_at(handle));
     jni_copy snapshot = {.bytes = NULL};
     oif_error error;
     jbyteArray saved = NULL;
     if (jni_make_room(env, &snapshot, bytes) &&
-        jni_ok(env, oif_pipeline_save_memory(pipeline_at(handle), snapshot.bytes, bytes, &error),
+        jni_ok(env,
+               oif_pipeline_save_memory(jni_pipeline_at(handle), snapshot.bytes, bytes, &error),
                &error))
         saved = jni_bytes_of(env, snapshot.bytes, bytes);
     jni_free_copy(&snapshot);
@@ -506,12 +510,6 @@ static jlong pipeline_load(JNIEnv *env, jclass type, jbyteArray bytes)
 }
 
 /* ---- What oif.Native declares ---- */
-
-/* The JVM passes native functions as void *. */
-#define NATIVE(name, signature, function)                                                          \
-    {                                                                                              \
-        (char *)(name), (char *)(signature), (void *)(uintptr_t)(function)                         \
-    }
 
 static const JNINativeMethod methods[] = {
     NATIVE("version", "()[B", version),
@@ -558,7 +556,8 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *machine, void *reserved)
         return JNI_ERR;
     jclass type = (*env)->FindClass(env, "oif/Native");
     if (!type ||
-        (*env)->RegisterNatives(env, type, methods, sizeof methods / sizeof *methods) != JNI_OK)
+        (*env)->RegisterNatives(env, type, methods, sizeof methods / sizeof *methods) != JNI_OK ||
+        !jni_register_alerts(env, type) || !jni_register_incidents(env, type))
         return JNI_ERR;
     return JNI_VERSION_1_8;
 }

@@ -33,12 +33,7 @@ public final class Detector implements AutoCloseable {
 
     /** Returns a snapshot of the detector. */
     public byte[] save() {
-        long address = handle.take();
-        try {
-            return Native.detectorSave(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::detectorSave);
     }
 
     /** Learns one row. NaN is a missing number. */
@@ -87,12 +82,7 @@ public final class Detector implements AutoCloseable {
             throw new IllegalArgumentException(rows.length + " numbers are not a multiple of " + columns + " columns");
         }
         double[] scores = new double[rows.length / columns];
-        long address = handle.take();
-        try {
-            Native.detectorLearnScoreRows(address, rows, scores);
-        } finally {
-            handle.release();
-        }
+        handle.run(address -> Native.detectorLearnScoreRows(address, rows, scores));
         return scores;
     }
 
@@ -103,39 +93,22 @@ public final class Detector implements AutoCloseable {
 
     /** The number of rows learned. */
     public long rowsLearned() {
-        long address = handle.take();
-        try {
-            return Native.detectorRows(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::detectorRows);
     }
 
     /** The native memory in use, in bytes. */
     public long memoryBytes() {
-        long address = handle.take();
-        try {
-            return Native.detectorMemory(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::detectorMemory);
     }
 
     /** Whether the detector has learned enough rows for meaningful scores. */
     public boolean isReady() {
-        long address = handle.take();
-        try {
-            return Native.detectorReady(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::detectorReady);
     }
 
     /**
-     * Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed.
-     *
-     * @throws IllegalStateException if another thread is in a call at this moment. Nothing is freed; end
-     *     that thread first, then close again
+     * Frees the native memory. Waits for a call of another thread that is under way. Calls that wait, and
+     * later ones, throw IllegalStateException; closing twice is allowed.
      */
     @Override
     public void close() {

@@ -3,7 +3,7 @@ package oif;
 /** The native methods of oif_jni.c. Handles are addresses; {@link Handle} makes sure that they are valid. */
 final class Native {
     /** How many numbers a result has, in the order of {@link Result#from}. */
-    static final int RESULT_NUMBERS = 12;
+    static final int RESULT_NUMBERS = 13;
 
     /** How many numbers an attribution has: share, direction, reason, partner. */
     static final int ATTRIBUTION_NUMBERS = 4;
@@ -79,6 +79,87 @@ final class Native {
     static native byte[] pipelineSaveKey(long pipeline, byte[] key);
 
     static native void pipelineLoadKey(long pipeline, byte[] key, byte[] snapshot);
+
+    // ---- Columns, episodes, silence: jni_alerts.c ----
+
+    static native void pipelineDerive(long pipeline, int column, int kind, boolean keep);
+
+    static native void pipelineLearned(long pipeline, Entries entries);
+
+    static native double category(byte[] text);
+
+    static native void pipelineExpected(long pipeline, Entries entries);
+
+    /** Null if the key has had no episode. */
+    static native double[] pipelineEpisode(long pipeline, byte[] key);
+
+    static native void pipelineSilent(long pipeline, double seconds, Entries entries);
+
+    static native void pipelineKeyInfos(long pipeline, Entries entries);
+
+    static native void pipelineChange(long pipeline, byte[] name, byte[] value);
+
+    // ---- Rules and feedback: jni_alerts.c ----
+
+    static native void pipelineSetRules(long pipeline, byte[] text);
+
+    static native void pipelineAddRules(long pipeline, byte[] text);
+
+    static native void pipelineRules(long pipeline, Entries entries);
+
+    static native void pipelineKeepEpisodes(long pipeline, boolean keep);
+
+    static native boolean pipelineKeepsEpisodes(long pipeline);
+
+    static native void pipelinePastEpisodes(long pipeline, Entries entries);
+
+    static native void pipelineMark(long pipeline, byte[] key, long number, int mark);
+
+    static native double[] pipelineTryRules(long pipeline, byte[] text);
+
+    static native void pipelineProposals(long pipeline, Entries entries);
+
+    // ---- Incidents: jni_incidents.c ----
+
+    static native void checkIncidentOptions(byte[][] names, byte[][] values);
+
+    static native long incidentsNew(byte[][] names, byte[][] values);
+
+    static native void incidentsFree(long incidents);
+
+    static native double[] incidentsReport(
+            long incidents,
+            boolean begins,
+            byte[] stream,
+            byte[] key,
+            byte[] column,
+            double seconds,
+            long sequence,
+            double severity,
+            long episode);
+
+    static native void incidentsAdvance(long incidents, double seconds);
+
+    static native void incidentsFinish(long incidents);
+
+    /** 0 if there is none. */
+    static native long incidentsNextOver(long incidents);
+
+    /** 0 past the last. */
+    static native long incidentsNumber(long incidents, int index);
+
+    /** Null if there is no such incident. */
+    static native double[] incidentsInfo(long incidents, long number);
+
+    static native void incidentsMembers(long incidents, long number, Entries entries);
+
+    static native void incidentsShared(long incidents, long number, Entries entries);
+
+    static native byte[] incidentsSave(long incidents);
+
+    static native long incidentsLoad(byte[] snapshot);
+
+    // ---- Snapshots ----
 
     static native byte[] pipelineSave(long pipeline);
 

@@ -19,6 +19,8 @@ public final class Params {
     /** The default detector of the command-line tool and of the Python package. */
     public static final String DEFAULT_DETECTOR = "rolling-iforest";
 
+    private static final String INCIDENTS = "incidents"; // no detector has this name
+
     private final String detector; // null: options of a pipeline
     private final Map<String, String> values;
 
@@ -29,7 +31,11 @@ public final class Params {
 
     /** The default parameters of a detector, such as "rolling-iforest". */
     public static Params of(String detector) {
-        return new Params(Objects.requireNonNull(detector, "the name of a detector is null"), Map.of()).checked();
+        Native.checkParams(
+                Objects.requireNonNull(detector, "the name of a detector is null").getBytes(StandardCharsets.UTF_8),
+                new byte[0][],
+                new byte[0][]);
+        return new Params(detector, Map.of());
     }
 
     /** The default options of a pipeline. */
@@ -37,10 +43,17 @@ public final class Params {
         return new Params(null, Map.of());
     }
 
+    /** The default options of {@link Incidents}. */
+    public static Params incidentOptions() {
+        return new Params(INCIDENTS, Map.of());
+    }
+
     /** Returns a copy with one parameter changed. Throws OifException if the name or the value is invalid. */
     public Params set(String name, String value) {
         Map<String, String> changed = new LinkedHashMap<>(values);
-        changed.put(name, value);
+        changed.put(
+                Objects.requireNonNull(name, "the name of a parameter is null"),
+                Objects.requireNonNull(value, "the value of a parameter is null"));
         return new Params(detector, Collections.unmodifiableMap(changed)).checked();
     }
 
@@ -58,9 +71,13 @@ public final class Params {
         return changed;
     }
 
-    /** The name of the detector; null for the options of a pipeline. */
+    /** The name of the detector; null for options. */
     public String detector() {
-        return detector;
+        return isOfIncidents() ? null : detector;
+    }
+
+    private boolean isOfIncidents() {
+        return INCIDENTS.equals(detector);
     }
 
     /** The values that were set. */
@@ -70,8 +87,16 @@ public final class Params {
 
     /** Returns this. Throws if these are the options of a pipeline. */
     Params ofDetector() {
-        if (detector == null) {
-            throw new IllegalArgumentException("options of a pipeline are not the parameters of a detector: use Params.of(NAME)");
+        if (detector() == null) {
+            throw new IllegalArgumentException("options are not the parameters of a detector: use Params.of(NAME)");
+        }
+        return this;
+    }
+
+    /** Returns this. Throws if these are not the options of incidents. */
+    Params ofIncidents() {
+        if (!isOfIncidents()) {
+            throw new IllegalArgumentException("these are not the options of incidents: use Params.incidentOptions()");
         }
         return this;
     }
@@ -86,7 +111,11 @@ public final class Params {
     }
 
     private Params checked() {
-        Native.checkParams(detectorBytes(), names(), texts());
+        if (isOfIncidents()) {
+            Native.checkIncidentOptions(names(), texts());
+        } else {
+            Native.checkParams(detectorBytes(), names(), texts());
+        }
         return this;
     }
 

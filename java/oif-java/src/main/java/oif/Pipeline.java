@@ -12,7 +12,7 @@ import java.util.List;
  * <pre>{@code
  * Params options = Params.options().set("alert_rate", 0.001);
  * try (Pipeline pipeline = new Pipeline(Params.of("rolling-iforest"), 2, options)) {
- *     Result result = pipeline.process("host-1", 0.5, 7);
+ *     Result result = pipeline.process("host-1", new double[] {0.5, 7});
  *     if (result.anomaly()) {
  *         System.out.println(pipeline.explain());
  *     }
@@ -23,7 +23,7 @@ import java.util.List;
  *
  * <p>Threads that share a pipeline take turns: a call waits until the call of another thread has
  * returned. If they send rows of the same key, the results depend on which thread comes first. {@link
- * #explain} explains the last row of any thread, so a program that shares a pipeline needs a lock of
+ * #explain} and {@link #expected} are about the last row of any thread, so a program that shares a pipeline needs a lock of
  * its own around both calls.
  */
 public final class Pipeline implements AutoCloseable {
@@ -56,12 +56,7 @@ public final class Pipeline implements AutoCloseable {
 
     /** Returns a snapshot of the pipeline with all its models. */
     public byte[] save() {
-        long address = handle.take();
-        try {
-            return Native.pipelineSave(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::pipelineSave);
     }
 
     // ---- Rows ----
@@ -71,8 +66,11 @@ public final class Pipeline implements AutoCloseable {
         return process(NO_KEY, Double.NaN, row);
     }
 
-    /** Processes a row of a key, without a time. A number before the row would be its first column. */
-    public Result process(String key, double... row) {
+    /**
+     * Processes a row of a key, without a time. The row is an array, so a time that is passed before its
+     * numbers cannot become its first column.
+     */
+    public Result process(String key, double[] row) {
         return process(utf8(key), Double.NaN, row);
     }
 
@@ -118,23 +116,12 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void processRows(byte[] key, double[] seconds, double[] rows, double[] results) {
-        long address = handle.take();
-        try {
-            Native.pipelineProcessRows(address, key, seconds, rows, results);
-        } finally {
-            handle.release();
-        }
+        handle.run(address -> Native.pipelineProcessRows(address, key, seconds, rows, results));
     }
 
     /** Explains the score of the last row processed. Returns one entry per learned column. */
     public List<Attribution> explain() {
-        double[] shares;
-        long address = handle.take();
-        try {
-            shares = Native.pipelineExplain(address);
-        } finally {
-            handle.release();
-        }
+        double[] shares = handle.ask(address -> Native.pipelineExplain(address));
         List<Attribution> list = new ArrayList<>();
         for (int column = 0; column < shares.length / Native.ATTRIBUTION_NUMBERS; column++) {
             list.add(Attribution.from(shares, column));
@@ -142,7 +129,125 @@ public final class Pipeline implements AutoCloseable {
         return list;
     }
 
+    /** What was expected of each learned column in the last row processed, and the value that came. */
+    public List<Expected> expected() {
+        List<Expected> list = new ArrayList<>();
+        handle.run(address -> Native.pipelineExpected(
+                address,
+                (texts, n) -> list.add(new Expected(list.size(), n[0], n[1], n[2], Result.Reason.values()[(int) n[3]]))));
+        return list;
+    }
+
+    // ---- Episodes and silence ----
+
+    /** The current episode of a key, or else its last one; null if it has had none. */
+    public EpisodeInfo episode(byte[] key) {
+        double[] numbers = handle.ask(address -> Native.pipelineEpisode(address, key));
+        return numbers == null ? null : EpisodeInfo.from(numbers);
+    }
+
+    /** The current episode of a key, or else its last one; null if it has had none. */
+    public EpisodeInfo episode(String key) {
+        return episode(utf8(key));
+    }
+
+    /**
+     * The keys whose pause has become too long by {@code seconds}, the current time of the stream since
+     * 1970. Each pause is returned once. The option {@code silence} sets the limit; without it the limit
+     * is learned.
+     */
+    public List<Silence> silent(double seconds) {
+        List<Silence> list = new ArrayList<>();
+        handle.run(address ->
+                Native.pipelineSilent(address, seconds, (texts, n) -> list.add(new Silence(text(texts[0]), n[0], n[1]))));
+        return list;
+    }
+
+    // ---- Rules ----
+
+    /**
+     * Replaces the rules that hold back alerts. A text has one rule per line, such as {@code mute
+     * column=latency direction=low}; {@link Rule} makes the usual ones. A rule that stays keeps its counts.
+     * Without texts, all rules are removed. Name the columns first; those without names are called 1, 2, ...
+     *
+     * @throws OifException if a line is not a rule; {@code line()} says which, and nothing has changed
+     */
+    public void setRules(String... texts) {
+        byte[] text = utf8(String.join("\n", texts));
+        handle.run(address -> Native.pipelineSetRules(address, text));
+    }
+
+    /** Adds rules behind those that there are. */
+    public void addRules(String... texts) {
+        byte[] text = utf8(String.join("\n", texts));
+        handle.run(address -> Native.pipelineAddRules(address, text));
+    }
+
+    /** The rules, with what they held back. */
+    public List<Rule> rules() {
+        List<Rule> list = new ArrayList<>();
+        handle.run(address -> Native.pipelineRules(
+                address, (texts, n) -> list.add(new Rule(text(texts[0]), (long) n[0], n[1], n[2]))));
+        return list;
+    }
+
+    // ---- Feedback ----
+
+    /**
+     * Keeps the last episodes from now on, or forgets them all. They take 110 KB. Scores stay the same, and
+     * snapshots have the episodes.
+     */
+    public void keepEpisodes(boolean keep) {
+        handle.run(address -> Native.pipelineKeepEpisodes(address, keep));
+    }
+
+    /** Whether episodes are kept. */
+    public boolean keepsEpisodes() {
+        return handle.ask(Native::pipelineKeepsEpisodes);
+    }
+
+    /** The past episodes of all keys, the oldest first. */
+    public List<PastEpisode> pastEpisodes() {
+        List<PastEpisode> list = new ArrayList<>();
+        handle.run(address -> Native.pipelinePastEpisodes(
+                address, (texts, n) -> list.add(PastEpisode.from(text(texts[0]), n))));
+        return list;
+    }
+
+    /** Marks a past episode, or removes its mark. Marks change no model and no score. */
+    public void mark(byte[] key, long number, PastEpisode.Mark mark) {
+        int ordinal = mark.ordinal();
+        handle.run(address -> Native.pipelineMark(address, key, number, ordinal));
+    }
+
+    /** Marks a past episode, or removes its mark. */
+    public void mark(String key, long number, PastEpisode.Mark mark) {
+        mark(utf8(key), number, mark);
+    }
+
+    /** Proposes rules that hold back what was marked useless, and nothing that was marked real. */
+    public List<Proposal> proposals() {
+        List<Proposal> list = new ArrayList<>();
+        handle.run(address -> Native.pipelineProposals(
+                address, (texts, n) -> list.add(Proposal.from(text(texts[0]), n))));
+        return list;
+    }
+
+    /** What rules would have done to the past episodes. The pipeline does not change. */
+    public RuleTrial tryRules(String... texts) {
+        byte[] text = utf8(String.join("\n", texts));
+        return RuleTrial.from(handle.ask(address -> Native.pipelineTryRules(address, text)), 0);
+    }
+
     // ---- Keys ----
+
+    /** All keys: those with a model in memory, then those that were evicted and kept. */
+    public List<KeyInfo> listKeys() {
+        List<KeyInfo> list = new ArrayList<>();
+        handle.run(address ->
+                Native.pipelineKeyInfos(address, (texts, n) -> list.add(KeyInfo.from(text(texts[0]), n))));
+        return list;
+    }
 
     /** Whether the key has a model. */
     public boolean hasKey(byte[] key) {
@@ -151,55 +256,70 @@ public final class Pipeline implements AutoCloseable {
 
     /** The native memory of a key's model in bytes; -1 if there is no model. */
     public long keyMemoryBytes(byte[] key) {
-        long address = handle.take();
-        try {
-            return Native.pipelineKeyMemory(address, key);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(address -> Native.pipelineKeyMemory(address, key));
     }
 
     /** Removes a key and frees its model. The next row of the key starts a new model. */
     public void removeKey(byte[] key) {
-        long address = handle.take();
-        try {
-            Native.pipelineRemoveKey(address, key);
-        } finally {
-            handle.release();
-        }
+        handle.run(address -> Native.pipelineRemoveKey(address, key));
     }
 
     /** Returns a snapshot of one key: its model, score history and episodes. */
     public byte[] saveKey(byte[] key) {
-        long address = handle.take();
-        try {
-            return Native.pipelineSaveKey(address, key);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(address -> Native.pipelineSaveKey(address, key));
     }
 
     /** Loads a key that a pipeline with the same settings saved. Replaces the model that the key has. */
     public void loadKey(byte[] key, byte[] snapshot) {
-        long address = handle.take();
-        try {
-            Native.pipelineLoadKey(address, key, snapshot);
-        } finally {
-            handle.release();
-        }
+        handle.run(address -> Native.pipelineLoadKey(address, key, snapshot));
     }
 
     /** The number of keys with a model. */
     public long keys() {
-        long address = handle.take();
-        try {
-            return Native.pipelineKeys(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::pipelineKeys);
     }
 
-    // ---- Columns, sizes ----
+    // ---- Columns, options, sizes ----
+
+    /**
+     * Learns a derived column instead of a column, or after it with {@code keep}. Call it before the first
+     * row, once for each.
+     */
+    public void derive(int column, Derive kind, boolean keep) {
+        if (column < 0 || column >= columns) {
+            throw new IndexOutOfBoundsException("column " + column + " of " + columns);
+        }
+        int ordinal = kind.ordinal();
+        handle.run(address -> Native.pipelineDerive(address, column, ordinal, keep));
+    }
+
+    /** The learned columns: {@link #explain} and {@link #expected} return an entry for each. */
+    public List<LearnedColumn> learnedColumns() {
+        List<LearnedColumn> list = new ArrayList<>();
+        handle.run(address -> Native.pipelineLearned(
+                address, (texts, n) -> list.add(new LearnedColumn((int) n[0], Derive.values()[(int) n[1]]))));
+        return list;
+    }
+
+    /** The number of a name, for a column that is a {@link Derive#CATEGORY}; NaN, a missing value, for "". */
+    public static double category(String name) {
+        return Native.category(utf8(name));
+    }
+
+    /**
+     * Changes an option that affects alerts or learning from now on: alert_rate, threshold, alerts, calm,
+     * cooldown, silence, learn.
+     */
+    public void change(String name, String value) {
+        byte[] nameText = utf8(name);
+        byte[] valueText = utf8(value);
+        handle.run(address -> Native.pipelineChange(address, nameText, valueText));
+    }
+
+    /** Changes an option that affects alerts or learning from now on. */
+    public void change(String name, double value) {
+        change(name, Double.toString(value));
+    }
 
     /** Names the columns. Snapshots keep the names. */
     public void nameColumns(List<String> names) {
@@ -207,12 +327,7 @@ public final class Pipeline implements AutoCloseable {
         if (texts.length != columns) {
             throw new IllegalArgumentException(texts.length + " names for " + columns + " columns");
         }
-        long address = handle.take();
-        try {
-            Native.pipelineNameColumns(address, texts);
-        } finally {
-            handle.release();
-        }
+        handle.run(address -> Native.pipelineNameColumns(address, texts));
     }
 
     /** The name of a column; null if it has none. */
@@ -220,14 +335,8 @@ public final class Pipeline implements AutoCloseable {
         if (column < 0 || column >= columns) {
             throw new IndexOutOfBoundsException("column " + column + " of " + columns);
         }
-        byte[] name;
-        long address = handle.take();
-        try {
-            name = Native.pipelineColumnName(address, column);
-        } finally {
-            handle.release();
-        }
-        return name == null ? null : new String(name, StandardCharsets.UTF_8);
+        byte[] name = handle.ask(address -> Native.pipelineColumnName(address, column));
+        return name == null ? null : text(name);
     }
 
     /** The number of columns. */
@@ -237,29 +346,17 @@ public final class Pipeline implements AutoCloseable {
 
     /** The number of rows processed. */
     public long rows() {
-        long address = handle.take();
-        try {
-            return Native.pipelineRows(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::pipelineRows);
     }
 
     /** The native memory in use, in bytes. */
     public long memoryBytes() {
-        long address = handle.take();
-        try {
-            return Native.pipelineMemory(address);
-        } finally {
-            handle.release();
-        }
+        return handle.ask(Native::pipelineMemory);
     }
 
     /**
-     * Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed.
-     *
-     * @throws IllegalStateException if another thread is in a call at this moment. Nothing is freed; end
-     *     that thread first, then close again
+     * Frees the native memory. Waits for a call of another thread that is under way. Calls that wait, and
+     * later ones, throw IllegalStateException; closing twice is allowed.
      */
     @Override
     public void close() {
@@ -280,6 +377,10 @@ public final class Pipeline implements AutoCloseable {
         Native.trimHeap();
     }
 
+    static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
     private int rowCount(double[] seconds, double[] rows) {
         if (rows.length % columns != 0) {
             throw new IllegalArgumentException(rows.length + " numbers are not a multiple of " + columns + " columns");
@@ -292,7 +393,9 @@ public final class Pipeline implements AutoCloseable {
 
     private double[] checked(double[] row) {
         if (row.length != columns) {
-            throw new IllegalArgumentException("a row of " + row.length + " numbers; the pipeline has " + columns + " columns");
+            String remedy = row.length == columns + 1 ? "; a time is not part of the row: process(key, seconds, row)" : "";
+            throw new IllegalArgumentException(
+                    "a row of " + row.length + " numbers; the pipeline has " + columns + " columns" + remedy);
         }
         return row;
     }

@@ -15,6 +15,7 @@ package oif;
  * @param severity about one normal row in 10^severity scores as high
  * @param reason what is unusual about the row
  * @param pause the seconds since the previous row of the key; NaN if unknown
+ * @param rule the rule that held back the alert, or the row, from 1; 0 if none did
  */
 public record Result(
         double score,
@@ -28,7 +29,8 @@ public record Result(
         Grade grade,
         double severity,
         Reason reason,
-        double pause) {
+        double pause,
+        int rule) {
 
     /** Anomalies that follow each other closely form one episode. */
     public enum Episode {
@@ -79,6 +81,7 @@ public record Result(
                 GRADES[(int) numbers[at + 8]],
                 numbers[at + 9],
                 REASONS[(int) numbers[at + 10]],
-                numbers[at + 11]);
+                numbers[at + 11],
+                (int) numbers[at + 12]);
     }
 }

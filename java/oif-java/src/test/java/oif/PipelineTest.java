@@ -2,11 +2,13 @@ package oif;
 
 import static org.junit.jupiter.api.Assertions.*;
 
+import java.lang.reflect.Method;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class PipelineTest {
     private static final byte[] KEY = Pipeline.utf8("pump-\u00e4\ud83d\ude00");
@@ -80,7 +82,7 @@ class PipelineTest {
             for (int i = 0; i < 900; i++) {
                 from.process(KEY, i, row(random));
             }
-            to.process("other", 1, 2);
+            to.process("other", new double[] {1, 2});
             to.loadKey(KEY, from.saveKey(KEY));
             assertEquals(2, to.keys());
             for (int i = 900; i < 1500; i++) {
@@ -153,8 +155,44 @@ class PipelineTest {
                         expected,
                         seconds.process("pump-\u00e4\ud83d\ude00", 1_700_000_000.5 + 60 * i, new double[] {1, i}));
             }
-            assertThrows(IllegalArgumentException.class, () -> seconds.process("key", 1.7e9, 1, 2), "3 columns");
+            IllegalArgumentException wrong =
+                    assertThrows(IllegalArgumentException.class, () -> seconds.process("key", new double[] {1.7e9, 1, 2}));
+            assertTrue(wrong.getMessage().contains("process(key, seconds, row)"), wrong.getMessage());
             assertThrows(NullPointerException.class, () -> instants.process("key", (Instant) null, 1, 2));
+        }
+    }
+
+    /** Otherwise {@code process("key", seconds, 1, 2)} learns the time as a column. */
+    @Test
+    void numbersAfterAKeyAreAnArray() {
+        for (Method method : Pipeline.class.getMethods()) {
+            Class<?>[] types = method.getParameterTypes();
+            boolean hasTime = types.length > 1 && types[1] == Instant.class;
+            if (method.getName().equals("process") && types[0] != double[].class && !hasTime) {
+                assertFalse(method.isVarArgs(), method.toString());
+            }
+        }
+    }
+
+    @Test
+    void messagesAreAboutJava() {
+        List<Executable> wrong = List.of(
+                () -> new Detector(Params.options(), 2),
+                () -> new Detector(Params.incidentOptions(), 2),
+                () -> new Detector(Params.of("rolling-iforest"), 0),
+                () -> new Pipeline(Params.options(), 2, Params.options()),
+                () -> new Pipeline(Params.of("rolling-iforest"), 2, Params.of("rolling-iforest")),
+                () -> new Pipeline(Params.of("rolling-iforest"), -1, Params.options()),
+                () -> new Incidents(Params.options()),
+                () -> Params.of("no-such-detector"),
+                () -> Params.of("incidents"),
+                () -> Params.of(""),
+                () -> Params.options().set("no_such_option", 1),
+                () -> Params.incidentOptions().set("alert_rate", 0.1),
+                () -> Params.options().set("alert_rate", (String) null));
+        for (Executable each : wrong) {
+            String message = assertThrows(RuntimeException.class, each).getMessage();
+            assertFalse(message.contains("oif_"), message);
         }
     }
 

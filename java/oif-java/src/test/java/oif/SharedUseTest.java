@@ -3,12 +3,16 @@ package oif;
 import static org.junit.jupiter.api.Assertions.*;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,10 +29,11 @@ class SharedUseTest {
         SharedUseTest test = new SharedUseTest();
         for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
             if (!arguments[0].equals("share")) {
-                test.closingWhileAnotherThreadLearnsIsSafe();
+                test.closingWaitsForAThreadThatLearnsInATightLoop();
             }
             if (!arguments[0].equals("close")) {
                 test.threadsTakeTurns();
+                test.aPipelineThatEightThreadsUseCanBeClosed();
             }
         }
     }
@@ -43,83 +48,92 @@ class SharedUseTest {
 
     private static <T> FutureTask<T> begin(Callable<T> call) {
         FutureTask<T> task = new FutureTask<>(call);
-        begin(task);
-        return task;
-    }
-
-    private static Thread begin(FutureTask<?> task) {
         Thread thread = new Thread(task);
         thread.setDaemon(true);
         thread.start();
-        return thread;
+        return task;
     }
 
     // ---- Closing ----
 
-    /** Learns until the detector is closed or the thread is interrupted. Returns whether it was closed. */
-    private static boolean learnUntilClosed(Detector detector, CountDownLatch begun) {
-        for (int i = 0; !Thread.currentThread().isInterrupted(); i++) {
+    /** Repeats a call until the object is closed. Returns how often it succeeded. */
+    private static int repeatUntilClosed(IntConsumer call, CountDownLatch begun) {
+        for (int i = 0; ; i++) {
             try {
-                detector.learnScore(1, i);
+                call.accept(i);
             } catch (IllegalStateException closed) {
-                assertEquals("the detector or pipeline is closed", closed.getMessage());
-                return true;
+                assertTrue(closed.getMessage().endsWith("is closed"), closed.getMessage());
+                return i;
             }
             begun.countDown();
         }
-        return false;
     }
 
-    private static boolean isClosed(Detector detector) {
-        try {
-            detector.close();
-            return true;
-        } catch (IllegalStateException busy) {
-            assertTrue(busy.getMessage().contains("another thread is using it"), busy.getMessage());
-            return false;
-        }
-    }
-
-    /** Closing succeeds between two calls and is refused during one. Either is safe. */
     @Test
-    void closingWhileAnotherThreadLearnsIsSafe() throws Exception {
+    void closingWaitsForAThreadThatLearnsInATightLoop() throws Exception {
         for (int round = 0; round < 200; round++) {
             Detector detector = detector();
             CountDownLatch begun = new CountDownLatch(1);
-            FutureTask<Boolean> sawClosed = new FutureTask<>(() -> learnUntilClosed(detector, begun));
-            Thread thread = begin(sawClosed);
+            FutureTask<Integer> calls = begin(() -> repeatUntilClosed(i -> detector.learnScore(1, i), begun));
             begun.await();
             Thread.sleep(1);
-            boolean isClosed = isClosed(detector);
-            if (!isClosed) {
-                thread.interrupt();
-            }
-            assertEquals(isClosed, sawClosed.get(60, TimeUnit.SECONDS));
-            detector.close(); // no call is under way any more
+            detector.close();
+            assertTrue(calls.get(60, TimeUnit.SECONDS) > 0);
             assertThrows(IllegalStateException.class, detector::rowsLearned);
         }
     }
 
+    private static void useAnyway(Pipeline pipeline, Random random) {
+        byte[] key = Pipeline.utf8("key-" + random.nextInt(20));
+        pipeline.process(key, Double.NaN, new double[] {random.nextDouble(), random.nextDouble()});
+        pipeline.explain();
+        pipeline.expected();
+        pipeline.listKeys();
+        pipeline.episode(key);
+    }
+
     @Test
-    void closingDuringACallIsRefusedAndCanBeRepeated() throws Exception {
-        List<Long> freed = new ArrayList<>();
+    void aPipelineThatEightThreadsUseCanBeClosed() throws Exception {
+        for (int round = 0; round < 100; round++) {
+            Pipeline pipeline = pipeline();
+            CountDownLatch begun = new CountDownLatch(THREADS);
+            List<FutureTask<Integer>> tasks = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                Random random = new Random(round * THREADS + i);
+                tasks.add(begin(() -> repeatUntilClosed(call -> useAnyway(pipeline, random), begun)));
+            }
+            begun.await(10, TimeUnit.MILLISECONDS);
+            pipeline.close();
+            for (FutureTask<Integer> task : tasks) {
+                assertTrue(task.get(60, TimeUnit.SECONDS) >= 0);
+            }
+        }
+    }
+
+    @Test
+    void closingWaitsForACallAndLaterCallsThrow() throws Exception {
+        List<Long> freed = Collections.synchronizedList(new ArrayList<>());
         Handle handle = new Handle(42, freed::add);
         CountDownLatch taken = new CountDownLatch(1);
-        CountDownLatch refused = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
         FutureTask<Long> call = begin(() -> {
             long address = handle.take();
             taken.countDown();
-            refused.await();
+            mayEnd.await();
             handle.release();
             return address;
         });
         taken.await();
-        assertThrows(IllegalStateException.class, handle::close);
-        assertThrows(IllegalStateException.class, handle::close);
+        FutureTask<Boolean> closing = begin(() -> {
+            handle.close();
+            return true;
+        });
+        assertThrows(TimeoutException.class, () -> closing.get(50, TimeUnit.MILLISECONDS));
         assertEquals(List.of(), freed);
-        refused.countDown();
+        assertThrows(IllegalStateException.class, handle::take, "does not wait for the call");
+        mayEnd.countDown();
         assertEquals(42, call.get(60, TimeUnit.SECONDS));
-        handle.close();
+        assertTrue(closing.get(60, TimeUnit.SECONDS));
         handle.close();
         assertEquals(List.of(42L), freed);
         assertThrows(IllegalStateException.class, handle::take);
