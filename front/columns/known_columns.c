@@ -157,20 +157,19 @@ static const char *taken_away_by(const column_source *from, const cli_settings *
 {
     const struct {
         const char *option, *column;
-    } aside[] = {{"--key", settings->score.key},
-                 {"--time", settings->score.time},
-                 {"--label", settings->label}};
+    } aside[] = {
+        {"key", settings->score.key}, {"time", settings->score.time}, {"label", settings->label}};
     for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++)
         if (aside[i].column && strcmp(aside[i].column, name) == 0)
             return aside[i].option;
     const bool is_path = from->format == OIF_FORMAT_NDJSON;
     if (name_list_has(settings->score.key, name))
-        return "--key";
+        return "key";
     if (name_list_covers(settings->exclude, name, is_path))
-        return "--exclude";
+        return "exclude";
     return settings->columns && !name_list_covers(settings->columns, name, is_path) &&
                    is_in_input(from, name)
-               ? "--columns"
+               ? "columns"
                : NULL;
 }
 
@@ -180,7 +179,7 @@ static exit_code complain_difference(const column_source *from, const cli_settin
     const char *option = found->known ? taken_away_by(from, settings, found->known->name) : NULL;
     if (option)
         return complain(EXIT_FAILED,
-                        "%s: the state %s has learned from the column '%s', which %s leaves "
+                        "%s: the state %s has learned from the column '%s', which --%s leaves "
                         "out; change that option, or name another state",
                         from->name, from->known_path, cut_name(found->known->name).text, option);
     if (found->known && is_text_now(from, found->known->name)) {
@@ -199,13 +198,16 @@ static exit_code complain_difference(const column_source *from, const cli_settin
                                 from->name, from->header_line, cut_name(found->known->name).text,
                                 from->known_path);
     char message[3 * CUT_NAME_BYTES + 128]; /* three names and the rest */
-    snprintf(message, sizeof message, "'%s' is not a column of the state %s%s%s%s; %s",
+    snprintf(message, sizeof message, "'%s' is not a column of the state %s%s%s%s",
              cut_name(found->here->name).text, cut_name(from->known_path).text,
              found->known ? ", which has '" : "",
-             found->known ? cut_name(found->known->name).text : "", found->known ? "'" : "",
-             found->known ? "choose columns with --columns, or name another state"
-                          : "leave it out with --exclude");
-    return input_error_in_header(from->name, from->reader, from->header_line,
+             found->known ? cut_name(found->known->name).text : "", found->known ? "'" : "");
+    const complaint_reason reason = {
+        .cause = OIF_CAUSE_UNKNOWN_COLUMN,
+        .shell = found->known ? "; choose columns with --columns, or name another state"
+                              : "; leave it out with --exclude",
+        .service = "Send the columns of the stream, or use another stream."};
+    return input_error_in_header(&reason, from->name, from->reader, from->header_line,
                                  learned[found->here->position], message);
 }
 

@@ -80,10 +80,11 @@ exit_code input_error_in_field(const char *name, const oif_reader *reader, const
                        message);
 }
 
-exit_code input_error_in_header(const char *name, const oif_reader *reader, uint64_t header_line,
-                                size_t column, const char *message)
+exit_code input_error_in_header(const complaint_reason *reason, const char *name,
+                                const oif_reader *reader, uint64_t header_line, size_t column,
+                                const char *message)
 {
     oif_record header = {.line = header_line};
     header.text = oif_reader_header_text(reader, &header.text_bytes);
-    return complain_at(&unknown_column, name, reader, &header, column, message);
+    return complain_at(reason, name, reader, &header, column, message);
 }

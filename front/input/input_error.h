@@ -22,7 +22,8 @@ extern const complaint_reason unknown_column;
  * `header_line`. */
 exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,
                                size_t column, const char *message);
-exit_code input_error_in_header(const char *name, const oif_reader *reader, uint64_t header_line,
-                                size_t column, const char *message);
+exit_code input_error_in_header(const complaint_reason *reason, const char *name,
+                                const oif_reader *reader, uint64_t header_line, size_t column,
+                                const char *message);
 
 #endif

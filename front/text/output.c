@@ -313,17 +313,44 @@ void output_silence_notes(void)
     are_notes_silent = true;
 }
 
+/* The bytes of the option's name that a text begins with; 0: it begins otherwise. */
+static size_t option_bytes(const char *text)
+{
+    if (strncmp(text, "--", 2) != 0)
+        return 0;
+    return strncmp(text + 2, "%s", 2) == 0 ? 2 : strspn(text + 2, "abcdefghijklmnopqrstuvwxyz-");
+}
+
+/* A client of the service has settings in place of options: --key and --%s become "key" and "%s".
+ * What is inserted later, such as a column called --key, stays as it is. */
+static void name_settings(const char *format, char *named, size_t capacity)
+{
+    size_t used = 0;
+    while (*format && used + 1 < capacity) {
+        const size_t bytes = option_bytes(format);
+        if (bytes == 0 || used + bytes + 2 >= capacity) {
+            named[used++] = *format++;
+            continue;
+        }
+        used += (size_t)snprintf(named + used, capacity - used, "\"%.*s\"", (int)bytes, format + 2);
+        format += 2 + bytes;
+    }
+    named[used] = '\0';
+}
+
 static void print_message(const complaint_reason *reason, bool is_note, const char *format,
                           va_list arguments)
 {
-    enum { TEXT_BYTES = 1 << 13 };
-    char text[TEXT_BYTES], escaped[TEXT_BYTES * (ESCAPE_BYTES - 1)];
+    enum { TEXT_BYTES = 1 << 13, FORMAT_BYTES = 1 << 10 };
+    char text[TEXT_BYTES], escaped[TEXT_BYTES * (ESCAPE_BYTES - 1)], named[FORMAT_BYTES];
     if (is_note && are_notes_silent && !captured.is_on)
         return;
     const bool is_for_service = captured.is_on && captured.is_for_service;
     const char *remedy = is_for_service ? reason->service : reason->shell;
     output_flush();
-    vsnprintf(text, sizeof text, format, arguments);
+    if (is_for_service)
+        name_settings(format, named, sizeof named);
+    vsnprintf(text, sizeof text, is_for_service ? named : format, arguments);
     const size_t bytes = strlen(text);
     /* a client gets the remedy of a complaint apart from the message */
     if (remedy && *remedy && (is_note || !is_for_service))

@@ -11,9 +11,7 @@ static const char send_as[] = "Send it as gzip, zstd or uncompressed.";
 
 static bool refuse_size(const body *taken, problem *why)
 {
-    return problem_set(why, 413,
-                       "Send smaller batches, or start the server with a larger "
-                       "--max-body.",
+    return problem_set(why, 413, "Send smaller batches, or raise max-body in the configuration.",
                        "the body has more than %zu bytes%s", taken->limit,
                        taken->opened ? " decompressed" : "");
 }

@@ -1,6 +1,7 @@
 #include "body_reader.h"
 
 #include "front/input/other_formats.h"
+#include "front/text/cut.h"
 #include "front/text/quoting.h"
 
 #include <stdio.h>
@@ -160,10 +161,42 @@ static exit_code check_count(const body_request *request, size_t count)
     if (request->max_columns == 0 || count <= request->max_columns)
         return EXIT_OK;
     problem_set(request->why, 413,
-                "Leave columns out of the rows, or start the server with a larger --max-columns.",
+                "Leave columns out of the rows, or raise max-columns in the configuration.",
                 "the rows have %zu columns or more; up to %zu are allowed", count,
                 request->max_columns);
     return EXIT_FAILED;
+}
+
+/* A column that the stream has learned is missing. Others may be new, but some of them may just as
+ * well have been there from the beginning, without being learned. */
+static exit_code refuse_missing(const oif_reader *rows, const char *name,
+                                const body_request *request)
+{
+    names_text here = {.count = 0};
+    for (size_t i = 0; i < oif_reader_column_count(rows); i++)
+        names_text_add(&here, oif_reader_column_name(rows, i));
+    problem_set(request->why, 409, "Send the columns of the stream, or use another stream.",
+                "body: there is no column '%s', which the stream has learned (there are %s)",
+                cut_name(name).text, names_text_read(&here));
+    request->why->cause = OIF_CAUSE_UNKNOWN_COLUMN;
+    return EXIT_FAILED;
+}
+
+static exit_code check_known(const body_reader *reader, const body_request *request)
+{
+    const oif_reader *rows = reader->input.reader;
+    if (reader->input.format != OIF_FORMAT_CSV || !oif_reader_has_header(rows))
+        return EXIT_OK;
+    for (size_t i = 0; i < oif_pipeline_columns(request->known); i++) {
+        const char *name = oif_pipeline_column_name(request->known, i);
+        size_t at = 0;
+        while (name && at < oif_reader_column_count(rows) &&
+               strcmp(oif_reader_column_name(rows, at), name) != 0)
+            at++;
+        if (name && at == oif_reader_column_count(rows))
+            return refuse_missing(rows, name, request);
+    }
+    return EXIT_OK;
 }
 
 static exit_code check_columns(const body_reader *reader, const body_request *request)
@@ -221,7 +254,8 @@ static exit_code open_reader(body_reader *reader, const body_request *request, b
                                        body_name, &reader->memory);
     if (code != EXIT_OK)
         return code;
-    if (check_columns(reader, request) != EXIT_OK) {
+    if (check_columns(reader, request) != EXIT_OK ||
+        (request->known && check_known(reader, request) != EXIT_OK)) {
         input_close(&reader->input);
         return EXIT_FAILED;
     }

@@ -66,6 +66,8 @@ bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *s
     json_t *all = json_pack("{s:i, s:O, s:o, s:o, s:I}", "version", SETTINGS_VERSION, "settings",
                             settings, "found", body_shape_save(&one->shape), "snapshot",
                             snapshot_to_json(snapshot), "bad-rows", (json_int_t)snapshot->bad_rows);
+    if (all && one->is_provisional)
+        json_object_set_new(all, "provisional", json_true());
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text)
@@ -113,6 +115,7 @@ static bool take_settings(stream *one, json_t *all, const char *path, problem *w
     if (bad < 0)
         return problem_set(why, 503, stream_copy_remedy, "%s: \"bad-rows\" is below 0", path);
     one->kept_settings = json_incref(settings);
+    one->is_provisional = json_is_true(json_object_get(all, "provisional"));
     one->bad_rows = one->kept_snapshot.bad_rows = (uint64_t)bad;
     return true;
 }

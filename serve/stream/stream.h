@@ -23,7 +23,8 @@ typedef enum rows_answer_kind {
 typedef struct rows_request {
     const char *body; /* not compressed */
     size_t bytes;
-    int format; /* 0: detect; else 1 + OIF_FORMAT_CSV or 1 + OIF_FORMAT_NDJSON */
+    int format;         /* 0: detect; else 1 + OIF_FORMAT_CSV or 1 + OIF_FORMAT_NDJSON */
+    bool must_have_row; /* a header alone is refused: it may be any text */
     bool has_first_row;
     uint64_t first_row; /* number of the first row of the body, from 0 */
     rows_answer_kind answer;
@@ -36,14 +37,16 @@ typedef struct rows_answer {
     uint64_t skipped;     /* rows processed earlier, by first_row */
     uint64_t bad;         /* unreadable rows that were skipped or repaired */
     uint64_t alerts;
-    bool is_csv; /* format of the lines */
+    bool is_csv;      /* format of the lines */
+    bool is_a_header; /* there was no row, but a header, which later rows may lack */
 } rows_answer;
 
 /* Processes a body. The lines are written to the (diverted) output. On failure, rows before the bad
  * one were accepted: the answer is valid, `why` has the position, and lines may have been written.
  *
- * 400        a row cannot be read; why->line and why->column say where
- * 409        first_row is past the rows of the stream, or the columns do not fit
+ * 400        a row cannot be read, and why->line and why->column say where; or there is none
+ * 409        first_row is past the rows of the stream, the columns do not fit, or rows must be
+ *            durable where nothing is stored
  * 413        there are too many columns
  * 503, 507   it could not be written to disk; nothing was processed */
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why);
@@ -53,6 +56,9 @@ bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, 
 /* Changes the settings named in the object; null removes a setting. Only settings that affect later
  * alerts and output can change; others are a problem, 409. */
 bool stream_change(stream *one, json_t *settings, problem *why);
+
+/* Whether the settings named in the object are those of the stream; else 409. */
+bool stream_check_settings(stream *one, json_t *settings, problem *why);
 
 /* Removes the model of a key and everything known about it; 404: there is none. */
 bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why);
@@ -93,6 +99,7 @@ typedef struct acknowledgement {
 bool stream_acknowledge(stream *one, const acknowledgement *said, problem *why);
 
 bool stream_has_keys(stream *one);
+int stream_format(stream *one); /* that the settings name, as in rows_request; 0: none */
 const char *stream_name(const stream *one); /* valid while the caller holds the stream */
 
 /* ---- JSON, written to the (diverted) output ---- */

@@ -3,6 +3,7 @@
 
 #include "front/options/rule_options.h"
 #include "serve/base/background.h"
+#include "serve/base/json_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,41 @@ static bool change_options(oif_pipeline *pipeline, const cli_settings *settings,
     oif_error error;
     return given_rules_replace(&settings->score.rules, pipeline, &error) ||
            problem_set_error(why, 400, NULL, &error);
+}
+
+/* As texts: a list of names may also be one text. */
+static bool is_same_setting(const json_t *a, const json_t *b)
+{
+    json_t *texts = json_array();
+    const char *left = json_option_text(a, texts), *right = b ? json_option_text(b, texts) : NULL;
+    bool is_same = left && right ? strcmp(left, right) == 0 : json_equal(a, b);
+    json_decref(texts);
+    return is_same;
+}
+
+bool stream_check_settings(stream *one, json_t *settings, problem *why)
+{
+    const char *name;
+    json_t *value;
+    bool is_same = true;
+    stream_begin_look(one);
+    json_object_foreach(settings, name, value) {
+        if (!is_same || is_same_setting(value, json_object_get(one->settings.object, name)))
+            continue;
+        is_same =
+            problem_set(why, 409, "Leave the parameter out, or use another stream.",
+                        "%s: the stream was made with another \"%s\", or with none", name, name);
+    }
+    stream_end_look(one);
+    return is_same;
+}
+
+int stream_format(stream *one)
+{
+    stream_begin_look(one);
+    int format = one->settings.cli.format;
+    stream_end_look(one);
+    return format;
 }
 
 bool stream_apply_settings(stream *one, json_t *object, bool is_in_state, problem *why)

@@ -37,7 +37,7 @@ static stream_figures figures_of(const stream *one)
         figures.rows_without_model = oif_pipeline_unmodelled_rows(pipeline);
         figures.memory_bytes += oif_pipeline_memory_bytes(pipeline);
     }
-    figures.saved = one->folder ? one->saved : figures.rows;
+    figures.saved = one->saved;
     return figures;
 }
 

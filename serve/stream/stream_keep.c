@@ -542,6 +542,7 @@ static bool load(stream *one, problem *why)
         return break_off(one, why);
     one->settings.cli.state = one->name;
     bool is_loaded = replay(one, why);
+    one->is_provisional &= is_loaded && !one->pipeline && !one->shape.header;
     one->saved = stream_row_count(one);
     return is_loaded || (!one->is_broken && break_off(one, why));
 }
@@ -587,6 +588,18 @@ static bool make_folder(stream *one, problem *why)
     return is_made;
 }
 
+void stream_confirm(stream *one)
+{
+    problem why;
+    stream_begin_change(one);
+    bool was_provisional = one->is_provisional;
+    one->is_provisional = false;
+    if (was_provisional && one->folder &&
+        !settings_file_write(one, one->settings.object, &one->kept_snapshot, &why))
+        set_error(one, why.message);
+    stream_end_change(one);
+}
+
 static bool create(stream *one, json_t *settings, problem *why)
 {
     if (!stream_settings_open(&one->settings, settings, one->folder != NULL, why))
@@ -596,8 +609,7 @@ static bool create(stream *one, json_t *settings, problem *why)
            (descriptors_allow(streams_count(one->all) + 1, why) && make_folder(one, why));
 }
 
-stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
-                   problem *why)
+stream *stream_new(struct streams *all, const stream_asked *asked, problem *why)
 {
     stream *one = calloc(1, sizeof *one);
     if (!one) {
@@ -608,7 +620,7 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
     pthread_mutex_init(&one->sync_lock, NULL);
     pthread_mutex_init(&one->turn, NULL);
     pthread_mutex_init(&one->lock, NULL);
-    snprintf(one->name, sizeof one->name, "%s", name);
+    snprintf(one->name, sizeof one->name, "%s", asked->name);
     one->all = all;
     one->events = streams_feed(all);
     one->incidents = streams_incidents(all);
@@ -616,18 +628,19 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
     one->log.fd = -1;
     one->counted.last_row_at = one->quiet.latest = NAN;
     one->past = history_new(streams_asked(all)->history_bytes);
-    one->folder = folder ? strdup(folder) : NULL;
-    if (!one->past || (folder && !one->folder)) {
+    one->is_provisional = asked->is_provisional;
+    one->folder = asked->folder ? strdup(asked->folder) : NULL;
+    if (!one->past || (asked->folder && !one->folder)) {
         problem_set(why, 503, NULL, "out of memory");
         stream_free(one);
         return NULL;
     }
-    if (!settings) {
+    if (!asked->settings) {
         load(one, why);
         one->opened_at = background_wall_seconds();
         return one;
     }
-    if (create(one, settings, why))
+    if (create(one, asked->settings, why))
         return one;
     stream_free(one);
     return NULL;

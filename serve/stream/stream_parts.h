@@ -51,6 +51,7 @@ struct stream {
     oif_state_file *file;
     journal log;
     bool is_removed;
+    bool is_provisional;           /* made by rows, of which none was accepted yet */
     bool is_replaying;             /* nothing is reported meanwhile */
     uint64_t saved;                /* rows on disk */
     json_t *kept_settings;         /* in settings.json; later ones are in the journal */
@@ -171,10 +172,16 @@ void stream_replay_end(stream *one, const journal_record *record);
 
 /* ---- stream_keep.c ---- */
 
-/* Creates the stream's folder, or loads it if `settings` is NULL. False only if there is nothing to
- * continue with. */
-stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
-                   problem *why);
+/* A stream to be made, or loaded if `settings` is NULL. */
+typedef struct stream_asked {
+    const char *name;
+    const char *folder; /* NULL: nothing is stored */
+    json_t *settings;
+    bool is_provisional;
+} stream_asked;
+
+/* Creates the stream's folder, or loads it. False only if there is nothing to continue with. */
+stream *stream_new(struct streams *all, const stream_asked *asked, problem *why);
 void stream_free(stream *one);
 
 /* The path of a file of the stream. */
@@ -184,6 +191,9 @@ const char *stream_path(const stream *one, const char *file, char path[STREAM_PA
 /* Reports errno about a file: 507 if the disk is full. Returns false. */
 bool stream_fail_on_file(problem *why, const char *path, const char *what);
 extern const char stream_copy_remedy[];
+
+/* A stream that was asked for is not provisional. */
+void stream_confirm(stream *one);
 
 /* Under the lock: writes a snapshot and empties the journal. */
 bool stream_save(stream *one, problem *why);

@@ -385,7 +385,7 @@ static run_end read_body(body_run *run, problem *why)
         return BODY_REFUSED;
     run->seeks_decimal = body_reader_seeks_decimal(run->reader, &asked);
     run_end end = read_rows(run, why);
-    if (!one->pipeline && end == BODY_READ) /* only a header */
+    if (!one->pipeline && end == BODY_READ && !request->must_have_row) /* only a header */
         take_shape(one, &run->reader->input, &run->is_shape_new);
     if (asked.format == OIF_FORMAT_CSV && run->answer->accepted > 0)
         one->shape.has_decimal_commas |= oif_reader_has_decimal_commas(run->reader->input.reader);
@@ -447,6 +447,9 @@ static bool check_request(const stream *one, const rows_request *request, proble
     uint64_t rows = stream_row_count(one);
     if (!stream_check_usable(one, why))
         return false;
+    if (request->is_durable && !one->folder)
+        return problem_set(why, 409, "Leave durable out, or send durable=false.",
+                           "rows cannot be durable: this server stores nothing");
     if (!request->has_first_row || request->first_row <= rows)
         return true;
     return problem_set(
@@ -492,6 +495,23 @@ static void note_arrival(stream *one, const rows_answer *answer, double now)
     one->counted.last_row_at = now;
 }
 
+/* A body that was read, and had no row. */
+static bool check_rows(const body_run *run, problem *why)
+{
+    rows_answer *answer = run->answer;
+    if (answer->accepted + answer->skipped > 0 || !run->reader) /* or blank */
+        return true;
+    if (answer->bad > 0)
+        return problem_set(why, 400, "Compare them with the columns of the stream.",
+                           "none of the %llu rows can be read", (unsigned long long)answer->bad);
+    answer->is_a_header = !run->request->must_have_row && answer->is_csv;
+    return answer->is_a_header ||
+           problem_set(why, 400,
+                       "If its first line is a header, send rows below it, or say Content-Type: "
+                       "text/csv.",
+                       "there is no row in the body");
+}
+
 /* Call it under the lock. */
 static bool take_body(stream *one, const rows_request *request, rows_answer *answer, problem *why)
 {
@@ -525,13 +545,15 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
     one->rate = stream_rate(one, run.now) + (double)answer->accepted / rate_seconds;
     one->rate_at = run.now;
     one->counted.batches++;
-    return end == BODY_READ;
+    if (answer->accepted > 0 || run.is_shape_new)
+        one->is_provisional = false;
+    return end == BODY_READ && check_rows(&run, why);
 }
 
 static void count_rows(const stream *one, rows_answer *answer)
 {
     answer->rows = stream_row_count(one);
-    answer->saved = one->folder ? one->saved : answer->rows;
+    answer->saved = one->saved;
 }
 
 /* The rows are processed even if the save fails; the failure is in the stream's error. */

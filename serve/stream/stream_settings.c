@@ -81,8 +81,8 @@ static bool check_together(const cli_settings *cli, bool has_folder, problem *wh
         return problem_set(why, 400, NULL, "rows are CSV or NDJSON, not %s",
                            format_words[cli->format - 1]);
     if (!has_folder && params_keep_evicted(&cli->options))
-        return problem_set(why, 400, "oif serve --data DIR",
-                           "evicted models can be kept only if there is a folder for it");
+        return problem_set(why, 400, "Leave the setting out, or give the server a data folder.",
+                           "evicted models can be kept only where something is stored");
     return true;
 }
 
@@ -134,7 +134,7 @@ bool stream_settings_open(stream_settings *settings, json_t *object, bool has_fo
     bool is_open = settings->object != NULL;
     if (is_open && !set_all(settings, &about))
         is_open = problem_set_option(
-            why, &about, "settings are the options of oif score: see oif score --help-all");
+            why, &about, "Settings of /api/v1/openapi.json says where they are described.");
     is_open = is_open && check_together(&settings->cli, has_folder, why);
     if (!is_open)
         stream_settings_close(settings);

@@ -233,7 +233,7 @@ void stream_tell_row(const stream *one, const history_key *key, const history_po
 
 void stream_tell_rows(stream *one)
 {
-    uint64_t rows = stream_row_count(one), saved = one->folder ? one->saved : rows;
+    uint64_t rows = stream_row_count(one), saved = one->saved;
     if (rows == one->told_rows && saved == one->told_saved)
         return;
     one->told_rows = rows;

@@ -110,12 +110,17 @@ static bool add_to_list(streams *all, stream *one)
     return larger != NULL;
 }
 
+/* Under the lock. */
+static void take_off_list(streams *all, size_t at)
+{
+    all->count--;
+    memmove(&all->list[at], &all->list[at + 1], (all->count - at) * sizeof *all->list);
+}
+
 static void remove_from_list(streams *all, const char *name)
 {
     pthread_mutex_lock(&all->lock);
-    size_t at = position_of(all, name);
-    all->count--;
-    memmove(&all->list[at], &all->list[at + 1], (all->count - at) * sizeof *all->list);
+    take_off_list(all, position_of(all, name));
     pthread_mutex_unlock(&all->lock);
 }
 
@@ -269,6 +274,7 @@ static void *save_by_the_clock(void *context)
         streams_each(all, attend, &round);
         incident_list_save(all->incidents, copy);
         incident_list_wait(all->incidents, round.now);
+        streams_drop_provisional(all); /* those that a refused post could not */
         now = clock_seconds();
         if (round.must_sync)
             next_sync = now + sync_every;
@@ -339,7 +345,8 @@ static bool load_stream(streams *all, const char *name, problem *why)
 {
     char path[FOLDER_BYTES + 128];
     problem of_stream; /* the stream itself reports it */
-    stream *one = stream_new(all, name, folder_of(all, "", name, path), NULL, &of_stream);
+    const stream_asked kept = {.name = name, .folder = folder_of(all, "", name, path)};
+    stream *one = stream_new(all, &kept, &of_stream);
     if (!one || !add_to_list(all, one))
         return problem_set(why, 503, NULL, "out of memory");
     return true;
@@ -419,6 +426,7 @@ bool streams_load(streams *all, problem *why)
 {
     if (!load_streams(all, why))
         return false;
+    streams_drop_provisional(all);
     settle_incidents(all);
     all->has_saver = background_start(&all->saver, save_by_the_clock, all) == 0;
     return all->has_saver || problem_set(why, 503, NULL, "no thread could be started");
@@ -491,18 +499,19 @@ static bool compare_settings(stream *one, json_t *settings, problem *why)
                        "the stream \"%s\" has other settings: %s", one->name, names);
 }
 
-static stream *make_stream(streams *all, const char *name, json_t *settings, problem *why)
+static stream *make_stream(streams *all, const stream_asked *asked, problem *why)
 {
     char path[FOLDER_BYTES + 128];
     if (streams_count(all) >= all->asked.max_streams) {
-        problem_set(why, 429, "remove streams, or start oif serve with --max-streams",
+        problem_set(why, 429, "Remove streams, or raise max-streams in the configuration.",
                     "there are %zu streams already, as many as allowed", all->asked.max_streams);
         return NULL;
     }
-    json_t *none = settings ? json_incref(settings) : json_object();
-    stream *one =
-        stream_new(all, name, all->folder ? folder_of(all, "", name, path) : NULL, none, why);
-    json_decref(none);
+    stream_asked placed = *asked;
+    placed.folder = all->folder ? folder_of(all, "", asked->name, path) : NULL;
+    placed.settings = asked->settings ? json_incref(asked->settings) : json_object();
+    stream *one = stream_new(all, &placed, why);
+    json_decref(placed.settings);
     if (!one)
         return NULL;
     one->references++; /* one for the list, one for the caller */
@@ -513,25 +522,40 @@ static stream *make_stream(streams *all, const char *name, json_t *settings, pro
     return NULL;
 }
 
-bool streams_create(streams *all, const char *name, json_t *settings, stream **made, bool *is_new,
-                    problem *why)
+static bool create(streams *all, const stream_asked *asked, stream **made, bool *is_new,
+                   problem *why)
 {
-    if (!stream_name_is_valid(name))
+    if (!stream_name_is_valid(asked->name))
         return problem_set(why, 400, "such as web-1",
                            "the name of a stream has up to 64 letters, digits, dots, _ and -, and "
                            "begins with a letter or a digit");
     pthread_mutex_lock(&all->changing);
-    stream *one = streams_find(all, name);
+    stream *one = streams_find(all, asked->name);
     *is_new = one == NULL;
     if (*is_new)
-        one = make_stream(all, name, settings, why);
-    bool is_good = one && (*is_new || compare_settings(one, settings, why));
+        one = make_stream(all, asked, why);
+    bool is_good = one && (*is_new || compare_settings(one, asked->settings, why));
+    if (is_good && !asked->is_provisional)
+        stream_confirm(one);
     pthread_mutex_unlock(&all->changing);
     if (one && (!is_good || !made))
         stream_release(one);
     if (made)
         *made = is_good ? one : NULL;
     return is_good;
+}
+
+bool streams_create(streams *all, const char *name, json_t *settings, stream **made, bool *is_new,
+                    problem *why)
+{
+    return create(all, &(stream_asked){name, NULL, settings, false}, made, is_new, why);
+}
+
+bool streams_create_for_rows(streams *all, const char *name, json_t *settings, stream **made,
+                             problem *why)
+{
+    bool is_new;
+    return create(all, &(stream_asked){name, NULL, settings, true}, made, &is_new, why);
 }
 
 /* Renames it first, so it never comes back partly. */
@@ -574,6 +598,34 @@ bool streams_remove(streams *all, const char *name, problem *why)
     if (one)
         stream_release(one);
     return is_removed;
+}
+
+/* Takes one off the list, so no request finds it any more; NULL: there is none. */
+static stream *take_provisional(streams *all)
+{
+    stream *found = NULL;
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < all->count && !found; i++) {
+        /* with a reference, a request may be changing it */
+        if (all->list[i]->references > 1 || !all->list[i]->is_provisional)
+            continue;
+        found = all->list[i];
+        take_off_list(all, i);
+    }
+    pthread_mutex_unlock(&all->lock);
+    return found;
+}
+
+void streams_drop_provisional(streams *all)
+{
+    problem why;
+    pthread_mutex_lock(&all->changing);
+    for (stream *one; (one = take_provisional(all)) != NULL;) {
+        if (!remove_kept(all, one, &why))
+            note("stream %s: %s", one->name, why.message);
+        stream_release(one);
+    }
+    pthread_mutex_unlock(&all->changing);
 }
 
 /* ---- All together ---- */

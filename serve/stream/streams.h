@@ -46,6 +46,14 @@ void stream_release(stream *one);
 bool streams_create(streams *all, const char *name, json_t *settings, stream **made, bool *is_new,
                     problem *why);
 
+/* The same for rows that make their stream: it is provisional until one of them is accepted. */
+bool streams_create_for_rows(streams *all, const char *name, json_t *settings, stream **made,
+                             problem *why);
+
+/* Removes provisional streams that no request uses. Call it after a refused post has released its
+ * stream. */
+void streams_drop_provisional(streams *all);
+
 /* Removes a stream and its files. */
 bool streams_remove(streams *all, const char *name, problem *why);
 

@@ -279,7 +279,8 @@ static void send_rows(stream *one, const stream_case *of, const rows *made, int 
     append(&body, "%s", has_header ? of->header : "");
     for (int i = first; i < end; i++)
         append(&body, "%s", made->texts[i]);
-    if (!send(one, body.bytes, body.count, &answer, &counts, &why))
+    /* a body of nothing but bad rows that are skipped is refused */
+    if (!send(one, body.bytes, body.count, &answer, &counts, &why) && counts.bad == 0)
         fail_msg("%s, rows %d to %d: %s", of->name, first, end, why.message);
     if (answer.count > 0)
         append(results, "%s", "");
@@ -736,7 +737,7 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"format\": \"raw\"}", "raw"},
                {"{\"format\": \"vmstat\"}", "not vmstat"},
                {"{\"key\": {\"a\": 1}}", "\"key\""},
-               {"{\"evicted\": \"keep\"}", "folder"},
+               {"{\"evicted\": \"keep\"}", "stored"},
                {"{\"alert-rate\": 0.1, \"alert_rate\": 0.2}", "twice"},
                {"{\"--key\": \"a\"}", "--key"},
                {"{\"--state\": \"x\"}", "--state"},

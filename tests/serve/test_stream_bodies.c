@@ -311,7 +311,7 @@ static void expect_too_wide(stream *one, text_builder *body)
     assert_false(found.is_good);
     assert_int_equal(found.why.status, 413);
     assert_non_null(strstr(found.why.message, "columns"));
-    assert_non_null(strstr(found.why.remedy, "--max-columns"));
+    assert_non_null(strstr(found.why.remedy, "max-columns"));
     assert_int_equal(found.answer.accepted, 0);
     free(found.lines);
     body->bytes = 0;
