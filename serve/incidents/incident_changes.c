@@ -275,7 +275,8 @@ static uint64_t find_known(incident_list *list, const oif_incident_event *event)
 
 static void note_event(incident_list *list, const incident_episode *episode)
 {
-    numbered_item *last = incident_list_item(&list->events, episode->stream, strlen(episode->stream));
+    const char *stream = episode->stream;
+    numbered_item *last = incident_list_item(&list->events, stream, strlen(stream));
     if (last)
         last->number = episode->event;
     list->arrived = episode->now;

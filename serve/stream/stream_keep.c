@@ -178,7 +178,7 @@ static bool save_state(stream *one, problem *why)
 
 static bool save_steps(stream *one, problem *why)
 {
-    incident_list_save(one->incidents, incident_list_copy(one->incidents)); /* reports its failure */
+    incident_list_save(one->incidents, incident_list_copy(one->incidents)); /* reports failures */
     const stream_snapshot before = one->kept_snapshot,
                           after = {true, stream_row_count(one), one->times.format, one->bad_rows};
     return settings_file_write(one, one->kept_settings, &before, why) && save_history(one, why) &&

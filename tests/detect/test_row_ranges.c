@@ -421,12 +421,12 @@ static void require_inserted(const inserting *kind, style of)
         if (dice_chance(&from, 0.01))
             row[dice_below(&from, COLUMNS)] = 1e3 * dice_normal(&from);
         plain_row_ranges_learn(&plain, row);
-        double expected = expected_score(&plain, row, learn_score(without, row), kind->depth);
+        double score_without = learn_score(without, row);
         scores[i % BLOCK] = learn_score(with, row);
+        double expected = expected_score(&plain, row, score_without, kind->depth);
         expect_same_bits(scores[i % BLOCK], expected, kind->with, i);
-        expect_same_bits(score(with, row),
-                         expected_score(&plain, row, score(without, row), kind->depth), kind->with,
-                         i);
+        expected = expected_score(&plain, row, score(without, row), kind->depth);
+        expect_same_bits(score(with, row), expected, kind->with, i);
         if (i % BLOCK == BLOCK - 1) {
             require_ok(
                 oif_detector_learn_score_rows(in_blocks, rows[0], BLOCK, COLUMNS, blocks, NULL));
