@@ -806,6 +806,38 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive_all(oif_pipeline *pipeline
                                                           const oif_derive_column *derived,
                                                           size_t count, oif_error *error);
 
+/* Adds columns to a pipeline that may have processed rows.
+ * They come after the others.
+ * Each model continues as if they had been missing in all rows so far,
+ * so the scores of rows that lack them do not change at once:
+ *
+ *   - The first value in a new column is reported once,
+ *     as a note with OIF_REASON_FIRST_VALUE.
+ *   - Ranges, trees, motion and senses learn the new columns as rows come;
+ *     after some hundred rows they judge them, too.
+ *   - `names`: one per new column if the columns have names, otherwise NULL.
+ *   - `derived`: what is derived from new columns, as oif_pipeline_derive;
+ *     their numbers follow those of the columns before.
+ *   - A detector for which oif_detector_adds_columns is false
+ *     learns from the start again, and does not alert until it is ready.
+ *
+ * It copies all models, so it takes the time and the memory of a clone;
+ * add several columns with one call.
+ *
+ * OIF_EPARAM    a name is missing or taken, no such new column to derive from,
+ *               evicted models are kept in a file,
+ *               memory_limit is too small for the wider models,
+ *               or there would be more than OIF_COLUMNS_MAX columns
+ * OIF_EMEMORY   in either case nothing has changed */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_add_columns(oif_pipeline *pipeline, size_t count,
+                                                           const char *const *names,
+                                                           const oif_derive_column *derived,
+                                                           size_t derived_count, oif_error *error);
+
+/* Whether a detector, or each of a list, keeps what it has learned
+ * when a pipeline gets more columns. */
+OIF_API bool oif_detector_adds_columns(const oif_params *params);
+
 /* A number that represents a text, for a column that is a category:
  * a whole number of 53 bits, the same on every machine and in every version.
  * NaN, a missing value, for an empty text. */

@@ -186,6 +186,18 @@ void oif_detector_assign(oif_detector *detector, const oif_detector *other)
     detector->is_callers_memory = is_callers_memory;
 }
 
+void oif_detector_widen(oif_detector *wide, const oif_detector *detector,
+                        const oif_widening *widening)
+{
+    const oif_detector_kind *kind = detector->kind;
+    if (!kind->widen)
+        return;
+    kind->widen(wide->state, detector->state, widening);
+    if (detector->insertion_depth > 0)
+        oif_row_ranges_widen(ranges_of(wide), ranges_of(detector), widening);
+    wide->rows_learned = detector->rows_learned;
+}
+
 void oif_detector_free(oif_detector *detector)
 {
     if (!detector)

@@ -16,6 +16,7 @@
 #include "detect/params.h"
 #include "detect/row_block.h"
 #include "detect/score_scale.h"
+#include "detect/widening.h"
 #include "oif.h"
 
 #include <float.h>
@@ -106,6 +107,11 @@ typedef struct oif_detector_kind {
      * learn_rows with scores: most kinds need only one walk. */
     void (*score_learn_rows)(void *state, const oif_rows *rows, double *scores, oif_pool *pool);
 
+    /* Makes a state without rows, for rows of more columns, that of `state`: as if the new columns
+     * had been missing until now. The scores of rows without them stay the same until the next row
+     * is learned. NULL: what was learned cannot be kept. */
+    void (*widen)(void *wide, const void *state, const oif_widening *widening);
+
     /* Whether enough rows were learned for meaningful scores. */
     bool (*ready)(const void *state);
 
@@ -138,6 +144,11 @@ bool oif_detector_minds_constants(const oif_params *params);
 /* Copies what another detector with the same parameters and columns has learned.
  * The column names stay. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);
+
+/* Makes a detector that has learned nothing, with the same parameters and more columns, what
+ * `detector` is, as if the new columns had been missing. Does nothing if its kind cannot. */
+void oif_detector_widen(oif_detector *wide, const oif_detector *detector,
+                        const oif_widening *widening);
 
 /* Bytes of the detector's memory block, a multiple of the cache line. Names and threads are outside
  * the block; a detector without either can be copied by copying the block. */

@@ -31,6 +31,7 @@
 
 #include "base/memory.h"
 #include "base/state_visitor.h"
+#include "detect/widening.h"
 #include "oif.h"
 
 enum {
@@ -95,6 +96,11 @@ double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, siz
  * 100 values are within it, and an incident in some of the rows does not widen it. Returns false
  * while it is unknown. */
 bool oif_row_ranges_usual(const oif_row_ranges *ranges, size_t column, double *low, double *high);
+
+/* Makes ranges without rows for more columns those of `ranges`, as if the new columns had been
+ * missing in all rows so far. */
+void oif_row_ranges_widen(oif_row_ranges *wide, const oif_row_ranges *ranges,
+                          const oif_widening *widening);
 
 void oif_row_ranges_visit_fields(oif_row_ranges *ranges, oif_state_visitor *visitor);
 

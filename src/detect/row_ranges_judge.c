@@ -143,6 +143,47 @@ OIF_INLINE void judge_number(const oif_row_ranges *ranges, size_t j, double numb
     }
 }
 
+/* ---- Columns that have begun of late ---- */
+
+/* The range of all values of a column that the boxes have, in use or being filled. False if fewer
+ * than three of four groups have two of them: then the range would be too small. */
+static bool find_hull(const oif_row_ranges *ranges, size_t j, double *low, double *high)
+{
+    const double *lows = lows_of(ranges, j), *highs = highs_of(ranges, j);
+    uint32_t known = 0;
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (uint32_t group = 0; group < GROUPS; group++) {
+        double l = filling_low(ranges, group)[j] * quarter,
+               h = filling_high(ranges, group)[j] * quarter;
+        if (group < ranges->groups) {
+            l = lows[group] < l ? lows[group] : l;
+            h = highs[group] > h ? highs[group] : h;
+        }
+        known += l < h;
+        *low = l < *low ? l : *low;
+        *high = h > *high ? h : *high;
+    }
+    return known >= GROUPS * 3 / 4;
+}
+
+/* Groups without a box of the column judge by the range of all its values. Without it a new column
+ * would be judged by all groups only after 2,048 rows. */
+static __attribute__((noinline)) void judge_begun(const oif_row_ranges *ranges, size_t j,
+                                                  double number, double worst[GROUPS])
+{
+    double low, high;
+    const double x = number * quarter;
+    if (!ranges->is_broad || !find_hull(ranges, j, &low, &high))
+        return;
+    const double distance = low - x > x - high ? low - x : x - high;
+    const usual_excess excess = excess_in(ranges, j);
+    const double q = (distance / (distance + (high - low)) - excess.usual) * excess.scale;
+    for (uint32_t group = 0; group < ranges->groups; group++)
+        if (lows_of(ranges, j)[group] == INFINITY && q > worst[group])
+            worst[group] = q;
+}
+
 /* The probability that a row is isolated at each level: x^2 / (x^2 + 2), where x = q / (1 - q) is
  * its distance in widths. */
 OIF_INLINE double probability_of(double q)
@@ -172,6 +213,8 @@ OIF_INLINE double mean_probability(const oif_row_ranges *ranges, size_t j, doubl
 {
     double q[GROUPS] = {0}, sums[LANES] = {0};
     judge_number(ranges, j, number, q);
+    if (array_at(ranges, INNER_LOWS)[j] == INFINITY)
+        judge_begun(ranges, j, number, q);
     for (uint32_t group = 0; group < GROUPS; group += LANES)
         for (uint32_t i = 0; i < LANES; i++)
             sums[i] += probability_of(q[group + i]);
@@ -249,7 +292,11 @@ OIF_INLINE void judge_present(const oif_row_ranges *ranges, size_t j, double num
                               double worst[GROUPS])
 {
     judge_number(ranges, j, number, worst);
-    if (array_at(ranges, INNER_LOWS)[j] == INFINITY && !is_filling(ranges, j))
+    if (array_at(ranges, INNER_LOWS)[j] != INFINITY)
+        return;
+    if (is_filling(ranges, j))
+        judge_begun(ranges, j, number, worst);
+    else
         judge_empty(lows_of(ranges, j), worst);
 }
 

@@ -127,8 +127,6 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     oif_memory_free(pipeline);
 }
 
-/* ---- Derived columns ---- */
-
 oif_status oif_pipeline_set_plan(oif_pipeline *p, const oif_derived_plan *plan, oif_error *error)
 {
     oif_model *blank;
@@ -143,89 +141,7 @@ oif_status oif_pipeline_set_plan(oif_pipeline *p, const oif_derived_plan *plan, 
     return OIF_OK;
 }
 
-oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column, oif_derive kind, bool keep,
-                               oif_error *error)
-{
-    return oif_pipeline_derive_all(pipeline, &(oif_derive_column){column, kind, keep}, 1, error);
-}
-
-/* The error has the number of the derivation, from 1. */
-static oif_status add_derived(oif_derived_plan *plan, const oif_derive_column *derived, size_t i,
-                              oif_error *error)
-{
-    oif_status status =
-        oif_derived_plan_add(plan, derived[i].column, derived[i].kind, derived[i].keep, error);
-    if (status == OIF_EPARAM && error)
-        error->column = i + 1;
-    return status;
-}
-
-/* Creates the models once for all derivations, because a model of many columns takes a while. */
-oif_status oif_pipeline_derive_all(oif_pipeline *pipeline, const oif_derive_column *derived,
-                                   size_t count, oif_error *error)
-{
-    oif_derived_plan plan;
-    if (pipeline->rows > 0 || pipeline->keys.count > 0 || pipeline->evicted.file)
-        return oif_fail(error, OIF_EPARAM,
-                        "columns are derived before the first row is processed "
-                        "and evicted models are kept");
-    oif_status status = oif_derived_plan_clone(&pipeline->plan, &plan, error);
-    if (status != OIF_OK)
-        return status;
-    for (size_t i = 0; i < count && status == OIF_OK; i++)
-        status = add_derived(&plan, derived, i, error);
-    if (status == OIF_OK)
-        status = oif_pipeline_set_plan(pipeline, &plan, error);
-    if (status != OIF_OK)
-        oif_derived_plan_free(&plan);
-    return status;
-}
-
-size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline)
-{
-    return pipeline->plan.derived_columns;
-}
-
-size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t learned_column,
-                                 oif_derive *kind)
-{
-    if (learned_column < oif_pipeline_learned_columns(pipeline))
-        return oif_derived_source(&pipeline->plan, learned_column, kind);
-    *kind = OIF_DERIVE_NONE;
-    return SIZE_MAX;
-}
-
-const double *oif_pipeline_learned_row(const oif_pipeline *pipeline)
-{
-    const oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
-    return model ? oif_model_recent(model) + (model->options.shingle - 1) * model->columns : NULL;
-}
-
-const char *oif_derive_word(oif_derive kind)
-{
-    static const char *const words[] = {"", "diff", "rate", "log", "category"};
-    return (unsigned)kind < sizeof words / sizeof *words ? words[kind] : "";
-}
-
-/* ---- Names of columns ---- */
-
-oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *names,
-                                     oif_error *error)
-{
-    oif_column_names *made = NULL;
-    oif_status status =
-        names ? oif_column_names_new(names, pipeline->columns, &made, error) : OIF_OK;
-    if (status != OIF_OK)
-        return status;
-    oif_column_names_free(pipeline->names);
-    pipeline->names = made;
-    return OIF_OK;
-}
-
-const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column)
-{
-    return oif_column_names_at(pipeline->names, column);
-}
+/* ---- Roles of columns ---- */
 
 /* "=NAME", or "" for NULL; the caller frees it. NULL if out of memory. */
 static char *role_text(const char *name)
@@ -421,6 +337,32 @@ static oif_status clone_plan(const oif_pipeline *pipeline, oif_pipeline *copy, o
     return status;
 }
 
+oif_status oif_pipeline_copy_models(const oif_pipeline *from, oif_pipeline *to,
+                                    oif_model_copy_function copy, oif_error *error)
+{
+    oif_status status = OIF_OK;
+    to->is_copying = true;
+    for (uint32_t i = from->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
+         i = from->keys.entries[i].newer) {
+        const oif_key_entry *entry = &from->keys.entries[i];
+        uint32_t number = OIF_NO_KEY;
+        oif_model *model;
+        status = oif_pipeline_add_model(to, entry->key, entry->key_bytes, &number, error);
+        if (status == OIF_OK)
+            status = oif_models_open(&to->models, number, &model, error);
+        if (status == OIF_OK) {
+            copy(model, oif_pipeline_model(from, i));
+            to->keys.entries[number].seen = entry->seen;
+            to->keys.entries[number].gap = entry->gap;
+            oif_pipeline_await(to, number);
+        }
+        if (i == from->last)
+            to->last = number;
+    }
+    to->is_copying = false;
+    return status;
+}
+
 oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy, oif_error *error)
 {
     oif_pipeline *made;
@@ -429,7 +371,6 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     if (status != OIF_OK)
         return status;
     status = clone_plan(pipeline, made, error);
-    made->is_copying = true;
     if (status == OIF_OK)
         status = oif_column_names_clone(pipeline->names, &made->names, error);
     if (status == OIF_OK)
@@ -443,28 +384,12 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         !(made->past = oif_past_episodes_clone(pipeline->past)))
         status = oif_fail(error, OIF_EMEMORY, "no memory for past episodes");
     oif_pipeline_update_asks(made);
-    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
-         i = pipeline->keys.entries[i].newer) {
-        const oif_key_entry *entry = &pipeline->keys.entries[i];
-        uint32_t number = OIF_NO_KEY;
-        oif_model *model;
-        status = oif_pipeline_add_model(made, entry->key, entry->key_bytes, &number, error);
-        if (status == OIF_OK)
-            status = oif_models_open(&made->models, number, &model, error);
-        if (status == OIF_OK) {
-            oif_model_assign(model, oif_pipeline_model(pipeline, i));
-            made->keys.entries[number].seen = entry->seen;
-            made->keys.entries[number].gap = entry->gap;
-            oif_pipeline_await(made, number);
-        }
-        if (i == pipeline->last)
-            made->last = number;
-    }
+    if (status == OIF_OK)
+        status = oif_pipeline_copy_models(pipeline, made, oif_model_assign, error);
     if (status != OIF_OK) {
         oif_pipeline_free(made);
         return status;
     }
-    made->is_copying = false;
     made->rows = pipeline->rows;
     made->evictions = pipeline->evictions;
     made->unmodelled_rows = pipeline->unmodelled_rows;

@@ -66,6 +66,14 @@ oif_status oif_pipeline_set_plan(oif_pipeline *pipeline, const oif_derived_plan 
 oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   uint32_t *entry, oif_error *error);
 
+/* Adds models for all keys of `from` to `to`, which has none, and lets `copy` fill each of them.
+ * The limits of `to` on memory wait for the next row.
+ *
+ * OIF_EMEMORY   `to` is to be freed */
+typedef void (*oif_model_copy_function)(oif_model *model, const oif_model *other);
+oif_status oif_pipeline_copy_models(const oif_pipeline *from, oif_pipeline *to,
+                                    oif_model_copy_function copy, oif_error *error);
+
 /* Makes `*model` the model of a key, replacing any other. The pipeline takes ownership; `*model`
  * becomes NULL.
  *

@@ -87,6 +87,10 @@ static void ranges_and_tails_are_those_of_the_plain_twin(void **state)
             low = fmin(low, known[i]);
             high = fmax(high, known[i]);
         }
+        if (known_count < drawn.count / 4) { /* too few to be cut */
+            low = INFINITY;
+            high = -INFINITY;
+        }
         oif_rolling_column column;
         oif_rolling_read_column(drawn.values + 1, drawn.rows, drawn.count, weigh, numbers, &column);
         expect_same_bits(column.low, low, "low", round);

@@ -120,6 +120,29 @@ static void rows_of_every_length_have_the_depths_of_the_definition(void **state)
     }
 }
 
+/* Columns that begin at different times, and one that has few values. */
+static void late_and_sparse_columns_have_the_depths_of_the_definition(void **state)
+{
+    (void)state;
+    static const uint64_t begins[COLUMNS] = {0, 700, 2300, 3000, 0};
+    oif_row_ranges *ranges = new_ranges(COLUMNS);
+    plain_row_ranges plain = {.columns = COLUMNS};
+    dice from = {55};
+    for (uint64_t i = 0; i < 7000; i++) {
+        double row[COLUMNS];
+        for (size_t j = 0; j < COLUMNS; j++)
+            row[j] = i < begins[j] ? NAN : dice_normal(&from) * (j == 3 ? 1e9 : 1);
+        row[4] = dice_chance(&from, 0.99) ? NAN : row[4];
+        row[1 + dice_below(&from, 2)] *= dice_chance(&from, 0.02) ? 30 : 1;
+        if (i % (41 * SPARE) == 0)
+            require_same(ranges, &plain, row, &from, "late", i);
+        learn_row(ranges, row);
+        plain_row_ranges_learn(&plain, row);
+    }
+    plain_row_ranges_free(&plain);
+    oif_memory_free(ranges);
+}
+
 /* Columns with a period that divides the number of groups, and occasional jitter: with groups in a
  * fixed order, each would see only one phase, and boxes would have no width. */
 static void periodic_streams_have_the_depths_of_the_definition(void **state)
@@ -242,7 +265,8 @@ static void a_level_shift_blinds_no_column(void **state)
     }
 }
 
-/* The first value is extreme, those after it are not: the column is new. */
+/* The first value is extreme, those after it are not: the column is new. After a hundred of them a
+ * value beyond all others is. */
 static void a_column_that_starts_late_is_extreme_once(void **state)
 {
     (void)state;
@@ -258,6 +282,10 @@ static void a_column_that_starts_late_is_extreme_once(void **state)
         row[4] = 0.5;
         if (!(depth_of(ranges, row) > usual_depth - 1))
             fail_msg("%d rows after the first value: depth %g", i + 1, depth_of(ranges, row));
+        row[4] = 100;
+        if (i >= 100 && !(depth_of(ranges, row) < 2))
+            fail_msg("%d rows after the first value, a value of 100 has the depth %g", i + 1,
+                     depth_of(ranges, row));
     }
     oif_memory_free(ranges);
 }
@@ -621,6 +649,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_stream_has_the_depths_of_the_definition),
         cmocka_unit_test(rows_of_every_length_have_the_depths_of_the_definition),
+        cmocka_unit_test(late_and_sparse_columns_have_the_depths_of_the_definition),
         cmocka_unit_test(periodic_streams_have_the_depths_of_the_definition),
         cmocka_unit_test(a_column_that_grows_without_end_stays_sound),
         cmocka_unit_test(a_row_inside_all_boxes_keeps_its_depth),

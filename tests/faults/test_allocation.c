@@ -684,6 +684,18 @@ RUN(clone_pipeline)
     return oif_pipeline_clone(w->pipeline, &w->out.pipeline, error);
 }
 
+RUN(add_named_columns)
+{
+    static const char *const more[] = {"d", "e"};
+    const oif_derive_column derived = {DIMENSION, OIF_DERIVE_RATE, true};
+    return oif_pipeline_add_columns(w->pipeline, 2, more, &derived, 1, error);
+}
+
+RUN(add_columns)
+{
+    return oif_pipeline_add_columns(w->pipeline, 1, NULL, NULL, 0, error);
+}
+
 RUN(name_pipeline_columns)
 {
     static const char *const others[DIMENSION] = {"a", "b", "c"};
@@ -1137,6 +1149,9 @@ static const struct call {
     {"oif_state_file_load", a_state_file, load_from_state_file, true},
     {"oif_pipeline_new", nothing, create_pipeline, true},
     {"oif_pipeline_clone", a_named_pipeline, clone_pipeline, true},
+    {"oif_pipeline_add_columns", a_named_pipeline, add_named_columns, true},
+    {"oif_pipeline_add_columns", a_packing_pipeline, add_columns, true},
+    {"oif_pipeline_add_columns", a_deriving_pipeline, add_columns, true},
     {"oif_pipeline_name_columns", a_named_pipeline, name_pipeline_columns, true},
     {"oif_pipeline_name_roles", a_named_pipeline, name_pipeline_roles, true},
     {"oif_pipeline_attach", a_named_pipeline, attach, true},

@@ -151,9 +151,11 @@ static void observe_value(plain_moves *c, size_t row, double value)
     c->moves[FLUTTER] = find_flutter(c, row);
 }
 
-static double relative_move(const plain_moves *c, size_t move)
+static double relative_move(const plain_motion *motion, const plain_moves *c, size_t move)
 {
-    if (!c->takes_part || c->usual[move] == 0)
+    double known = c->known[JUMP];
+    bool is_new = known < 256 && known < (double)motion->learned - 256;
+    if (!c->takes_part || c->usual[move] == 0 || is_new)
         return 1;
     if (move == JUMP && c->is_missing)
         return 1 + 19 * (1 - c->missing_share);
@@ -173,8 +175,10 @@ void plain_motion_observe(plain_motion *motion, const double *row, double number
     }
     for (size_t move = 0; move < PLAIN_MOVES; move++) {
         double sum = 0;
-        for (size_t j = 0; j < motion->columns; j++)
-            sum += relative_move(&motion->of[j], move) * relative_move(&motion->of[j], move);
+        for (size_t j = 0; j < motion->columns; j++) {
+            double x = relative_move(motion, &motion->of[j], move);
+            sum += x * x;
+        }
         numbers[move] = motion->numbers[move] = sqrt(sum / (double)motion->columns);
     }
 }
@@ -270,8 +274,9 @@ size_t plain_motion_column(const plain_motion *motion, size_t move)
     for (size_t j = 0; j < motion->columns; j++) {
         if (!motion->of[j].takes_part)
             continue;
-        double moves = relative_move(&motion->of[j], move),
-               others = found < motion->columns ? relative_move(&motion->of[found], move) : NAN;
+        double moves = relative_move(motion, &motion->of[j], move),
+               others =
+                   found < motion->columns ? relative_move(motion, &motion->of[found], move) : NAN;
         if (isnan(others) || (is_low ? moves < others : moves > others))
             found = j;
     }

@@ -92,8 +92,8 @@ static double kurtosis(const plain_column *c)
     return fourth / (variance * variance);
 }
 
-/* Of some drawn columns, the one with the largest kurtosis that is not constant; false if all
- * are. */
+/* Of some drawn columns, the one with the largest kurtosis that is neither constant nor missing in
+ * more than three of four rows; false if all are. */
 static bool draw_column(plain_rolling *f, const int *rows, int count, plain_rolling_node *node)
 {
     double best = -INFINITY;
@@ -101,7 +101,7 @@ static bool draw_column(plain_rolling *f, const int *rows, int count, plain_roll
     for (int draw = 0; draw < 4 * f->params.tournament && found < f->params.tournament; draw++) {
         int column = (int)oif_random_below(&f->random, (uint32_t)f->dimension);
         plain_column c = read_column(f, rows, count, column);
-        if (c.low < c.high) {
+        if (c.low < c.high && c.count >= count / 4) {
             double weight = f->params.tournament > 1 ? kurtosis(&c) : 0;
             found++;
             if (weight > best) {

@@ -243,6 +243,33 @@ static bool is_filling(const plain_row_ranges *ranges, size_t column)
     return false;
 }
 
+/* How far a value is beyond all that the boxes have, in use or being filled; 0 if fewer than 24
+ * groups have two different values. */
+static double apart_from_all(const plain_row_ranges *ranges, size_t column, double x)
+{
+    column_boxes found = find_boxes(ranges, column);
+    size_t oldest = ranges->count > 2 * ALL_ROWS ? ranges->count - 2 * ALL_ROWS : 0, known = 0;
+    box all = {INFINITY, -INFINITY, true, false}, of[GROUPS];
+    for (size_t g = 0; g < GROUPS; g++)
+        of[g] = g < found.count && found.boxes[g].has_number
+                    ? found.boxes[g]
+                    : (box){INFINITY, -INFINITY, true, false};
+    for (size_t row = oldest; row < ranges->count; row++) {
+        double y = ranges->rows[row * ranges->columns + column];
+        size_t g = group_of_row(row);
+        if (isnan(y) || row < filling_since(ranges->count, g))
+            continue;
+        of[g].low = fmin(of[g].low, y);
+        of[g].high = fmax(of[g].high, y);
+    }
+    for (size_t g = 0; g < GROUPS; g++) {
+        known += of[g].low < of[g].high;
+        all.low = fmin(all.low, of[g].low);
+        all.high = fmax(all.high, of[g].high);
+    }
+    return known < 24 ? 0 : beyond_usual(ranges, column, apart(&all, x, 0));
+}
+
 /* The mean probability of one value over the boxes. */
 static double mean_probability(const plain_row_ranges *ranges, size_t column, double x)
 {
@@ -255,8 +282,10 @@ static double mean_probability(const plain_row_ranges *ranges, size_t column, do
         return 1 - (double)(GROUPS - always) / GROUPS;
     }
     for (size_t g = 0; g < found.count; g++) {
-        double q = found.boxes[g].has_number ? apart(&found.boxes[g], x, found.width) : 0;
-        sums[g % 4] += probability_of(fmax(0, beyond_usual(ranges, column, q)));
+        double q = found.boxes[g].has_number
+                       ? beyond_usual(ranges, column, apart(&found.boxes[g], x, found.width))
+                       : apart_from_all(ranges, column, x);
+        sums[g % 4] += probability_of(fmax(0, q));
     }
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (double)found.count;
 }
@@ -301,7 +330,7 @@ double plain_row_ranges_depth(const plain_row_ranges *ranges, const double *row,
             if (!isnan(row[column]) && found.boxes[g].has_number)
                 q = beyond_usual(ranges, column, q);
             else if (!isnan(row[column]) && is_new)
-                q = 0; /* the column has values, but had none in this box */
+                q = apart_from_all(ranges, column, row[column]); /* it had none in this box */
             worst[g] = fmax(worst[g], q);
         }
     }

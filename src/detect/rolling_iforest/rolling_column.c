@@ -9,7 +9,10 @@
 
 enum {
     /* independent partial sums; the bits of a kurtosis depend on their number */
-    LANES = 4
+    LANES = 4,
+    /* One value in this many is not missing, or the column is not cut. The range of a few values is
+     * narrow: in a column that has just begun, every further value would be far outside. */
+    LEAST_KNOWN = 4
 };
 
 /* A vector type of the width that every machine with vectors has. Compilers keep wider ones in
@@ -173,10 +176,11 @@ static __attribute__((noinline)) void read_any(const double *values, const size_
                                                oif_rolling_column *column)
 {
     *column = scan(values, rows, count, numbers);
-    if (weigh && column->low < column->high) {
-        const uint32_t known = column->complete ? count : leave_out_missing(numbers, count);
+    const uint32_t known = column->complete ? count : leave_out_missing(numbers, count);
+    if (known < count / LEAST_KNOWN)
+        *column = (oif_rolling_column){.low = INFINITY, .high = -INFINITY};
+    else if (weigh && column->low < column->high)
         column->kurtosis = kurtosis_of(numbers, known, column->low, column->high);
-    }
 }
 
 /* ---- Sides of a cut ---- */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct oif_rolling_column {
-    double low, high; /* of the values that are not missing; low < high unless constant */
+    double low, high; /* of the values that are not missing; low < high if it can be cut */
     /* fourth central moment over the squared second one; 0 if not needed */
     double kurtosis;
     bool complete; /* no value is missing */

@@ -4,7 +4,7 @@
  * heaviest tails among the node's rows, by kurtosis, is cut at a uniform position in its range:
  * where the tails are heavy, such a cut isolates few rows. Smaller values go left, so both children
  * always get rows. A missing value goes to the heavier child and does not count for range or
- * kurtosis.
+ * kurtosis. A column that is missing in more than three of four rows is not cut.
  */
 #include "detect/rolling_iforest/rolling_tree.h"
 

@@ -243,6 +243,22 @@ static void score_learn_rows(void *state, const oif_rows *rows, double *scores, 
     }
 }
 
+/* ---- More columns ---- */
+
+static void widen(void *wide_state, const void *state, const oif_widening *widening)
+{
+    rolling_state *wide = wide_state;
+    const rolling_state *rolling = state;
+    wide->random = rolling->random;
+    wide->rows_seen = rolling->rows_seen;
+    wide->next_slot = rolling->next_slot;
+    wide->rows_since = rolling->rows_since;
+    wide->next_tree = rolling->next_tree;
+    for (uint32_t slot = 0; slot < rows_held(rolling); slot++)
+        oif_widen_row(widening, slot_row(rolling, slot), slot_row(wide, slot));
+    oif_rolling_widen(own_trees(wide), own_trees(rolling), widening);
+}
+
 /* ---- Questions ---- */
 
 /* The oldest tree, and so every tree, was grown from a whole sample. */
@@ -361,6 +377,7 @@ const oif_detector_kind oif_rolling_iforest = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .score_learn_rows = score_learn_rows,
+    .widen = widen,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "detect/isolation.h"
 
+#include <string.h>
+
 /* ---- Creation ---- */
 
 /* The most inner nodes of a tree. The nodes of a level share the rows, so a level has few of them,
@@ -49,6 +51,19 @@ void oif_rolling_init(oif_rolling_trees *trees, const oif_rolling_trees *head)
         averages[n] = oif_average_path_length(n, harmonic);
         scales[n] = 0x1p32 / averages[n];
     }
+}
+
+void oif_rolling_widen(oif_rolling_trees *wide, const oif_rolling_trees *trees,
+                       const oif_widening *widening)
+{
+    const uint32_t num_trees = trees->shape.num_trees;
+    const size_t nodes = (size_t)num_trees * trees->node_capacity;
+    oif_rolling_node *to = oif_rolling_nodes(wide, 0);
+    memcpy(oif_rolling_roots(wide), oif_rolling_roots(trees), num_trees * sizeof(uint16_t));
+    memcpy(oif_rolling_rows(wide), oif_rolling_rows(trees), num_trees * sizeof(uint16_t));
+    memcpy(to, oif_rolling_nodes(trees, 0), nodes * sizeof *to);
+    for (size_t i = 0; i < nodes; i++)
+        to[i].column = (uint32_t)oif_widened(widening, to[i].column);
 }
 
 /* ---- Figures ---- */

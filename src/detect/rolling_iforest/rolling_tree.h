@@ -21,6 +21,7 @@
 #include "base/random.h"
 #include "detect/detector.h"
 #include "detect/tree_figures.h"
+#include "detect/widening.h"
 
 enum {
     /* node numbers and rows of a leaf fit 14 bits */
@@ -97,6 +98,11 @@ oif_rolling_trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dim
 
 /* Creates trees without rows in a zeroed block of head->bytes. */
 void oif_rolling_init(oif_rolling_trees *trees, const oif_rolling_trees *head);
+
+/* Makes trees without rows, for rows of more columns, those of `trees`. No cut is in a new column
+ * until a tree is grown again. */
+void oif_rolling_widen(oif_rolling_trees *wide, const oif_rolling_trees *trees,
+                       const oif_widening *widening);
 
 /* Grows a new tree from `count` rows, 2 to sample_size, that start at values[rows[i]]. Reorders
  * `rows`. */

@@ -273,6 +273,19 @@ void oif_derived_learn(const oif_derived_plan *plan, oif_derived_state *state)
     }
 }
 
+void oif_derived_state_widen(const oif_derived_plan *wide_plan, oif_derived_state *wide,
+                             const oif_derived_plan *plan, const oif_derived_state *state)
+{
+    wide->rows = state->rows;
+    wide->has_time = state->has_time;
+    wide->surprising_column = state->surprising_column;
+    wide->surprise = state->surprise;
+    wide->is_new = state->is_new;
+    memcpy(wide->samples, state->samples, plan->count * sizeof *state->samples);
+    memcpy(tables_of(wide_plan, wide), tables_of(plan, state),
+           plan->categories * sizeof(oif_category_table));
+}
+
 /* ---- Snapshots ---- */
 
 void oif_derived_state_visit_fields(const oif_derived_plan *plan, oif_derived_state *state,

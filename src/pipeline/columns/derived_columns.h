@@ -80,6 +80,11 @@ void oif_derived_row(const oif_derived_plan *plan, oif_derived_state *state, con
 /* Counts the categories of the last row. */
 void oif_derived_learn(const oif_derived_plan *plan, oif_derived_state *state);
 
+/* Makes a state without rows that of `state`, whose plan has fewer columns; those of the new plan
+ * come after them. */
+void oif_derived_state_widen(const oif_derived_plan *wide_plan, oif_derived_state *wide,
+                             const oif_derived_plan *plan, const oif_derived_state *state);
+
 void oif_derived_state_visit_fields(const oif_derived_plan *plan, oif_derived_state *state,
                                     oif_state_visitor *visitor);
 

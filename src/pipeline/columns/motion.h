@@ -103,6 +103,10 @@ bool oif_motion_expected(const oif_motion *motion, size_t column, double *low, d
 /* Whether the last value of the column is missing. */
 bool oif_motion_is_missing(const oif_motion *motion, size_t column);
 
+/* Makes a motion without rows that of `motion`, which has fewer columns: the new ones come after
+ * them, and were missing until now. */
+void oif_motion_widen(oif_motion *wide, const oif_motion *motion);
+
 void oif_motion_visit_fields(oif_motion *motion, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

@@ -145,6 +145,11 @@ void oif_model_reset(oif_model *model, const oif_model_options *options);
 /* Copies the state of another model with the same parameters, plan and options. */
 void oif_model_assign(oif_model *model, const oif_model *other);
 
+/* Makes a model that has seen no row what `model` is, whose rows have fewer columns: as if the new
+ * ones, after the others, had been missing until now. A detector that cannot has to learn from the
+ * start. */
+void oif_model_widen(oif_model *wide, const oif_model *model);
+
 /* Sets options that affect only later rows; the shingle stays. */
 void oif_model_set_options(oif_model *model, const oif_model_options *options);
 

@@ -189,7 +189,8 @@ void oif_model_judge(oif_model *m, bool was_ready, const oif_row_scores *scores,
         result->severity = 0;
     if (m->judge < m->detector_count) {
         result->detector = m->judge;
-        if (result->anomaly && !verdict && may_be_motion(m, scores))
+        if (result->anomaly && !verdict && may_be_motion(m, scores) &&
+            !oif_model_has_first_value(m, row))
             judge_motion(m, scores, result);
     }
     if (m->judge >= m->detector_count)

@@ -9,6 +9,7 @@
  *     model_explain.c     which columns, and the names of reasons
  *     model_expected.c    what was expected instead
  *     model_table.c       learns a finished table
+ *     model_widen.c       gets more columns
  *     model_snapshot.c    its fields
  */
 #ifndef OIF_PIPELINE_MODEL_PARTS_H

@@ -465,6 +465,14 @@ static void visit_link(oif_partner_link *link, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "link_loudness", &link->loudness, 1);
 }
 
+/* The trial begins again, because pairs wrap around after the last column. */
+void oif_partner_widen(oif_partner *wide, const oif_partner *partner)
+{
+    wide->step = partner->step;
+    wide->skips_row = partner->skips_row;
+    memcpy(wide->links, partner->links, sizeof wide->links);
+}
+
 void oif_partner_visit_fields(oif_partner *partner, oif_state_visitor *visitor)
 {
     oif_visit_u32(visitor, "partner_step", &partner->step, 1);

@@ -97,6 +97,10 @@ size_t oif_partner_of(const oif_partner *partner, size_t column);
 bool oif_partner_expected(const oif_partner *partner, const double *row, size_t column, double *low,
                           double *high);
 
+/* Makes a sense without rows that of `partner`, which has fewer columns: the new ones come after
+ * them, and were missing until now. */
+void oif_partner_widen(oif_partner *wide, const oif_partner *partner);
+
 void oif_partner_visit_fields(oif_partner *partner, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

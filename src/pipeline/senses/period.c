@@ -278,6 +278,21 @@ double oif_period_search_row(oif_period_search *search, const double *row)
     return found;
 }
 
+/* With many columns, others are searched than before: then the search begins again. */
+void oif_period_search_widen(oif_period_search *wide, const oif_period_search *search)
+{
+    if (wide->step != search->step)
+        return;
+    wide->samples = search->samples;
+    wide->rows_in_sample = search->rows_in_sample;
+    wide->rows_per_sample = search->rows_per_sample;
+    for (uint32_t column = 0; column < search->columns; column++) {
+        wide->sums[column] = search->sums[column];
+        wide->counts[column] = search->counts[column];
+        memcpy(wide->values[column], search->values[column], sizeof wide->values[column]);
+    }
+}
+
 /* ---- Snapshots ---- */
 
 void oif_period_search_visit_fields(oif_period_search *search, oif_state_visitor *visitor)

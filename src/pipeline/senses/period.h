@@ -46,6 +46,9 @@ void oif_period_search_init(oif_period_search *search, size_t columns);
 /* Takes the next row. Returns the period in rows once one is found, otherwise 0. */
 double oif_period_search_row(oif_period_search *search, const double *row);
 
+/* Makes a search without rows that of `search`, of rows with fewer columns. */
+void oif_period_search_widen(oif_period_search *wide, const oif_period_search *search);
+
 void oif_period_search_visit_fields(oif_period_search *search, oif_state_visitor *visitor);
 
 /* Whether the fields are consistent; they may come from a damaged snapshot. */

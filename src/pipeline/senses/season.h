@@ -116,6 +116,10 @@ void oif_season_pass(oif_season *season);
 /* Learns the row observed last, which is usual. */
 void oif_season_learn(oif_season *season, const double *row);
 
+/* Makes a sense without rows that of `season`, which has fewer columns: the new ones come after
+ * them, and were missing until now. */
+void oif_season_widen(oif_season *wide, const oif_season *season);
+
 void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

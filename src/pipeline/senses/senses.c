@@ -6,6 +6,8 @@
 #include "pipeline/senses/partner.h"
 #include "pipeline/senses/stuck.h"
 
+#include <string.h>
+
 /* ---- Creation ---- */
 
 uint32_t oif_senses_count(const oif_senses_options *options)
@@ -110,6 +112,20 @@ void oif_senses_learn(oif_senses *senses, const double *row, bool is_change)
         case OIF_REASON_STUCK: oif_stuck_learn(sense, is_change); break;
         case OIF_REASON_PARTNER: oif_partner_learn(sense, row); break;
         default: oif_season_learn(sense, row); break;
+        }
+    }
+}
+
+void oif_senses_widen(oif_senses *wide, const oif_senses *senses)
+{
+    memcpy(wide->findings, senses->findings, sizeof wide->findings);
+    for (uint32_t i = 0; i < senses->count; i++) {
+        void *to = oif_block_part(wide, wide->at[i]);
+        const void *from = oif_block_part(senses, senses->at[i]);
+        switch (senses->reasons[i]) {
+        case OIF_REASON_STUCK: oif_stuck_widen(to, from); break;
+        case OIF_REASON_PARTNER: oif_partner_widen(to, from); break;
+        default: oif_season_widen(to, from); break;
         }
     }
 }

@@ -67,6 +67,10 @@ const oif_season *oif_senses_season(const oif_senses *senses, size_t index);
  * that it is accepted. */
 void oif_senses_learn(oif_senses *senses, const double *row, bool is_change);
 
+/* Makes senses without rows those of `senses`, which have fewer columns: the new ones come after
+ * them, and were missing until now. */
+void oif_senses_widen(oif_senses *wide, const oif_senses *senses);
+
 void oif_senses_visit_fields(oif_senses *senses, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

@@ -4,6 +4,7 @@
 #include "base/stable_math.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     FORGET_ROWS = 256,  /* between two times of forgetting */
@@ -183,6 +184,21 @@ void oif_stuck_learn(oif_stuck *stuck, bool is_change)
         accept_long_runs(stuck);
     if (++stuck->rows_to_forget >= FORGET_ROWS)
         forget(stuck);
+}
+
+void oif_stuck_widen(oif_stuck *wide, const oif_stuck *stuck)
+{
+    wide->rows_to_forget = stuck->rows_to_forget;
+    wide->rows = stuck->rows;
+    wide->learned = stuck->learned;
+    wide->may_be_over = stuck->may_be_over;
+    for (size_t i = 0; i < ARRAYS; i++)
+        memcpy(array_at(wide, i), array_at(stuck, i), stuck->columns * sizeof(double));
+    for (size_t j = stuck->columns; j < wide->columns; j++) {
+        start_of(wide)[j] = (double)stuck->rows;
+        longest_of(wide)[j] = stuck->rows >= FORGET_ROWS; /* as `forget` leaves it */
+    }
+    set_limits(wide);
 }
 
 /* ---- Snapshots ---- */

@@ -61,6 +61,10 @@ void oif_stuck_learn(oif_stuck *stuck, bool is_change);
 /* The current run of a column, in rows; for the text of an alert. */
 double oif_stuck_run(const oif_stuck *stuck, size_t column);
 
+/* Makes a sense without rows that of `stuck`, which has fewer columns: the new ones come after
+ * them, and were missing until now. */
+void oif_stuck_widen(oif_stuck *wide, const oif_stuck *stuck);
+
 void oif_stuck_visit_fields(oif_stuck *stuck, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

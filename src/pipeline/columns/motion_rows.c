@@ -1,24 +1,18 @@
-#include "pipeline/columns/motion.h"
+/* How values move: following rows, learning, judging. motion_fields.c has snapshots and checks. */
+#include "pipeline/columns/motion_layout.h"
 
-#include "base/block.h"
-#include "base/error.h"
 #include "base/four.h"
 #include "base/memory.h"
 #include "base/stable_math.h"
-#include "pipeline/columns/shapes.h"
 
 #include <math.h>
 
 enum {
-    RECENT_ROWS = 32,
     FLUTTER_ROWS = 16,
     SHAPE_EVERY = 8,   /* rows; columns take turns */
     DECIDE_EVERY = 64, /* rows learned; the first time after half as many */
-    WAIT_ROWS = 2048   /* then a detector knows little else but numbers that vary */
+    YOUNG_ROWS = 256   /* of a column that began later than others: too few to know its moves */
 };
-
-static const double usual_memory = 1000; /* rows */
-static const double most_move = 20;      /* times the usual one */
 
 /* The memory at which a column begins to take part, and ends. */
 static const double memory_begins = 0.65, memory_ends = 0.55;
@@ -54,21 +48,6 @@ size_t oif_motion_bytes(size_t columns)
     return lay_out(columns).bytes;
 }
 
-static double *field_of(const oif_motion *m, uint32_t field)
-{
-    return (double *)oif_block_part(m, m->fields_at) + (size_t)field * m->columns;
-}
-
-static oif_shapes *shapes_of(const oif_motion *m, size_t column)
-{
-    return (oif_shapes *)oif_block_part(m, m->shapes_at) + column;
-}
-
-static double *recent_of(const oif_motion *m)
-{
-    return oif_block_part(m, m->recent_at);
-}
-
 static double *recent_row(const oif_motion *m, uint64_t rows_ago)
 {
     return recent_of(m) + (m->rows - rows_ago) % RECENT_ROWS * m->columns;
@@ -90,6 +69,7 @@ typedef struct four_columns {
     double *fields; /* of the first of them */
     size_t columns; /* of the row */
     size_t first;
+    double learned;       /* rows */
     oif_four_masks exist; /* all but the last four do */
 } four_columns;
 
@@ -99,6 +79,7 @@ OIF_INLINE void find_four(const oif_motion *m, size_t first, four_columns *four)
     four->fields = field_of(m, 0) + first;
     four->columns = m->columns;
     four->first = first;
+    four->learned = (double)m->learned;
     four->exist = numbers < (int64_t)(m->columns - first);
 }
 
@@ -221,8 +202,9 @@ OIF_INLINE void follow_row(oif_motion *m, const double *row)
 OIF_INLINE void relative_moves(const four_columns *four, oif_move move, oif_four *relative)
 {
     const oif_four most = ones * most_move;
-    oif_four usual, missing, missing_share, takes_part;
+    oif_four usual, known, missing, missing_share, takes_part;
     load(four, OIF_MOTION_USUAL + move, &usual);
+    load(four, OIF_MOTION_KNOWN + OIF_MOVE_JUMP, &known);
     load(four, OIF_MOTION_TAKES_PART, &takes_part);
     load_move(four, move, relative);
     *relative /= usual;
@@ -235,7 +217,8 @@ OIF_INLINE void relative_moves(const four_columns *four, oif_move move, oif_four
         const oif_four_masks is_missing = missing > 0;
         oif_four_choose(&is_missing, &jump, relative);
     }
-    const oif_four_masks is_unknown = ~((takes_part > 0) & (usual > 0));
+    const oif_four_masks is_new = (known < YOUNG_ROWS) & (known < four->learned - YOUNG_ROWS),
+                         is_unknown = is_new | ~((takes_part > 0) & (usual > 0));
     oif_four_choose(&is_unknown, &ones, relative);
 }
 
@@ -554,103 +537,4 @@ bool oif_motion_expected(const oif_motion *motion, size_t column, double *low, d
 bool oif_motion_is_missing(const oif_motion *motion, size_t column)
 {
     return field_of(motion, OIF_MOTION_IS_MISSING)[column] > 0;
-}
-
-/* ---- Snapshots ---- */
-
-/* Arrays of the columns, and what their numbers are between; a last value may be NaN as well. */
-static const struct {
-    const char *name;
-    uint32_t first, count;
-    double least, most;
-} fields[] = {
-    {"last", OIF_MOTION_LAST, 1, -OIF_MOVES_MOST, OIF_MOVES_MOST},
-    {"change", OIF_MOTION_CHANGE, 1, -2 * OIF_MOVES_MOST, 2 * OIF_MOVES_MOST},
-    {"flutter", OIF_MOTION_FLUTTER, 1, 0, 2 * OIF_MOVES_MOST},
-    {"shape_distance", OIF_MOTION_SHAPE_DISTANCE, 1, 0, 4 * OIF_MOVES_MOST},
-    {"usual", OIF_MOTION_USUAL, OIF_MOVES, 0, 4 * OIF_MOVES_MOST},
-    {"known", OIF_MOTION_KNOWN, OIF_MOVES, 0, usual_memory},
-    {"level", OIF_MOTION_LEVEL, 1, -2 * OIF_MOVES_MOST, 2 * OIF_MOVES_MOST},
-    {"level_variance", OIF_MOTION_LEVEL_VARIANCE, 1, 0, 4 * OIF_MOVES_MOST *OIF_MOVES_MOST},
-    {"nearer", OIF_MOTION_NEARER, OIF_LAGS, 0, 1},
-    {"further", OIF_MOTION_FURTHER, OIF_LAGS, 0, 1},
-    {"missing_share", OIF_MOTION_MISSING_SHARE, 1, 0, 1},
-    {"is_missing", OIF_MOTION_IS_MISSING, 1, 0, 1},
-    {"nearest_shape", OIF_MOTION_NEAREST_SHAPE, 1, 0, OIF_SHAPES},
-    {"shapes_known", OIF_MOTION_SHAPES_KNOWN, 1, 0, OIF_SHAPES},
-    {"takes_part", OIF_MOTION_TAKES_PART, 1, 0, 1},
-};
-
-enum { FIELDS = sizeof fields / sizeof *fields };
-
-void oif_motion_visit_fields(oif_motion *motion, oif_state_visitor *visitor)
-{
-    oif_visit_u32(visitor, "with_memory", &motion->with_memory, 1);
-    oif_visit_u64(visitor, "rows", &motion->rows, 1);
-    oif_visit_u64(visitor, "learned", &motion->learned, 1);
-    oif_visit_u64(visitor, "counts_from", &motion->counts_from, 1);
-    oif_visit_f64(visitor, "numbers", motion->numbers, OIF_MOVES);
-    oif_visit_f64(visitor, "usual_numbers", motion->usual, OIF_MOVES);
-    oif_visit_f64(visitor, "numbers_known", &motion->known, 1);
-    for (size_t i = 0; i < FIELDS; i++)
-        oif_visit_f64(visitor, fields[i].name, field_of(motion, fields[i].first),
-                      (size_t)fields[i].count * motion->columns);
-    for (size_t j = 0; j < motion->columns; j++)
-        oif_shapes_visit_fields(shapes_of(motion, j), visitor);
-    oif_visit_f64(visitor, "recent", recent_of(motion), (size_t)RECENT_ROWS * motion->columns);
-}
-
-static bool are_within(const double *x, size_t count, double least, double most)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(x[i] >= least && x[i] <= most))
-            return false;
-    return true;
-}
-
-static bool is_whole(double x)
-{
-    return x == (double)(uint32_t)x;
-}
-
-static bool are_possible_moves(const oif_motion *m, size_t column)
-{
-    for (size_t i = 0; i < FIELDS; i++)
-        for (uint32_t k = 0; k < fields[i].count; k++) {
-            const double x = field_of(m, fields[i].first + k)[column];
-            if (!are_within(&x, 1, fields[i].least, fields[i].most) &&
-                !(fields[i].first == OIF_MOTION_LAST && x != x))
-                return false;
-        }
-    for (oif_move k = 0; k < OIF_MOVES; k++)
-        if (!is_whole(field_of(m, OIF_MOTION_KNOWN + k)[column]))
-            return false;
-    return is_whole(field_of(m, OIF_MOTION_IS_MISSING)[column]) &&
-           is_whole(field_of(m, OIF_MOTION_NEAREST_SHAPE)[column]) &&
-           is_whole(field_of(m, OIF_MOTION_SHAPES_KNOWN)[column]) &&
-           is_whole(field_of(m, OIF_MOTION_TAKES_PART)[column]);
-}
-
-oif_status oif_motion_check(const oif_motion *motion, oif_error *error)
-{
-    uint32_t with_memory = 0;
-    for (size_t j = 0; j < motion->columns; j++) {
-        if (!are_possible_moves(motion, j))
-            return oif_fail(error, OIF_EINVARIANT, "the moves of a column are not possible");
-        const uint32_t known = (uint32_t)field_of(motion, OIF_MOTION_SHAPES_KNOWN)[j];
-        if (!oif_shapes_check(shapes_of(motion, j), known))
-            return oif_fail(error, OIF_EINVARIANT, "the shapes of a column are not possible");
-        with_memory += field_of(motion, OIF_MOTION_TAKES_PART)[j] > 0;
-    }
-    if (!are_within(recent_of(motion), (size_t)RECENT_ROWS * motion->columns, -OIF_MOVES_MOST,
-                    OIF_MOVES_MOST))
-        return oif_fail(error, OIF_EINVARIANT, "a recent value is out of range");
-    if (!are_within(motion->numbers, OIF_MOVES, 0, most_move) ||
-        !are_within(motion->usual, OIF_MOVES, 0, most_move) ||
-        !are_within(&motion->known, 1, 0, usual_memory) || !is_whole(motion->known))
-        return oif_fail(error, OIF_EINVARIANT, "the motion of the last row is not possible");
-    if (with_memory != motion->with_memory || motion->learned > motion->rows ||
-        motion->counts_from > motion->learned + WAIT_ROWS)
-        return oif_fail(error, OIF_EINVARIANT, "the motion counts more columns or rows than exist");
-    return OIF_OK;
 }

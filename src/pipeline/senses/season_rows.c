@@ -1,117 +1,22 @@
-#include "pipeline/senses/season.h"
+/* Seasons: following rows, judging, learning. season_fields.c has snapshots and checks. */
+#include "pipeline/senses/season_layout.h"
 
-#include "base/block.h"
-#include "base/invariant.h"
 #include "base/stable_math.h"
 #include "base/vector.h"
-#include "detect/row_ranges.h"
-#include "pipeline/senses/period.h"
 
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 enum {
-    PHASES = OIF_SEASON_PHASES,
-    PERIODS = OIF_SEASON_PERIODS,
     COMPARE_ROWS = 4,   /* between two comparisons with a random phase */
     LEAST_COMPARED = 64 /* needed before any column is judged */
 };
 
 static const double quarter = 0.25, most_periods = 0x1p52;
-static const double most_distance = 0x1p250; /* so products of squares are finite */
 /* The strength of a season whose values, and whose shape, are judged. */
 static const double least_strength = 0.05, least_for_shapes = 0.3;
 
-/* ---- Layout ---- */
-
-static uint32_t *history_of(const oif_season *season, uint32_t phase)
-{
-    uint32_t *history = oif_block_part(season, season->history_at);
-    return history + (size_t)phase * PERIODS * season->columns;
-}
-
-static double *means_of(const oif_season *season)
-{
-    return oif_block_part(season, season->means_at);
-}
-
-static uint32_t *counts_of(const oif_season *season)
-{
-    return oif_block_part(season, season->counts_at);
-}
-
-static double *own_of(const oif_season *season)
-{
-    return oif_block_part(season, season->own_at);
-}
-
-static double *other_of(const oif_season *season)
-{
-    return oif_block_part(season, season->other_at);
-}
-
-/* Scratch arrays: the expected values of the last row, how much of the difference the slope may
- * explain, and one for temporary use. */
-static double *expected_of(const oif_season *season, size_t array)
-{
-    return (double *)oif_block_part(season, season->expected_at) + array * season->columns;
-}
-
-static double *differences_of(const oif_season *season)
-{
-    return oif_block_part(season, season->differences_at);
-}
-
-static oif_row_ranges *ranges_of(const oif_season *season)
-{
-    return oif_block_part(season, season->ranges_at);
-}
-
-static oif_season_shape *shapes_of(const oif_season *season)
-{
-    return oif_block_part(season, season->shapes_at);
-}
-
-static double *likeness_of(const oif_season *season)
-{
-    return oif_block_part(season, season->likeness_at);
-}
-
-static oif_row_ranges *alike_of(const oif_season *season)
-{
-    return oif_block_part(season, season->alike_at);
-}
-
-static oif_period_search *search_of(const oif_season *season)
-{
-    return oif_block_part(season, season->search_at);
-}
-
-static bool is_searched_for(const oif_season *season)
-{
-    return season->options.period == 0;
-}
-
 /* ---- Creation ---- */
-
-/* Rows per phase of a period in rows. */
-static double rows_of_phase(double period)
-{
-    return (double)(((uint64_t)period + PHASES - 1) / PHASES);
-}
-
-static uint32_t phases_of_rows(double period)
-{
-    const uint64_t rows = (uint64_t)rows_of_phase(period);
-    return (uint32_t)(((uint64_t)period + rows - 1) / rows);
-}
-
-static uint32_t phases_at_most(const oif_season_options *options)
-{
-    return options->in_seconds || options->period == 0 ? PHASES : phases_of_rows(options->period);
-}
 
 static oif_season lay_out(size_t columns, const oif_season_options *options)
 {
@@ -137,13 +42,6 @@ static oif_season lay_out(size_t columns, const oif_season_options *options)
 size_t oif_season_bytes(size_t columns, const oif_season_options *options)
 {
     return lay_out(columns, options).bytes;
-}
-
-static float float_of_bits(uint32_t bits)
-{
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
 }
 
 static const uint32_t bits_of_none = 0x7fc00000; /* a NaN */
@@ -647,126 +545,4 @@ void oif_season_learn(oif_season *season, const double *row)
         oif_row_ranges_learn(alike_of(season), likeness_of(season), alike == season->columns);
     if (season->phases > 1 && season->rows % COMPARE_ROWS == 0)
         compare_with_other(season, row);
-}
-
-/* ---- Snapshots ---- */
-
-static void visit_shapes(oif_season *season, oif_state_visitor *visitor)
-{
-    static const oif_field fields[] = {
-        {"shape_rows", OIF_FIELD_F64, offsetof(oif_season_shape, rows), 1},
-        {"shape_x", OIF_FIELD_F64, offsetof(oif_season_shape, x), 1},
-        {"shape_y", OIF_FIELD_F64, offsetof(oif_season_shape, y), 1},
-        {"shape_x_squares", OIF_FIELD_F64, offsetof(oif_season_shape, x_squares), 1},
-        {"shape_y_squares", OIF_FIELD_F64, offsetof(oif_season_shape, y_squares), 1},
-        {"shape_products", OIF_FIELD_F64, offsetof(oif_season_shape, products), 1}};
-    oif_visit_records(visitor,
-                      &(oif_records){fields, sizeof fields / sizeof *fields, shapes_of(season),
-                                     sizeof(oif_season_shape), season->columns});
-}
-
-/* Those that came with format 3. */
-static void visit_newer_fields(oif_season *season, oif_state_visitor *visitor)
-{
-    visit_shapes(season, visitor);
-    oif_row_ranges_visit_fields(alike_of(season), visitor);
-    if (!is_searched_for(season))
-        return;
-    oif_visit_f64(visitor, "season_period", &season->period, 1);
-    oif_visit_u64(visitor, "season_in_seconds", &season->in_seconds, 1);
-    oif_visit_f64(visitor, "season_last_seconds", &season->last_seconds, 1);
-    oif_visit_f64(visitor, "season_pause", &season->pause, 1);
-    oif_period_search_visit_fields(search_of(season), visitor);
-}
-
-void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor)
-{
-    const size_t cells = (size_t)phases_at_most(&season->options) * PERIODS * season->columns;
-    oif_visit_u64(visitor, "season_rows", &season->rows, 1);
-    oif_visit_u32(visitor, "season_phases", &season->phases, 1);
-    oif_visit_u32(visitor, "season_phase", &season->phase, 1);
-    oif_visit_u32(visitor, "season_slot", &season->slot, 1);
-    oif_visit_u64(visitor, "season_compared", &season->compared, 1);
-    oif_visit_u64(visitor, "season_first_rows", &season->first_rows, 1);
-    oif_visit_f64(visitor, "season_first_seconds", &season->first_seconds, 1);
-    oif_visit_f64(visitor, "season_middle", &season->middle, 1);
-    oif_visit_u32(visitor, "season_history", history_of(season, 0), cells);
-    oif_visit_f64(visitor, "season_means", means_of(season), season->columns);
-    oif_visit_u32(visitor, "season_counts", counts_of(season), season->columns);
-    oif_visit_f64(visitor, "season_own", own_of(season), season->columns);
-    oif_visit_f64(visitor, "season_other", other_of(season), season->columns);
-    oif_row_ranges_visit_fields(ranges_of(season), visitor);
-    if (oif_visitor_has(visitor, OIF_FORMAT_EPISODES))
-        visit_newer_fields(season, visitor);
-}
-
-static bool is_amount(double number)
-{
-    return number >= 0 && number <= DBL_MAX;
-}
-
-static bool has_infinity(const oif_season *season)
-{
-    const size_t cells = (size_t)phases_at_most(&season->options) * PERIODS * season->columns;
-    for (size_t i = 0; i < cells; i++)
-        if (isinf(float_of_bits(history_of(season, 0)[i])))
-            return true;
-    for (size_t j = 0; j < season->columns; j++)
-        if (!(fabs(means_of(season)[j]) <= DBL_MAX && is_amount(own_of(season)[j]) &&
-              is_amount(other_of(season)[j])))
-            return true;
-    return false;
-}
-
-static bool has_impossible_shape(const oif_season *season)
-{
-    for (size_t j = 0; j < season->columns; j++) {
-        const oif_season_shape *shape = &shapes_of(season)[j];
-        if (!(is_amount(shape->rows) && fabs(shape->x) < 2 * most_distance &&
-              fabs(shape->y) < 2 * most_distance && is_amount(shape->x_squares) &&
-              is_amount(shape->y_squares) && fabs(shape->products) <= DBL_MAX))
-            return true;
-    }
-    return false;
-}
-
-static oif_status check_search(const oif_season *season, oif_error *error)
-{
-    const oif_check check = {error, NULL, 0};
-    OIF_REQUIRE(&check, season->in_seconds <= 1, "a season is neither in rows nor in seconds");
-    OIF_REQUIRE(&check, season->period == 0 || (season->period >= 2 && season->period <= 0x1p52),
-                "a season that was found has no period");
-    OIF_REQUIRE(&check,
-                season->period == 0  ? season->phases == 0
-                : season->in_seconds ? season->phases <= PHASES
-                                     : season->phases == phases_of_rows(season->period),
-                "a season has phases that its period does not allow");
-    OIF_REQUIRE(&check, !isinf(season->last_seconds) && is_amount(season->pause),
-                "a season has a pause that no rows have");
-    OIF_REQUIRE(&check, oif_period_search_check(search_of(season)),
-                "the search for a period is inconsistent");
-    return OIF_OK;
-}
-
-oif_status oif_season_check(const oif_season *season, oif_error *error)
-{
-    const oif_check check = {error, NULL, 0};
-    const uint32_t most = phases_at_most(&season->options);
-    if (is_searched_for(season)) {
-        const oif_status status = check_search(season, error);
-        if (status != OIF_OK)
-            return status;
-    } else {
-        OIF_REQUIRE(&check, season->in_seconds ? season->phases <= most : season->phases == most,
-                    "a season has phases that its period does not allow");
-    }
-    OIF_REQUIRE(&check, season->phase < oif_max_u32(season->phases, 1) && season->slot < PERIODS,
-                "a season is in a phase that it does not have");
-    OIF_REQUIRE(&check, !isinf(season->first_seconds), "a season began at no time");
-    OIF_REQUIRE(&check, season->middle >= 0 && season->middle <= 1,
-                "the middle of a phase is outside of it");
-    OIF_REQUIRE(&check, !has_infinity(season), "a number of a past period is infinite");
-    OIF_REQUIRE(&check, !has_impossible_shape(season), "the shape of a season is impossible");
-    const oif_status status = oif_row_ranges_check(ranges_of(season), error);
-    return status == OIF_OK ? oif_row_ranges_check(alike_of(season), error) : status;
 }

@@ -1,0 +1,169 @@
+/* The fields of a season: snapshots, more columns, and whether they are possible. */
+#include "base/invariant.h"
+#include "pipeline/senses/season_layout.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- Snapshots ---- */
+
+static void visit_shapes(oif_season *season, oif_state_visitor *visitor)
+{
+    static const oif_field fields[] = {
+        {"shape_rows", OIF_FIELD_F64, offsetof(oif_season_shape, rows), 1},
+        {"shape_x", OIF_FIELD_F64, offsetof(oif_season_shape, x), 1},
+        {"shape_y", OIF_FIELD_F64, offsetof(oif_season_shape, y), 1},
+        {"shape_x_squares", OIF_FIELD_F64, offsetof(oif_season_shape, x_squares), 1},
+        {"shape_y_squares", OIF_FIELD_F64, offsetof(oif_season_shape, y_squares), 1},
+        {"shape_products", OIF_FIELD_F64, offsetof(oif_season_shape, products), 1}};
+    oif_visit_records(visitor,
+                      &(oif_records){fields, sizeof fields / sizeof *fields, shapes_of(season),
+                                     sizeof(oif_season_shape), season->columns});
+}
+
+/* Those that came with format 3. */
+static void visit_newer_fields(oif_season *season, oif_state_visitor *visitor)
+{
+    visit_shapes(season, visitor);
+    oif_row_ranges_visit_fields(alike_of(season), visitor);
+    if (!is_searched_for(season))
+        return;
+    oif_visit_f64(visitor, "season_period", &season->period, 1);
+    oif_visit_u64(visitor, "season_in_seconds", &season->in_seconds, 1);
+    oif_visit_f64(visitor, "season_last_seconds", &season->last_seconds, 1);
+    oif_visit_f64(visitor, "season_pause", &season->pause, 1);
+    oif_period_search_visit_fields(search_of(season), visitor);
+}
+
+void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor)
+{
+    const size_t cells = (size_t)phases_at_most(&season->options) * PERIODS * season->columns;
+    oif_visit_u64(visitor, "season_rows", &season->rows, 1);
+    oif_visit_u32(visitor, "season_phases", &season->phases, 1);
+    oif_visit_u32(visitor, "season_phase", &season->phase, 1);
+    oif_visit_u32(visitor, "season_slot", &season->slot, 1);
+    oif_visit_u64(visitor, "season_compared", &season->compared, 1);
+    oif_visit_u64(visitor, "season_first_rows", &season->first_rows, 1);
+    oif_visit_f64(visitor, "season_first_seconds", &season->first_seconds, 1);
+    oif_visit_f64(visitor, "season_middle", &season->middle, 1);
+    oif_visit_u32(visitor, "season_history", history_of(season, 0), cells);
+    oif_visit_f64(visitor, "season_means", means_of(season), season->columns);
+    oif_visit_u32(visitor, "season_counts", counts_of(season), season->columns);
+    oif_visit_f64(visitor, "season_own", own_of(season), season->columns);
+    oif_visit_f64(visitor, "season_other", other_of(season), season->columns);
+    oif_row_ranges_visit_fields(ranges_of(season), visitor);
+    if (oif_visitor_has(visitor, OIF_FORMAT_EPISODES))
+        visit_newer_fields(season, visitor);
+}
+
+/* ---- More columns ---- */
+
+static void widen_history(oif_season *wide, const oif_season *season)
+{
+    const size_t rows = (size_t)phases_at_most(&season->options) * PERIODS;
+    uint32_t *to = history_of(wide, 0), *from = history_of(season, 0);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + i * wide->columns, from + i * season->columns, season->columns * sizeof *from);
+}
+
+/* What was expected of the last row is not kept. */
+void oif_season_widen(oif_season *wide, const oif_season *season)
+{
+    const size_t columns = season->columns;
+    const oif_widening widening = {.rows = 1, .before = columns, .after = wide->columns};
+    wide->period = season->period;
+    wide->in_seconds = season->in_seconds;
+    wide->phases = season->phases;
+    wide->phase = season->phase;
+    wide->slot = season->slot;
+    wide->compared = season->compared;
+    wide->rows = season->rows;
+    wide->first_rows = season->first_rows;
+    wide->first_seconds = season->first_seconds;
+    wide->middle = season->middle;
+    wide->last_seconds = season->last_seconds;
+    wide->pause = season->pause;
+    widen_history(wide, season);
+    memcpy(means_of(wide), means_of(season), columns * sizeof(double));
+    memcpy(counts_of(wide), counts_of(season), columns * sizeof(uint32_t));
+    memcpy(own_of(wide), own_of(season), columns * sizeof(double));
+    memcpy(other_of(wide), other_of(season), columns * sizeof(double));
+    memcpy(shapes_of(wide), shapes_of(season), columns * sizeof(oif_season_shape));
+    oif_row_ranges_widen(ranges_of(wide), ranges_of(season), &widening);
+    oif_row_ranges_widen(alike_of(wide), alike_of(season), &widening);
+    if (is_searched_for(season))
+        oif_period_search_widen(search_of(wide), search_of(season));
+}
+
+/* ---- Checks ---- */
+
+static bool is_amount(double number)
+{
+    return number >= 0 && number <= DBL_MAX;
+}
+
+static bool has_infinity(const oif_season *season)
+{
+    const size_t cells = (size_t)phases_at_most(&season->options) * PERIODS * season->columns;
+    for (size_t i = 0; i < cells; i++)
+        if (isinf(float_of_bits(history_of(season, 0)[i])))
+            return true;
+    for (size_t j = 0; j < season->columns; j++)
+        if (!(fabs(means_of(season)[j]) <= DBL_MAX && is_amount(own_of(season)[j]) &&
+              is_amount(other_of(season)[j])))
+            return true;
+    return false;
+}
+
+static bool has_impossible_shape(const oif_season *season)
+{
+    for (size_t j = 0; j < season->columns; j++) {
+        const oif_season_shape *shape = &shapes_of(season)[j];
+        if (!(is_amount(shape->rows) && fabs(shape->x) < 2 * most_distance &&
+              fabs(shape->y) < 2 * most_distance && is_amount(shape->x_squares) &&
+              is_amount(shape->y_squares) && fabs(shape->products) <= DBL_MAX))
+            return true;
+    }
+    return false;
+}
+
+static oif_status check_search(const oif_season *season, oif_error *error)
+{
+    const oif_check check = {error, NULL, 0};
+    OIF_REQUIRE(&check, season->in_seconds <= 1, "a season is neither in rows nor in seconds");
+    OIF_REQUIRE(&check, season->period == 0 || (season->period >= 2 && season->period <= 0x1p52),
+                "a season that was found has no period");
+    OIF_REQUIRE(&check,
+                season->period == 0  ? season->phases == 0
+                : season->in_seconds ? season->phases <= PHASES
+                                     : season->phases == phases_of_rows(season->period),
+                "a season has phases that its period does not allow");
+    OIF_REQUIRE(&check, !isinf(season->last_seconds) && is_amount(season->pause),
+                "a season has a pause that no rows have");
+    OIF_REQUIRE(&check, oif_period_search_check(search_of(season)),
+                "the search for a period is inconsistent");
+    return OIF_OK;
+}
+
+oif_status oif_season_check(const oif_season *season, oif_error *error)
+{
+    const oif_check check = {error, NULL, 0};
+    const uint32_t most = phases_at_most(&season->options);
+    if (is_searched_for(season)) {
+        const oif_status status = check_search(season, error);
+        if (status != OIF_OK)
+            return status;
+    } else {
+        OIF_REQUIRE(&check, season->in_seconds ? season->phases <= most : season->phases == most,
+                    "a season has phases that its period does not allow");
+    }
+    OIF_REQUIRE(&check, season->phase < oif_max_u32(season->phases, 1) && season->slot < PERIODS,
+                "a season is in a phase that it does not have");
+    OIF_REQUIRE(&check, !isinf(season->first_seconds), "a season began at no time");
+    OIF_REQUIRE(&check, season->middle >= 0 && season->middle <= 1,
+                "the middle of a phase is outside of it");
+    OIF_REQUIRE(&check, !has_infinity(season), "a number of a past period is infinite");
+    OIF_REQUIRE(&check, !has_impossible_shape(season), "the shape of a season is impossible");
+    const oif_status status = oif_row_ranges_check(ranges_of(season), error);
+    return status == OIF_OK ? oif_row_ranges_check(alike_of(season), error) : status;
+}
