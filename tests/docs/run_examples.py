@@ -11,14 +11,19 @@ alone; look at the difference before you keep it. In a page,
   ```c scorer.c       a block with a file name is written to that file first.
 Other blocks are left alone.
 
-In the folder, tools/ is that of the checkout, and python3 the one that runs this. A page with a line
+In the folder, tools/ is that of the checkout, and python3 the one that runs this. Ports from 18000 to 19999 that a page
+names as 127.0.0.1:PORT are free ones in its commands, files and output, so two runs do not meet. Pages run beside each
+other. After a failure, the end of each log file in the folder is printed. A page with a line
   <!-- needs: COMMAND -->
 is skipped when the command fails, and the reason is the last line that it prints. A line
   <!-- next needs: COMMAND -->
 does the same for the next block alone.
 """
+import concurrent.futures
+import glob
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -26,6 +31,7 @@ import tempfile
 FENCE = re.compile(r"^```(\S*)\s*(\S*)\s*$")
 NEEDS = re.compile(r"^<!-- needs: (.*) -->$", re.MULTILINE)
 NEXT_NEEDS = re.compile(r"^<!-- next needs: (.*) -->$")
+PORT = re.compile(r"(?<=127\.0\.0\.1:)1[89]\d{3}\b")
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -119,50 +125,91 @@ def show_instead(page, number, expected, shown):
         file.write("\n".join(lines))
 
 
-def run_blocks(page, text, folder, prefix, update):
-    passed = failed = skipped = moved = 0
-    for language, name, start, lines, needs in blocks(text):
+def free_ports(text):
+    """A free port for each port that the page names; none of them twice."""
+    taken = {}
+    for port in set(PORT.findall(text)):
+        taken[port] = socket.socket()
+        taken[port].bind(("127.0.0.1", 0))
+    free = {port: str(one.getsockname()[1]) for port, one in taken.items()}
+    for one in taken.values():
+        one.close()
+    return free
+
+
+def exchange(text, ports):
+    return re.sub(r"\b\d{4,5}\b", lambda found: ports.get(found[0], found[0]), text)
+
+
+def ends_of_logs(folder):
+    """The last lines of each log in the folder: why a server did not start."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(folder, "*log"))):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            found += [f"--- {os.path.basename(path)}\n" + "".join(file.readlines()[-20:])]
+    return "".join(found)
+
+
+class Page:
+    """Runs the blocks of a page in a folder, and counts."""
+
+    def __init__(self, path, prefix, update):
+        self.path, self.prefix, self.update = path, prefix, update
+        self.text = open(path, encoding="utf-8").read()
+        self.ports = free_ports(self.text)
+        self.passed = self.failed = self.skipped = self.moved = 0
+        self.said = []
+
+    def run(self):
+        # A server that a page has just stopped may still write its last file.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            os.symlink(os.path.join(CHECKOUT, "tools"), os.path.join(folder, "tools"))
+            reason = missing(NEEDS.findall(self.text), folder, self.prefix)
+            for block in blocks(self.text):
+                self.run_block(folder, reason, *block)
+        if reason is not None:
+            self.said.append(f"{self.path}: skipped: {reason}")
+        return self
+
+    def run_block(self, folder, reason, language, name, start, lines, needs):
         if name:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                file.write("\n".join(lines) + "\n")
+                file.write(exchange("\n".join(lines) + "\n", self.ports))
         if language != "console":
-            continue
-        reason = missing([needs] if needs else [], folder, prefix)
-        if reason is not None:
-            print(f"{page}:{start}: skipped: {reason}")
-            skipped += len(commands(start, lines))
-            continue
+            return
+        if reason is None and needs:
+            reason = missing([needs], folder, self.prefix)
+            if reason is not None:
+                self.said.append(f"{self.path}:{start}: skipped: {reason}")
         for number, command, expected in commands(start, lines):
-            result = run(command, folder, prefix)
-            shown = updated(expected, result.stdout.splitlines()) if update else None
-            if pattern(expected).match(result.stdout):
-                passed += 1
-            elif shown is not None:
-                passed += 1
-                show_instead(page, number + moved + command.count("\n"), expected, shown)
-                moved += len(shown) - len(expected)
+            if reason is not None:
+                self.skipped += 1
             else:
-                failed += 1
-                print(f"{page}:{number}: $ {command}\n--- shown\n" + "\n".join(expected) +
-                      f"\n--- printed (exit {result.returncode})\n{result.stdout}")
-    return passed, failed, skipped
+                self.run_command(folder, number, command, expected)
+
+    def run_command(self, folder, number, command, expected):
+        result = run(exchange(command, self.ports), folder, self.prefix)
+        printed = exchange(result.stdout, {used: shown for shown, used in self.ports.items()})
+        shown = updated(expected, printed.splitlines()) if self.update else None
+        if pattern(expected).match(printed):
+            self.passed += 1
+        elif shown is not None:
+            self.passed += 1
+            show_instead(self.path, number + self.moved + command.count("\n"), expected, shown)
+            self.moved += len(shown) - len(expected)
+        else:
+            self.failed += 1
+            self.said.append(f"{self.path}:{number}: $ {command}\n--- shown\n" + "\n".join(expected) +
+                             f"\n--- printed (exit {result.returncode})\n{printed}{ends_of_logs(folder)}")
 
 
-def run_page(page, prefix, update):
-    """How many commands passed, failed and were skipped."""
-    text = open(page, encoding="utf-8").read()
-    # A server that a page has just stopped may still write its last file.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        os.symlink(os.path.join(CHECKOUT, "tools"), os.path.join(folder, "tools"))
-        reason = missing(NEEDS.findall(text), folder, prefix)
-        if reason is None:
-            return run_blocks(page, text, folder, prefix, update)
-    print(f"{page}: skipped: {reason}")
-    return 0, 0, sum(len(commands(start, lines)) for language, _, start, lines, _ in blocks(text) if language == "console")
-
-
-def main(prefix, pages, update):
-    passed, failed, skipped = map(sum, zip(*(run_page(page, os.path.abspath(prefix), update) for page in pages)))
+def main(prefix, paths, update):
+    pages = [Page(path, os.path.abspath(prefix), update) for path in paths]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+        for page in workers.map(Page.run, pages):
+            for text in page.said:
+                print(text, flush=True)
+    passed, failed, skipped = (sum(getattr(page, what) for page in pages) for what in ("passed", "failed", "skipped"))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return failed > 0 or passed == 0
 

@@ -5,9 +5,5 @@
 set -euo pipefail
 
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
-mkdir -p "$checkout/build"
-( # several tests may begin at once
-    flock 9
-    "$checkout/tools/build/make_venv.sh" serve
-) 9>"$checkout/build/serve-venv.lock"
+"$checkout/tools/build/make_venv.sh" serve
 exec "$checkout/build/serve-venv/bin/python" -m pytest -q -rs -p no:cacheprovider --color=no --rootdir "$checkout/tests/serve" "$@"

@@ -75,6 +75,8 @@ install_wheel() { # install_wheel NAME
 }
 
 mkdir -p build
+exec 9>build/venv.lock # several stages of the tests may begin at once
+flock 9
 install_requirements "$name"
 case $name in serve | docs) exit 0 ;; esac
 build_wheel

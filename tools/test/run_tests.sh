@@ -11,28 +11,47 @@ jobs=$(nproc)
 logs=build/test_logs
 mkdir -p "$logs"
 passed=0 failed=0 summary=()
+declare -A running
 
-cpu_seconds() { # cpu_seconds VARIABLE: processor time of all commands so far; a subshell could not see it
-    times >"$logs/times"
-    printf -v "$1" %d "$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$logs/times")"
+run_timed() { # run_timed NAME COMMAND...: its output goes to the log of the stage, its status and times to files
+    local TIMEFORMAT='%0R %0U %0S' name=$1 status=0
+    shift
+    { time "$@" 2>&1; } 2>"$logs/$name.times" || status=$?
+    echo "$status" >"$logs/$name.status"
 }
 
-stage() { # stage NAME COMMAND...
-    local name=$1 log=$logs/$1.log started=$SECONDS status=ok cpu_before cpu_after
-    local stage_passed stage_failed stage_skipped
-    shift
-    printf '\n== %s\n' "$name"
-    cpu_seconds cpu_before
-    "$@" 2>&1 | tee "$log" || status=FAILED
-    cpu_seconds cpu_after
-
-    read -r stage_passed stage_failed stage_skipped <<<"$(count_tests "$log")"
+report() { # report NAME: counts a stage that has ended
+    local name=$1 status=ok seconds user system stage_passed stage_failed stage_skipped
+    [ "$(cat "$logs/$name.status")" = 0 ] || status=FAILED
+    read -r seconds user system <"$logs/$name.times"
+    read -r stage_passed stage_failed stage_skipped <<<"$(count_tests "$logs/$name.log")"
     # A stage that breaks without a failed test (it did not compile) is itself the failure.
     [ $status = FAILED ] && [ "$stage_failed" -eq 0 ] && stage_failed=1
     passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
     summary+=("$(printf '%-15s %-7s %3d passed, %d failed, %d skipped, %4d s, %4d s of processor time' \
-        "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" \
-        $((SECONDS - started)) $((cpu_after - cpu_before)))")
+        "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" "$seconds" $((user + system)))")
+}
+
+stage() { # stage NAME COMMAND...
+    printf '\n== %s\n' "$1"
+    run_timed "$@" | tee "$logs/$1.log"
+    report "$1"
+}
+
+# A stage beside others: one that waits for servers, or uses a single core. `finish` prints what it printed.
+begin() { # begin NAME COMMAND...
+    run_timed "$@" >"$logs/$1.log" &
+    running[$1]=$!
+}
+
+finish() { # finish NAME...
+    local name
+    for name in "$@"; do
+        wait "${running[$name]}"
+        printf '\n== %s\n' "$name"
+        cat "$logs/$name.log"
+        report "$name"
+    done
 }
 
 # Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs, bench-quick, analyze.sh and
@@ -50,15 +69,18 @@ count_tests() {
         END { print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
-build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
+build() { # build PRESET [TARGET...]
     cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
-    cmake --build --preset "$1" -j "$jobs" -- --quiet && ctest --preset "$1" -j "$jobs" "${@:2}"
+    cmake --build --preset "$1" -j "$jobs" ${2:+--target "${@:2}"} -- --quiet
+}
+
+build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
+    build "$1" && ctest --preset "$1" -j "$jobs" "${@:2}"
 }
 
 thread_tests() { # the others have no threads, and compiling them takes minutes
-    cmake --preset tsan >"$logs/tsan.configure.log" &&
-        cmake --build --preset tsan -j "$jobs" --target test_detect.threads test_base.number_text \
-            test_pipeline.pipeline_threads test_serve.stream_threads -- --quiet &&
+    build tsan test_detect.threads test_base.number_text test_pipeline.pipeline_threads \
+        test_serve.stream_threads &&
         ctest --preset tsan -R '^(detect.threads|base.number_text|pipeline.pipeline_threads|serve.stream_threads)$'
 }
 
@@ -90,9 +112,11 @@ fetch_flink() {
 # What fails most often comes first.
 [ "${1:-}" = --all ] && { fetch_flink >"$logs/fetch_flink.log" 2>&1 & fetching=$!; }
 export OIF_FAULTS_ROWS=100000 # fewer in faults.allocation than `ctest` takes; make faults: all
-stage release-gcc build_and_ctest release-gcc
-stage python-package tools/test/test_python.sh
-stage docs docs_examples
+stage build build release-gcc
+begin python-package tools/test/test_python.sh
+begin docs docs_examples
+stage release-gcc ctest --preset release-gcc -j "$jobs"
+finish python-package docs
 if [ "${1:-}" = --all ]; then
     stage operations make --no-print-directory operations ARGS="--quick --check"
     stage incidents make --no-print-directory incidents ARGS="--quick --check"
