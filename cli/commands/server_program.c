@@ -45,7 +45,7 @@ exit_code server_program_run(const cli_settings *settings)
             return start(path, settings->arguments);
     }
     return complain(EXIT_FAILED,
-                    "oif was built without the server, which needs libmicrohttpd, jansson and "
-                    "libcurl; install them and build it again: sudo apt-get install "
-                    "libmicrohttpd-dev libjansson-dev libcurl4-openssl-dev");
+                    "oif was built without the server, which needs libmicrohttpd, GnuTLS, jansson "
+                    "and libcurl; install them and build it again: sudo apt-get install "
+                    "libmicrohttpd-dev libgnutls28-dev libjansson-dev libcurl4-openssl-dev");
 }

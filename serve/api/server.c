@@ -26,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,6 +146,14 @@ static enum MHD_Result queue_answer(exchange *one)
     return queued;
 }
 
+/* What wire.h refuses gets its answer there, and never becomes an exchange. */
+static void count_refusal(void *context, const char *why)
+{
+    server *running = context;
+    log_line("warn", "refused", "status", "400", "reason", why, (char *)NULL);
+    request_figures_count(&running->served->requests, 400, 0);
+}
+
 /* ---- Requests ---- */
 
 static void read_headers(exchange *one)
@@ -161,22 +168,6 @@ static bool waits_for_permission(const exchange *one)
     return MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, "Expect") != NULL;
 }
 
-static enum MHD_Result count_length(void *count, enum MHD_ValueKind kind, const char *name,
-                                    const char *value)
-{
-    (void)kind, (void)value;
-    *(int *)count += strcasecmp(name, request_header_name(HEADER_CONTENT_LENGTH)) == 0;
-    return MHD_YES;
-}
-
-/* Of two lengths a proxy before us may take the other one, and let a request pass within a body. */
-static bool has_two_lengths(const exchange *one)
-{
-    int count = 0;
-    MHD_get_connection_values(one->wire, MHD_HEADER_KIND, count_length, &count);
-    return count > 1;
-}
-
 /* The headers have come. Even if the request is refused, its body is read if that does not take
  * long: most clients read the answer only after sending everything, and not at all if they cannot
  * send it. */
@@ -188,9 +179,10 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
     bool is_good = request_parse(&one->asked, method, one->target, &why);
     one->asked.is_encrypted = running->is_encrypted;
     read_headers(one);
-    if (has_two_lengths(one)) {
-        reply_refuse(&one->answer, 400, NULL, "there are two headers Content-Length");
-        return queue_answer(one); /* closes the connection: where the body ends is not known */
+    if (!connection_agrees(one->peer)) {
+        reply_refuse(&one->answer, 400, NULL, "where this request begins is not clear");
+        reply_add_header(&one->answer, "Connection", "close");
+        return queue_answer(one);
     }
     if (!is_good)
         reply_problem(&one->answer, &why);
@@ -388,7 +380,6 @@ static bool read_certificate(server *running, const server_options *options)
 {
     if (!options->tls_cert && !options->tls_key)
         return true;
-    running->is_encrypted = true;
     running->cert = read_pem("--tls-cert", options->tls_cert);
     running->key = running->cert ? read_pem("--tls-key", options->tls_key) : NULL;
     return running->key != NULL;
@@ -446,7 +437,12 @@ server *server_open(const server_options *options, const listening *opened, app 
         return complain(EXIT_FAILED, "out of memory"), NULL;
     running->served = served;
     running->descriptor = opened->descriptor;
-    running->open = connections_open(options->timeout_seconds);
+    running->is_encrypted = options->tls_cert != NULL;
+    running->open =
+        connections_open(&(connections_options){.timeout_seconds = options->timeout_seconds,
+                                                .is_encrypted = running->is_encrypted,
+                                                .on_refusal = count_refusal,
+                                                .context = running});
     running->workers = jobs_open(JOB_THREADS);
     if (!running->open || !running->workers)
         complain(EXIT_FAILED, "out of memory");

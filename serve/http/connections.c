@@ -3,6 +3,7 @@
 #include "front/text/clock.h"
 #include "serve/base/background.h"
 #include "serve/base/log.h"
+#include "wire.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@ struct connection {
     connections *all;
     connection *before, *after;
     int descriptor;
+    wire_watch watch;
     bool is_cut;
     _Atomic int phase;
     _Atomic double deadline;
@@ -28,7 +30,7 @@ struct connections {
     pthread_mutex_t lock; /* of the list, not of its deadlines */
     background watcher;
     connection *first;
-    double timeout_seconds;
+    connections_options options;
 };
 
 static const char *const doings[] = {
@@ -66,7 +68,8 @@ static void log_cut_off(const unsigned counts[PHASES])
 static void *watch(void *context)
 {
     connections *all = context;
-    double pause_seconds = all->timeout_seconds < 4 ? all->timeout_seconds / 4 : 1;
+    const double timeout_seconds = all->options.timeout_seconds;
+    double pause_seconds = timeout_seconds < 4 ? timeout_seconds / 4 : 1;
     while (background_wait(&all->watcher, pause_seconds)) {
         unsigned counts[PHASES] = {0};
         pthread_mutex_lock(&all->lock);
@@ -77,12 +80,12 @@ static void *watch(void *context)
     return NULL;
 }
 
-connections *connections_open(double timeout_seconds)
+connections *connections_open(const connections_options *options)
 {
     connections *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
-    all->timeout_seconds = timeout_seconds;
+    all->options = *options;
     pthread_mutex_init(&all->lock, NULL);
     if (background_start(&all->watcher, watch, all) == 0)
         return all;
@@ -107,6 +110,13 @@ connection *connection_new(connections *all, int descriptor)
         return NULL;
     one->all = all;
     one->descriptor = descriptor;
+    one->watch = (wire_watch){.is_encrypted = all->options.is_encrypted,
+                              .on_refusal = all->options.on_refusal,
+                              .context = all->options.context};
+    if (!wire_watch_start(descriptor, &one->watch)) {
+        free(one);
+        return NULL;
+    }
     connection_enter(one, PHASE_IDLE, 0);
     pthread_mutex_lock(&all->lock);
     one->after = all->first;
@@ -122,6 +132,7 @@ void connection_free(connection *one)
     if (!one)
         return;
     connections *all = one->all;
+    wire_watch_stop(one->descriptor);
     pthread_mutex_lock(&all->lock);
     *(one->before ? &one->before->after : &all->first) = one->after;
     if (one->after)
@@ -130,12 +141,17 @@ void connection_free(connection *one)
     free(one);
 }
 
+bool connection_agrees(connection *one)
+{
+    return one && wire_agrees(&one->watch);
+}
+
 void connection_enter(connection *one, connection_phase phase, size_t bytes)
 {
     if (!one)
         return;
     bool is_ours = phase == PHASE_WORK || phase == PHASE_EVENTS;
-    double seconds = one->all->timeout_seconds + (double)bytes / SLOWEST_BYTES_PER_SECOND;
+    double seconds = one->all->options.timeout_seconds + (double)bytes / SLOWEST_BYTES_PER_SECOND;
     atomic_store(&one->phase, (int)phase);
     atomic_store(&one->deadline, is_ours ? INFINITY : clock_seconds() + seconds);
 }

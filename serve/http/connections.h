@@ -4,6 +4,7 @@
 #ifndef OIF_SERVE_CONNECTIONS_H
 #define OIF_SERVE_CONNECTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct connections connections;
@@ -19,12 +20,22 @@ typedef enum connection_phase {
     PHASE_EVENTS   /* read events, without a deadline */
 } connection_phase;
 
+typedef struct connections_options {
+    double timeout_seconds;
+    bool is_encrypted;
+    void (*on_refusal)(void *context, const char *why); /* of bytes that are no good request */
+    void *context;
+} connections_options;
+
 /* Starts a thread that watches all of them. NULL: out of memory. */
-connections *connections_open(double timeout_seconds);
+connections *connections_open(const connections_options *options);
 void connections_close(connections *all);
 
 connection *connection_new(connections *all, int descriptor);
 void connection_free(connection *one); /* call it before the descriptor is closed */
+
+/* A request begins: whether its bytes were judged (wire.h). False for NULL. */
+bool connection_agrees(connection *one);
 
 /* Enters a phase in which `bytes` are to be transferred; more bytes get more time. */
 void connection_enter(connection *one, connection_phase phase, size_t bytes);

@@ -44,6 +44,7 @@ find_missing() {
     need libzstd-dev has_header zstd.h
     # oif serve
     need libmicrohttpd-dev has_header microhttpd.h
+    need libgnutls28-dev has_header gnutls/gnutls.h
     need libjansson-dev has_header jansson.h
     need libcurl4-openssl-dev has_header curl/curl.h
     [ "$goal" = build ] && return
