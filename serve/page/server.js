@@ -22,7 +22,7 @@ export async function ask(path, options) {
         [path, options] = asForm(path, options);
     let response;
     try {
-        response = await fetch(path, { cache: "no-store", ...options });
+        response = await fetch(`.${path}`, { cache: "no-store", ...options });
     } catch (error) {
         if (error.name === "AbortError")
             throw error;
@@ -59,7 +59,7 @@ export function listen({ onOpen, onDown, onEvent }) {
     function open() {
         clearTimeout(timer);
         source?.close();
-        source = new EventSource("/api/v1/events");
+        source = new EventSource("./api/v1/events");
         source.onopen = () => { pause = 1000; onOpen(); };
         source.onerror = () => {
             onDown();
