@@ -71,7 +71,7 @@ struct stream {
     stream_figures counted; /* only what stream_get_figures cannot find elsewhere */
     uint64_t bad_rows;
     uint64_t incident_events; /* reported to the list; a replay reports the same ones */
-    double opened_at; /* by the wall clock; no row could come before */
+    double opened_at;         /* by the wall clock; no row could come before */
     double rate, rate_at;
     uint64_t told_rows, told_saved; /* in the last event about the stream */
 };

@@ -51,8 +51,8 @@ static jdoubleArray report(JNIEnv *env, oif_incidents *incidents, bool begins,
 {
     oif_incident_place place = {.incident = 0};
     oif_error error;
-    oif_status status =
-        (begins ? oif_incidents_begin : oif_incidents_end)(incidents, event, &place, &error);
+    oif_status status = begins ? oif_incidents_begin(incidents, event, &place, &error)
+                               : oif_incidents_end(incidents, event, &place, &error);
     if (!jni_ok(env, status, &error))
         return NULL;
     const double numbers[] = {(double)place.incident, (double)place.is_new, (double)place.joins,
