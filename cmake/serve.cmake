@@ -9,6 +9,9 @@ find_library(JANSSON_LIBRARY jansson)
 find_path(JANSSON_INCLUDE_DIR jansson.h)
 find_package(CURL QUIET)
 find_package(GnuTLS QUIET)
+# Prometheus remote write; without it that endpoint says what is missing.
+find_library(SNAPPY_LIBRARY snappy)
+find_path(SNAPPY_INCLUDE_DIR snappy-c.h)
 
 # A wheel runs on machines that need not have the shared libraries, and another machine's library may be found.
 if(OIF_SERVE AND NOT SKBUILD AND MICROHTTPD_LIBRARY AND JANSSON_LIBRARY AND CURL_FOUND AND GNUTLS_FOUND
@@ -33,6 +36,11 @@ if(OIF_SERVE AND NOT SKBUILD AND OIF_CAN_LINK_SERVE)
   add_library(serving INTERFACE)
   target_include_directories(serving SYSTEM INTERFACE ${MICROHTTPD_INCLUDE_DIR} ${JANSSON_INCLUDE_DIR} ${CURL_INCLUDE_DIRS} ${GNUTLS_INCLUDE_DIR})
   target_link_libraries(serving INTERFACE oif_front ${MICROHTTPD_LIBRARY} ${JANSSON_LIBRARY} ${CURL_LIBRARIES} ${GNUTLS_LIBRARIES} Threads::Threads)
+  if(SNAPPY_LIBRARY AND SNAPPY_INCLUDE_DIR)
+    target_include_directories(serving SYSTEM INTERFACE ${SNAPPY_INCLUDE_DIR})
+    target_link_libraries(serving INTERFACE ${SNAPPY_LIBRARY})
+    target_compile_definitions(serving INTERFACE OIF_HAS_SNAPPY)
+  endif()
   add_library(server_objects OBJECT ${serve_sources} ${PROJECT_BINARY_DIR}/serve/embedded.c)
   target_link_libraries(server_objects PUBLIC serving)
   add_executable(oif_server $<TARGET_OBJECTS:server_objects>)

@@ -66,7 +66,10 @@ static void require_json(const reply *answer)
         fprintf(stderr, "%s: %.*s\n", error.text, (int)answer->body_bytes, answer->body);
         abort();
     }
-    if (answer->status >= 400) {
+    const bool is_for_agent = json_object_get(parsed, "code") != NULL; /* Influx and OTLP */
+    if (answer->status >= 400 && is_for_agent)
+        require(json_string_length(json_object_get(parsed, "message")) > 0);
+    if (answer->status >= 400 && !is_for_agent) {
         const json_t *object = json_object_get(parsed, "error");
         require(json_integer_value(json_object_get(object, "status")) == answer->status);
         require(json_string_length(json_object_get(object, "message")) > 0);
@@ -82,7 +85,8 @@ static void require_good(const reply *answer)
     if (answer->type && strcmp(answer->type, REPLY_JSON) == 0)
         require_json(answer);
     if (answer->status >= 400)
-        require(answer->type && strcmp(answer->type, REPLY_JSON) == 0);
+        require(answer->type && (strcmp(answer->type, REPLY_JSON) == 0 ||
+                                 strcmp(answer->type, "application/x-protobuf") == 0));
 }
 
 static void handle(app *one, const route *found, request *asked, const char *bytes, size_t count,

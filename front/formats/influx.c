@@ -11,6 +11,7 @@
  * field; after the colon, a blank is an integer and a tab an unsigned integer. */
 #include "influx.h"
 #include "formats.h"
+#include "influx_line.h"
 
 #include "front/text/name_list.h"
 #include "front/text/quoting.h"
@@ -18,47 +19,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* gcc's analyzer reports the room as leaked: it is stored through a pointer. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 typedef struct influx_state {
     char *room; /* for a text without its escapes */
     size_t room_bytes;
 } influx_state;
-
-/* ---- Parts of a line ---- */
-
-/* The end of a part that ends with one of `ends`, which a backslash escapes. */
-static const char *part_end(const char *at, const char *end, const char *ends)
-{
-    while (at < end && !(strchr(ends, *at) && *at != '\0'))
-        at += *at == '\\' && at + 1 < end ? 2 : 1;
-    return at < end ? at : end;
-}
-
-/* The end of a field's value: a string may hold anything. */
-static const char *value_end(const char *at, const char *end)
-{
-    if (at == end || *at != '"')
-        return part_end(at, end, ", ");
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\' && at + 1 < end;
-    return at < end ? at + 1 : NULL;
-}
-
-/* NAME=VALUE at [*at, end), and what ends it is next. */
-static bool next_pair(const char **at, const char *end, bool is_field, oif_text *name,
-                      oif_text *value)
-{
-    const char *equals = part_end(*at, end, "=, ");
-    if (equals == end || *equals != '=' || equals == *at)
-        return false;
-    const char *value_at = equals + 1,
-               *stop = is_field ? value_end(value_at, end) : part_end(value_at, end, ", ");
-    if (!stop || stop == value_at || (stop < end && *stop != ',' && *stop != ' '))
-        return false;
-    *name = (oif_text){*at, (size_t)(equals - *at)};
-    *value = (oif_text){value_at, (size_t)(stop - value_at)};
-    *at = stop;
-    return true;
-}
 
 /* ---- JSON ---- */
 
@@ -66,34 +35,17 @@ static bool next_pair(const char **at, const char *end, bool is_field, oif_text 
 static void print_text(translator *by, oif_text text, const char *special)
 {
     influx_state *state = by->state;
-    size_t bytes = 0;
     if (text.bytes > state->room_bytes) {
-        free(state->room);
-        state->room = malloc(2 * text.bytes);
-        state->room_bytes = state->room ? 2 * text.bytes : 0;
+        char *room = realloc(state->room, 2 * text.bytes);
+        if (!room) {
+            translator_fail(by, by->line, "out of memory");
+            return;
+        }
+        state->room = room;
+        state->room_bytes = 2 * text.bytes;
     }
-    if (text.bytes > state->room_bytes) {
-        translator_fail(by, by->line, "out of memory");
-        return;
-    }
-    for (size_t i = 0; i < text.bytes; i++) {
-        if (text.text[i] == '\\' && i + 1 < text.bytes && strchr(special, text.text[i + 1]))
-            i++;
-        state->room[bytes++] = text.text[i];
-    }
+    const size_t bytes = text.bytes > 0 ? influx_line_unescape(text, special, state->room) : 0;
     quoting_write_json(bytes > 0 ? state->room : "", bytes);
-}
-
-static bool is_true(oif_text text)
-{
-    return text_is(text, "t") || text_is(text, "T") || text_is(text, "true") ||
-           text_is(text, "True") || text_is(text, "TRUE");
-}
-
-static bool is_false(oif_text text)
-{
-    return text_is(text, "f") || text_is(text, "F") || text_is(text, "false") ||
-           text_is(text, "False") || text_is(text, "FALSE");
 }
 
 /* Whether JSON may have the number as it is written: not .5, 1. or +1. */
@@ -111,103 +63,69 @@ static bool is_json_number(oif_text text)
     return true;
 }
 
-static bool print_number(oif_text text)
+/* A value whose number is known. */
+static void print_number(oif_text text, double number)
 {
-    double number;
-    char last = text.text[text.bytes - 1];
+    const char last = text.text[text.bytes - 1];
     const bool is_whole = last == 'i' || last == 'u';
     text.bytes -= is_whole;
-    const char *end = text.text + text.bytes;
-    if (text.bytes == 0 || oif_number_parse(text.text, end, &number) != end || !isfinite(number))
-        return false;
     output_text(!is_whole ? "" : last == 'i' ? " " : "\t");
     if (is_json_number(text))
         output_write(text.text, text.bytes);
     else
         output_number(number);
-    return true;
 }
 
 static bool print_value(translator *by, oif_text value)
 {
-    if (*value.text == '"' && value.bytes >= 2)
-        print_text(by, (oif_text){value.text + 1, value.bytes - 2}, "\"\\");
-    else if (is_true(value) || is_false(value))
-        output_text(is_true(value) ? "true" : "false");
-    else
-        return print_number(value);
-    return true;
+    double number;
+    const influx_kind kind = influx_line_value(value, &number);
+    if (kind == INFLUX_STRING)
+        print_text(by, (oif_text){value.text + 1, value.bytes - 2}, INFLUX_STRING_ESCAPES);
+    else if (kind == INFLUX_BOOLEAN)
+        output_text(number == 1 ? "true" : "false");
+    else if (kind == INFLUX_NUMBER)
+        print_number(value, number);
+    return kind != INFLUX_BAD;
 }
 
 /* ---- A line ---- */
 
-typedef struct influx_line {
-    oif_text series, measurement, fields, time;
-} influx_line;
-
-static bool is_whole_number(oif_text text)
+static bool has_tags(const influx_line *parts)
 {
-    for (size_t i = text.bytes > 1 && *text.text == '-'; i < text.bytes; i++)
-        if (!(text.text[i] >= '0' && text.text[i] <= '9'))
-            return false;
-    return text.bytes > 0 && text.bytes < 20;
-}
-
-/* Where the line has its parts; the pairs are not checked. */
-static bool split_line(oif_text line, influx_line *parts)
-{
-    const char *at = line.text, *end = line.text + line.bytes, *begin;
-    oif_text name, value;
-    while (end > at && (end[-1] == ' ' || end[-1] == '\r'))
-        end--;
-    const char *measured = part_end(at, end, ", "), *series_end = part_end(at, end, " ");
-    parts->measurement = (oif_text){at, (size_t)(measured - at)};
-    parts->series = (oif_text){at, (size_t)(series_end - at)};
-    if (measured == at || series_end == end || memchr(at, '=', parts->measurement.bytes))
-        return false;
-    begin = at = series_end + 1;
-    while (next_pair(&at, end, true, &name, &value) && at < end && *at == ',')
-        at++;
-    parts->fields = (oif_text){begin, (size_t)(at - begin)};
-    parts->time = (oif_text){end, 0};
-    if (at == begin || (at < end && *at != ' '))
-        return false;
-    if (at < end)
-        parts->time = (oif_text){at + 1, (size_t)(end - at - 1)};
-    return at == end || is_whole_number(parts->time);
+    return parts->series.bytes > parts->measurement.bytes;
 }
 
 static bool print_tags(translator *by, const influx_line *parts)
 {
-    const char *at = parts->series.text + parts->measurement.bytes,
-               *end = parts->series.text + parts->series.bytes;
+    const char *at = NULL;
     oif_text name, value;
-    while (at < end) {
-        at++;
-        if (!next_pair(&at, end, false, &name, &value))
+    do {
+        if (!has_tags(parts))
+            return true;
+        if (!influx_line_next_tag(parts, &at, &name, &value))
             return false;
         output_text(",");
-        print_text(by, name, ",= \\");
+        print_text(by, name, INFLUX_TAG_ESCAPES);
         output_text(":");
-        print_text(by, value, ",= \\");
-    }
+        print_text(by, value, INFLUX_TAG_ESCAPES);
+    } while (at);
     return true;
 }
 
 static bool print_fields(translator *by, const influx_line *parts)
 {
-    const char *at = parts->fields.text, *end = at + parts->fields.bytes;
+    const char *at = NULL;
     oif_text name, value;
-    while (at < end) {
-        if (!next_pair(&at, end, true, &name, &value))
+    do {
+        if (!influx_line_next_field(parts, &at, &name, &value))
             return false;
         output_text(", ");
-        print_text(by, name, ",= \\");
+        print_text(by, name, INFLUX_TAG_ESCAPES);
         output_text(":");
         if (!print_value(by, value))
             return false;
-        at++;
-    }
+    } while (at);
     return true;
 }
 
@@ -222,7 +140,7 @@ static bool print_parts(translator *by, const influx_line *parts)
     output_text("\"series\":");
     quoting_write_json(parts->series.text, parts->series.bytes);
     output_text(",\"measurement\":");
-    print_text(by, parts->measurement, ", \\");
+    print_text(by, parts->measurement, INFLUX_MEASUREMENT_ESCAPES);
     bool is_good = print_tags(by, parts) && print_fields(by, parts);
     output_text("}");
     return is_good;
@@ -257,8 +175,7 @@ static void imply_text(translator *by, oif_text name)
 /* By the first line: the time, the key, and texts that need no note. */
 static void imply_roles(translator *by, const influx_line *parts)
 {
-    const char *at = parts->series.text + parts->measurement.bytes,
-               *end = parts->series.text + parts->series.bytes;
+    const char *at = NULL;
     oif_text name, value;
     if (by->implied.key[0] != '\0')
         return;
@@ -268,12 +185,13 @@ static void imply_roles(translator *by, const influx_line *parts)
     if (by->options.key)
         imply_text(by, (oif_text){"series", strlen("series")});
     imply_text(by, (oif_text){"measurement", strlen("measurement")});
-    while (at < end) {
-        at++;
-        if (!next_pair(&at, end, false, &name, &value))
+    if (!has_tags(parts))
+        return;
+    do {
+        if (!influx_line_next_tag(parts, &at, &name, &value))
             return;
         imply_text(by, name);
-    }
+    } while (at);
 }
 
 /* The row is printed elsewhere first: what is wrong may be its last field. */
@@ -288,7 +206,7 @@ static void take_line(translator *by, oif_text line)
     if (line.bytes == 0 || *line.text == '#')
         return;
     output_divert();
-    bool is_good = split_line(line, &parts) && print_parts(by, &parts);
+    bool is_good = influx_line_split(line, &parts) && print_parts(by, &parts);
     char *row = output_diverted(&bytes);
     if (!is_good) {
         translator_bad_row(by);
@@ -304,23 +222,19 @@ static void take_line(translator *by, oif_text line)
         imply_roles(by, &parts);
 }
 
-static bool recognise(const char *text, size_t bytes)
+bool influx_recognise(const char *text, size_t bytes)
 {
-    const char *newline = memchr(text, '\n', bytes), *at;
+    const char *newline = memchr(text, '\n', bytes), *at = NULL;
     oif_text line = {text, newline ? (size_t)(newline - text) : bytes}, name, value;
     influx_line parts;
     double number;
-    if (!split_line(line, &parts))
+    if (!influx_line_split(line, &parts))
         return false;
-    at = parts.fields.text;
-    while (next_pair(&at, parts.fields.text + parts.fields.bytes, true, &name, &value)) {
-        const char *end = value.text + value.bytes;
-        bool is_text = *value.text == '"' || is_true(value) || is_false(value);
-        const char *stop = is_text ? end : oif_number_parse(value.text, end, &number);
-        if (!stop || !(stop == end || (stop + 1 == end && strchr("iu", *stop))))
+    do {
+        if (!influx_line_next_field(&parts, &at, &name, &value) ||
+            influx_line_value(value, &number) == INFLUX_BAD)
             return false;
-        at++;
-    }
+    } while (at);
     return true;
 }
 
@@ -334,7 +248,7 @@ const translation format_influx = {
     .what = "Influx's line protocol",
     .writes = OIF_FORMAT_NDJSON,
     .state_bytes = sizeof(influx_state),
-    .recognise = recognise,
+    .recognise = influx_recognise,
     .line = take_line,
     .close = close_state,
     .bad_line =

@@ -9,6 +9,7 @@
  * The row ends with # EOF, with a sample that comes again, or with a later timestamp. With --key
  * instance the label is the key: each instance has a row, and its columns lack the label. */
 #include "formats.h"
+#include "metric_sample.h"
 #include "wide_rows.h"
 
 #include "front/text/name_list.h"
@@ -22,91 +23,6 @@ typedef struct prometheus_state {
     char *text; /* room for a key and a name */
     size_t text_bytes;
 } prometheus_state;
-
-/* One sample. */
-typedef struct metric_sample {
-    oif_text name;   /* without labels */
-    oif_text labels; /* what is between the braces */
-    oif_text value, time;
-} metric_sample;
-
-static bool is_name_byte(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || byte == ':';
-}
-
-static oif_text next_word(const char **at, const char *end)
-{
-    while (*at < end && (**at == ' ' || **at == '\t'))
-        ++*at;
-    const char *begin = *at;
-    while (*at < end && **at != ' ' && **at != '\t')
-        ++*at;
-    return (oif_text){begin, (size_t)(*at - begin)};
-}
-
-/* The end of a text in quotes, at the second one; NULL: it has none. */
-static const char *quoted_end(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\';
-    return at < end ? at : NULL;
-}
-
-/* The brace that ends the labels; NULL: there is none. */
-static const char *labels_end(const char *at, const char *end)
-{
-    while (at < end && *at != '}') {
-        if (*at == '"' && !(at = quoted_end(at, end)))
-            return NULL;
-        at++;
-    }
-    return at < end ? at : NULL;
-}
-
-static bool split_sample(oif_text line, metric_sample *sample)
-{
-    const char *at = line.text, *end = line.text + line.bytes, *begin;
-    while (at < end && is_name_byte(*at))
-        at++;
-    sample->name = (oif_text){line.text, (size_t)(at - line.text)};
-    sample->labels = (oif_text){at, 0};
-    if (at < end && *at == '{') {
-        begin = at + 1;
-        if (!(at = labels_end(begin, end)))
-            return false;
-        sample->labels = (oif_text){begin, (size_t)(at - begin)};
-        at++;
-    }
-    sample->value = next_word(&at, end);
-    sample->time = next_word(&at, end);
-    if (text_is(sample->time, "#")) /* an exemplar */
-        sample->time.bytes = 0;
-    return sample->name.bytes > 0 && sample->value.bytes > 0;
-}
-
-/* ---- Labels ---- */
-
-/* The next label="value" of [*at, end), with the comma behind it. Returns false after the last. */
-static bool next_label(const char **at, const char *end, oif_text *whole, oif_text *name,
-                       oif_text *value)
-{
-    const char *begin = *at, *equals = *at, *close;
-    while (equals < end && *equals != '=')
-        equals++;
-    if (equals + 1 >= end || equals[1] != '"' || !(close = quoted_end(equals + 1, end)))
-        return false;
-    *name = (oif_text){begin, (size_t)(equals - begin)};
-    while (name->bytes > 0 && *name->text == ' ') {
-        name->text++;
-        name->bytes--;
-    }
-    *value = (oif_text){equals + 2, (size_t)(close - equals - 2)};
-    *at = close + 1 < end && close[1] == ',' ? close + 2 : close + 1;
-    *whole = (oif_text){begin, (size_t)(close + 1 - begin)};
-    return true;
-}
 
 /* Whether a label is one of --key. */
 static bool is_key(const char *key, oif_text name)
@@ -124,7 +40,7 @@ static void print_key(const char *key, oif_text labels)
 {
     const char *at = labels.text, *end = labels.text + labels.bytes;
     oif_text whole, name, value;
-    while (next_label(&at, end, &whole, &name, &value)) {
+    while (metric_sample_next_label(&at, end, &whole, &name, &value)) {
         if (!is_key(key, name))
             continue;
         quoting_write_json(name.text, name.bytes);
@@ -140,7 +56,7 @@ static void print_column(const char *key, const metric_sample *sample)
     const char *at = sample->labels.text, *end = at + sample->labels.bytes, *before = "{";
     oif_text whole, name, value;
     output_write(sample->name.text, sample->name.bytes);
-    while (next_label(&at, end, &whole, &name, &value)) {
+    while (metric_sample_next_label(&at, end, &whole, &name, &value)) {
         if (is_key(key, name))
             continue;
         output_text(before);
@@ -207,7 +123,7 @@ static void take_line(translator *by, oif_text line)
         wide_rows_print_all(&state->rows, by);
     if (line.bytes == 0 || *line.text == '#')
         return;
-    if (split_sample(line, &sample))
+    if (metric_sample_split(line, &sample))
         take_sample(by, &sample);
     else
         translator_bad_row(by);
@@ -233,7 +149,7 @@ static bool recognise(const char *text, size_t bytes)
     oif_text start = {text, bytes};
     if (!text_begins(start, "# HELP ") && !text_begins(start, "# TYPE "))
         return false;
-    while (at < end && is_name_byte(*at))
+    while (at < end && metric_name_byte(*at))
         at++;
     return at > text + 7 && at < end && *at == ' ';
 }

@@ -12,18 +12,27 @@ typedef enum body_kind {
     BODY_NDJSON,
     BODY_JSON, /* an array of objects, or objects over several lines */
     BODY_FLOAT64,
+    BODY_INFLUX, /* from here on: samples, not rows */
+    BODY_TELEGRAF,
+    BODY_PROMETHEUS,
+    BODY_REMOTE_WRITE,
+    BODY_REMOTE_WRITE_2,
+    BODY_OTLP,
+    BODY_OTLP_JSON,
     BODY_KINDS
 } body_kind;
 
-/* "csv": as the parameter `format` has it. */
-const char *body_kind_word(body_kind kind);
+/* Whether a body has samples, which become rows by a rule. */
+bool body_kind_is_sampled(body_kind kind);
 
 /* What a request says about its body; NULL: nothing. */
 typedef struct body_claim {
-    const char *format; /* of the query */
-    const char *type;   /* Content-Type */
-    bool has_columns;   /* the query says how many a row of raw numbers has */
-    int known;          /* the format of the stream's settings, as in rows_request; 0: none */
+    const char *format;  /* of the query */
+    const char *type;    /* Content-Type */
+    bool has_columns;    /* the query says how many a row of raw numbers has */
+    const char *version; /* X-Prometheus-Remote-Write-Version */
+    body_kind protobuf;  /* what the path says about protobuf; BODY_KINDS: nothing */
+    int known;           /* the format of the stream's settings, as in rows_request; 0: none */
 } body_claim;
 
 typedef struct body_found {

@@ -18,6 +18,11 @@ bool api_patch_stream(api_call *call, problem *why);
 bool api_delete_stream(api_call *call, problem *why);
 
 bool api_post_rows(api_call *call, problem *why);
+bool api_remote_write(api_call *call, problem *why);
+bool api_influx_write(api_call *call, problem *why);
+bool api_influx_query(api_call *call, problem *why);
+bool api_otlp_metrics(api_call *call, problem *why);
+
 bool api_post_explain(api_call *call, problem *why);
 
 bool api_get_feedback(api_call *call, problem *why);

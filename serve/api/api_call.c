@@ -24,9 +24,23 @@ bool api_find_stream(api_call *call, problem *why)
                                     "there is no stream of this name");
 }
 
+/* Agents name it where they name a database or a bucket, or in a header. */
+const char *api_request_stream(const request *asked)
+{
+    static const char *const names[] = {"db", "bucket", "stream"};
+    if (asked->segment_count >= 4 && strcmp(asked->segments[2], "streams") == 0)
+        return asked->segments[3];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const request_parameter *named = request_find(asked, names[i]);
+        if (named)
+            return named->value;
+    }
+    return asked->headers[HEADER_STREAM] ? asked->headers[HEADER_STREAM] : "otlp";
+}
+
 const char *api_stream_name(const api_call *call)
 {
-    return call->asked->segments[3];
+    return api_request_stream(call->asked);
 }
 
 bool api_check_name(const api_call *call, problem *why)

@@ -221,9 +221,10 @@ static bool take_piece(exchange *one, const char *bytes, size_t count)
 static void handle(exchange *one)
 {
     problem why;
+    bool is_whole = body_end(&one->taken, &why); /* which may decompress it */
     one->asked.body = one->taken.bytes ? one->taken.bytes : "";
     one->asked.body_bytes = one->taken.count;
-    if (body_end(&one->taken, &why))
+    if (is_whole)
         route_handle(one->running->served, one->found, &one->asked, &one->answer);
     else
         reply_problem(&one->answer, &why);

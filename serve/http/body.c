@@ -1,5 +1,7 @@
 #include "body.h"
 
+#include "unsnappy.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +15,19 @@ static bool refuse_size(const body *taken, problem *why)
 {
     return problem_set(why, 413, "Send smaller batches, or raise max-body in the configuration.",
                        "the body has more than %zu bytes%s", taken->limit,
-                       taken->opened ? " decompressed" : "");
+                       taken->opened || taken->is_snappy ? " decompressed" : "");
 }
 
 static bool choose_decompressor(body *taken, const char *encoding, problem *why)
 {
     if (!encoding || !*encoding || strcasecmp(encoding, "identity") == 0)
         return true;
+    taken->is_snappy = strcasecmp(encoding, "snappy") == 0;
+    if (taken->is_snappy)
+        return unsnappy_exists() ||
+               problem_set(why, 415, send_as,
+                           "this server was built without snappy, which Prometheus remote write "
+                           "needs");
     if (strcasecmp(encoding, "gzip") == 0 || strcasecmp(encoding, "x-gzip") == 0)
         taken->kind = COMPRESSION_GZIP;
     else if (strcasecmp(encoding, "zstd") == 0)
@@ -44,6 +52,17 @@ bool body_begin(body *taken, const request *asked, size_t limit, body_budget *bu
     return choose_decompressor(taken, asked->headers[HEADER_CONTENT_ENCODING], why);
 }
 
+/* Takes from the budget of all bodies. False, with the budget unchanged, if it is used up. */
+static bool take_budget(body *taken, size_t bytes, problem *why)
+{
+    size_t used = atomic_fetch_add(&taken->budget->used_bytes, bytes) + bytes;
+    if (used <= taken->budget->limit_bytes)
+        return true;
+    atomic_fetch_sub(&taken->budget->used_bytes, bytes);
+    return problem_set(why, 503, "Send it again later, or in smaller batches.",
+                       "the bodies of all requests together are too large");
+}
+
 static bool reserve(body *taken, size_t more, problem *why)
 {
     size_t wanted = taken->count + more, capacity = taken->capacity ? taken->capacity : FIRST_BYTES;
@@ -55,12 +74,12 @@ static bool reserve(body *taken, size_t more, problem *why)
         capacity *= 2;
     capacity = capacity > taken->limit ? taken->limit : capacity;
     size_t added = capacity - taken->capacity;
-    size_t used = atomic_fetch_add(&taken->budget->used_bytes, added) + added;
-    char *larger = used <= taken->budget->limit_bytes ? realloc(taken->bytes, capacity) : NULL;
+    if (!take_budget(taken, added, why))
+        return false;
+    char *larger = realloc(taken->bytes, capacity);
     if (!larger) {
         atomic_fetch_sub(&taken->budget->used_bytes, added);
-        return problem_set(why, 503, "Send it again later, or in smaller batches.",
-                           "the bodies of all requests together are too large");
+        return problem_set(why, 503, NULL, "out of memory");
     }
     taken->bytes = larger;
     taken->capacity = capacity;
@@ -105,6 +124,31 @@ bool body_add(body *taken, const char *bytes, size_t count, problem *why)
     return true;
 }
 
+static bool end_snappy(body *taken, problem *why)
+{
+    size_t size;
+    if (!unsnappy_size(taken->bytes, taken->count, &size))
+        return problem_set(why, 400, NULL, "the body is not good snappy data");
+    if (size > taken->limit)
+        return refuse_size(taken, why);
+    if (!take_budget(taken, size, why))
+        return false;
+    char *plain = malloc(size + 1);
+    const bool is_good = plain && unsnappy_run(taken->bytes, taken->count, plain, size);
+    const bool has_memory = plain != NULL;
+    if (!is_good) {
+        free(plain);
+        atomic_fetch_sub(&taken->budget->used_bytes, size);
+        return has_memory ? problem_set(why, 400, NULL, "the body is not good snappy data")
+                          : problem_set(why, 503, NULL, "out of memory");
+    }
+    atomic_fetch_sub(&taken->budget->used_bytes, taken->capacity);
+    free(taken->bytes);
+    taken->bytes = plain;
+    taken->count = taken->capacity = size;
+    return true;
+}
+
 /* What was not decompressed must not be compressed. */
 static bool check_plain(const body *taken, problem *why)
 {
@@ -124,6 +168,8 @@ static bool check_plain(const body *taken, problem *why)
 
 bool body_end(body *taken, problem *why)
 {
+    if (taken->is_snappy && taken->count > 0)
+        return end_snappy(taken, why);
     if (!taken->opened && taken->count > 0)
         return check_plain(taken, why);
     if (taken->opened && taken->arrived_bytes > 0 && !decompressor_may_end(taken->opened))

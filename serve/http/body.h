@@ -22,6 +22,7 @@ typedef struct body {
     size_t arrived_bytes; /* before decompression */
     compression kind;
     decompressor *opened;
+    bool is_snappy; /* it is decompressed at its end, as a whole */
     body_budget *budget;
 } body;
 
@@ -29,7 +30,8 @@ typedef struct body {
 bool body_begin(body *taken, const request *asked, size_t limit, body_budget *budget, problem *why);
 bool body_add(body *taken, const char *bytes, size_t count, problem *why);
 
-/* 400 if compressed data are truncated, 415 if they came without their Content-Encoding. */
+/* 400 if compressed data are truncated, 413 if there are too many of them decompressed, 415 if they
+ * came without their Content-Encoding. */
 bool body_end(body *taken, problem *why);
 void body_free(body *taken);
 

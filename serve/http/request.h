@@ -22,7 +22,9 @@ typedef enum request_header {
     HEADER_LAST_EVENT_ID,
     HEADER_ORIGIN,
     HEADER_PREFER,
+    HEADER_REMOTE_WRITE_VERSION,
     HEADER_SEC_FETCH_SITE,
+    HEADER_STREAM,
     HEADER_COUNT
 } request_header;
 

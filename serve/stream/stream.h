@@ -99,7 +99,8 @@ typedef struct acknowledgement {
 bool stream_acknowledge(stream *one, const acknowledgement *said, problem *why);
 
 bool stream_has_keys(stream *one);
-int stream_format(stream *one); /* that the settings name, as in rows_request; 0: none */
+json_t *stream_copy_settings(stream *one); /* the caller frees it; NULL: out of memory */
+int stream_format(stream *one);            /* that the settings name, as in rows_request; 0: none */
 const char *stream_name(const stream *one); /* valid while the caller holds the stream */
 
 /* ---- JSON, written to the (diverted) output ---- */

@@ -62,6 +62,14 @@ bool stream_check_settings(stream *one, json_t *settings, problem *why)
     return is_same;
 }
 
+json_t *stream_copy_settings(stream *one)
+{
+    stream_begin_look(one);
+    json_t *copy = json_deep_copy(one->settings.object);
+    stream_end_look(one);
+    return copy;
+}
+
 int stream_format(stream *one)
 {
     stream_begin_look(one);

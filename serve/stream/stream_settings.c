@@ -4,6 +4,7 @@
 #include "front/options/alert_options.h"
 #include "front/text/cut.h"
 #include "front/text/durations.h"
+#include "serve/agents/sample_rule.h"
 #include "serve/base/json_options.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ static bool set_all(stream_settings *settings, option_problem *why)
     if (!settings_start(&score_command, detector ? detector : OIF_DEFAULT_DETECTOR, cli, why))
         return false;
     json_object_foreach(settings->object, name, value) {
-        if (strcmp(name, end_after_name) != 0 &&
+        if (strcmp(name, end_after_name) != 0 && !sample_rule_has(name) &&
             !json_option_set(&score_command, cli, name, value, settings->texts, why))
             return false;
     }
@@ -125,6 +126,17 @@ static bool set_all(stream_settings *settings, option_problem *why)
         return false;
     return json_object_get(settings->object, "explain") ||
            option_set(&score_command, cli, "explain", NULL, why);
+}
+
+/* Of the rule for samples the stream itself needs only how long rows wait; it is read again with
+ * every body of samples. */
+static bool set_waiting(stream_settings *settings, problem *why)
+{
+    sample_rule rule;
+    bool is_good = sample_rule_open(&rule, settings->object, why);
+    settings->row_wait_seconds = rule.wait_seconds;
+    sample_rule_close(&rule);
+    return is_good;
 }
 
 bool stream_settings_open(stream_settings *settings, json_t *object, bool has_folder, problem *why)
@@ -135,7 +147,8 @@ bool stream_settings_open(stream_settings *settings, json_t *object, bool has_fo
     if (is_open && !set_all(settings, &about))
         is_open = problem_set_option(
             why, &about, "Settings of /api/v1/openapi.json says where they are described.");
-    is_open = is_open && check_together(&settings->cli, has_folder, why);
+    is_open =
+        is_open && check_together(&settings->cli, has_folder, why) && set_waiting(settings, why);
     if (!is_open)
         stream_settings_close(settings);
     return is_open;
@@ -177,7 +190,7 @@ static bool is_changeable(const char *name)
 {
     const cli_option *option = option_find(&score_command, name);
     char param[NAME_BYTES];
-    if (strcmp(name, end_after_name) == 0)
+    if (strcmp(name, end_after_name) == 0 || sample_rule_has(name))
         return true;
     snprintf(param, sizeof param, "%s", name);
     for (char *c = param; *c; c++)

@@ -3,7 +3,7 @@
  *     {"key": "host", "time": "ts", "alert-rate": 0.001, "season": ["1d", "1w"]}
  *
  * They are set with the tool's own table of options, so the same checks apply. Only the service has
- * "end-after": "1h", or "never". */
+ * "end-after": "1h", or "never"; and the rule for samples (serve/agents/sample_rule.h). */
 #ifndef OIF_SERVE_STREAM_SETTINGS_H
 #define OIF_SERVE_STREAM_SETTINGS_H
 
@@ -17,6 +17,7 @@ typedef struct stream_settings {
     json_t *texts;  /* of its numbers and lists; `cli` points into both */
     cli_settings cli;
     double end_after_seconds; /* without rows an open episode ends; infinite: never */
+    double row_wait_seconds;  /* a row waits that long for samples of later requests; 0: not */
 } stream_settings;
 
 /* `object` may be NULL; the caller still owns it. Without a folder nothing can be stored, and

@@ -3,6 +3,6 @@
 import schemathesis
 
 
-@schemathesis.serializer("application/x-ndjson", "text/csv")
+@schemathesis.serializer("application/x-ndjson", "text/csv", "application/x-protobuf")
 def send_text(context, value):
     return value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")

@@ -47,6 +47,7 @@ find_missing() {
     need libgnutls28-dev has_header gnutls/gnutls.h
     need libjansson-dev has_header jansson.h
     need libcurl4-openssl-dev has_header curl/curl.h
+    need libsnappy-dev has_header snappy-c.h # Prometheus remote write
     [ "$goal" = build ] && return
     if [ "$goal" = java ]; then
         need openjdk-17-jdk-headless has javac

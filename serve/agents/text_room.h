@@ -1,0 +1,59 @@
+/* A text that grows and is used again, so it is allocated a few times per request. */
+#ifndef OIF_SERVE_TEXT_ROOM_H
+#define OIF_SERVE_TEXT_ROOM_H
+
+#include "oif_rows.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* gcc's analyzer reports the text as leaked: it is stored through a pointer. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+/* All zero is empty. */
+typedef struct text_room {
+    char *bytes;
+    size_t count, capacity;
+    bool is_failed; /* out of memory: what was added since is missing */
+} text_room;
+
+static inline void text_room_free(text_room *room)
+{
+    free(room->bytes);
+    *room = (text_room){.bytes = NULL};
+}
+
+/* Room for `more` bytes behind the text; NULL: out of memory. */
+static inline char *text_room_reserve(text_room *room, size_t more)
+{
+    if (more > room->capacity - room->count) {
+        const size_t capacity = 2 * room->capacity + more + 64;
+        char *bytes = realloc(room->bytes, capacity);
+        if (!bytes) {
+            room->is_failed = true;
+            return NULL;
+        }
+        room->bytes = bytes;
+        room->capacity = capacity;
+    }
+    return room->bytes + room->count;
+}
+
+static inline void text_room_add(text_room *room, const char *text, size_t bytes)
+{
+    char *end = text_room_reserve(room, bytes);
+    if (!end || bytes == 0)
+        return;
+    memcpy(end, text, bytes);
+    room->count += bytes;
+}
+
+static inline void text_room_add_byte(text_room *room, char byte)
+{
+    text_room_add(room, &byte, 1);
+}
+
+#endif

@@ -1,0 +1,458 @@
+"""What agents send becomes rows by one rule: Influx lines, Telegraf's JSON, Prometheus, OpenTelemetry."""
+
+import gzip
+import json
+import time
+
+import agent_messages as make
+import pytest
+
+TIME = 1_794_970_649
+STREAM = "/api/v1/streams/pump"
+PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
+JSON = {"Content-Type": "application/json"}
+PROTOBUF = {"Content-Type": "application/x-protobuf"}
+REMOTE = {**PROTOBUF, "Content-Encoding": "snappy", "X-Prometheus-Remote-Write-Version": "0.1.0"}
+REMOTE_2 = {"Content-Type": "application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding": "snappy", "X-Prometheus-Remote-Write-Version": "2.0.0"}
+
+
+def put(server, settings, stream=STREAM):
+    assert server.put(stream, settings).status == 201
+
+
+def rows_of(answer):
+    """The rows of an answer, without what was added."""
+    assert answer.status == 200, answer.text
+    rows = [json.loads(line) for line in answer.text.splitlines()]
+    for row in rows:
+        del row["oif"]
+    return rows
+
+
+def post(server, body, headers, query="create=true", stream=STREAM):
+    return server.post(f"{stream}/rows?{query}", body, headers=headers)
+
+
+def influx(server, text, settings=None, query=""):
+    put(server, settings or {})
+    return rows_of(post(server, text, PLAIN, query))
+
+
+# ---- Influx ----
+
+
+def test_fields_of_a_key_and_a_time_are_one_row(server):
+    text = f"cpu,cpu=cpu0,host=a usage_idle=97.5,n=3i {TIME}000000000\nmem,host=a used=5u,ok=true {TIME}000000000\ncpu,cpu=cpu0,host=b usage_idle=1 {TIME}000000000\n"
+    assert influx(server, text, {"key": "host"}) == [
+        {"time": TIME, "host": "a", 'cpu_usage_idle{cpu="cpu0"}': 97.5, 'cpu_n{cpu="cpu0"}': 3, "mem_used": 5, "mem_ok": 1},
+        {"time": TIME, "host": "b", 'cpu_usage_idle{cpu="cpu0"}': 1},
+    ]
+
+
+def test_the_usual_key_of_influx_is_the_host(server):
+    assert post(server, f"cpu,host=a x=1 {TIME}000000000\ncpu,host=b x=1 {TIME}000000000\n", PLAIN).status == 200
+    stream = server.get(STREAM).json
+    assert stream["settings"] == {"time": "time", "key": ["host"]} and stream["keys"] == 2
+
+
+def test_without_a_usual_label_there_is_no_key(server):
+    assert post(server, f"weather,place=x t=1,t2=5 {TIME}000000000\nweather,place=y t=2 {TIME}000000000\n", PLAIN).status == 200
+    stream = server.get(STREAM).json
+    assert stream["settings"] == {"time": "time"} and stream["rows"] == 1
+    assert stream["columns"] == ['weather_t{place="x"}', 'weather_t2{place="x"}', 'weather_t{place="y"}']
+
+
+def test_a_key_may_be_the_measurement_or_the_whole_series(server):
+    text = f"cpu,host=a,cpu=0 x=1,y=2 {TIME}000000000\nmem,host=a x=3 {TIME}000000000\n"
+    assert influx(server, text, {"key": ["host", "measurement"]}) == [
+        {"time": TIME, "host": "a", "measurement": "cpu", 'x{cpu="0"}': 1, 'y{cpu="0"}': 2},
+        {"time": TIME, "host": "a", "measurement": "mem", "x": 3},
+    ]
+    put(server, {"key": "series"}, "/api/v1/streams/all")
+    assert rows_of(post(server, text, PLAIN, stream="/api/v1/streams/all")) == [
+        {"time": TIME, "series": 'cpu{cpu="0",host="a"}', "x": 1, "y": 2},
+        {"time": TIME, "series": 'mem{host="a"}', "x": 3},
+    ]
+
+
+def test_names_are_those_of_prometheus_and_values_stay(server):
+    text = 'my\\ cpu,a\\ tag=x\\,\\"y\\=1 free\\ space=1,a.b=2 5000000000\n'
+    assert influx(server, text) == [{"time": 5, 'my_cpu_free_space{a_tag="x,\\\\\\"y=1"}': 1, 'my_cpu_a_b{a_tag="x,\\\\\\"y=1"}': 2}]
+
+
+def test_times_have_a_precision(server):
+    put(server, {})
+    for number, (precision, unit) in enumerate((("ns", 10**9), ("n", 10**9), ("us", 10**6), ("u", 10**6), ("ms", 1000), ("s", 1))):
+        text = f"a x={number} {TIME * unit}\n"
+        assert rows_of(post(server, text, PLAIN, f"precision={precision}"))[0]["time"] == TIME
+    assert post(server, "a x=1 5\n", PLAIN, "precision=day").status == 400
+
+
+def test_a_line_without_a_time_has_that_of_its_arrival(server):
+    before = time.time()
+    (row,) = influx(server, "a x=1\nb y=2\n")
+    assert before - 1 <= row["time"] <= time.time() + 1 and row["a_x"] == 1 and row["b_y"] == 2
+
+
+def test_samples_close_in_time_are_one_row_and_a_column_that_comes_again_begins_another(server):
+    text = "".join(f"a {name}={value} {milliseconds}\n" for name, value, milliseconds in (("x", 1, 5000), ("y", 2, 5400), ("x", 3, 5500), ("z", 4, 6700), ("y", 5, 6100)))
+    put(server, {"row-span": "1s"})
+    assert rows_of(post(server, text, PLAIN, "precision=ms")) == [{"time": 5, "a_x": 1, "a_y": 2}, {"time": 5.5, "a_x": 3, "a_y": 5}, {"time": 6.7, "a_z": 4}]
+    put(server, {"row-span": 0}, "/api/v1/streams/exact")
+    rows = rows_of(post(server, text, PLAIN, "precision=ms", "/api/v1/streams/exact"))
+    assert [row["time"] for row in rows] == [5, 5.4, 5.5, 6.1, 6.7]
+
+
+def test_of_a_sample_that_comes_twice_the_last_one_counts(server):
+    put(server, {})
+    answer = post(server, "a x=1,y=5 5000000000\na x=2 5000000000\n", PLAIN)
+    assert rows_of(answer) == [{"time": 5, "a_x": 2, "a_y": 5}] and answer.headers["Oif-Left-Out"] == "repeated 1"
+
+
+def test_bad_lines_are_reported_and_the_others_taken(server):
+    put(server, {"key": "host"})
+    answer = post(server, "a,host=x v=1 5000000000\na,host=x v= 6000000000\n# fine\na,host=x v=2 7000000000\noops\n", PLAIN)
+    assert answer.status == 400 and answer.error["line"] == 2 and answer.json["rows"] == 2, answer.text
+    assert "2 of this kind" in answer.error["remedy"]
+    assert server.get(STREAM).json["rows"] == 2
+
+
+@pytest.mark.parametrize("body", ["a,host=x state=\"up\" 5\n", "a v= 5\n", "oops\n"])
+def test_lines_without_a_number_are_refused(server, body):
+    answer = server.post(STREAM + "/rows?create=true&format=influx", body, headers=PLAIN)
+    assert answer.status == 400 and server.get("/api/v1/streams").json["streams"] == [], answer.text
+
+
+def test_strings_are_left_out_and_said(server):
+    put(server, {})
+    answer = post(server, 'a x=1,state="up, and \\"more\\" x=5" 5000000000\n', PLAIN, "answer=count")
+    assert answer.json["accepted"] == 1 and answer.json["left_out"] == {"text": 1}
+
+
+def test_settings_of_the_rule_choose_metrics_and_drop_labels(server):
+    put(server, {"key": "host", "metrics": ["cpu_*", "mem_used"], "drop-labels": "dc"})
+    answer = post(server, "cpu,host=a,dc=x,cpu=0 u=1,v=2 5000000000\nmem,host=a,dc=x used=3,free=4 5000000000\nnet,host=a in=5 5000000000\n", PLAIN)
+    assert rows_of(answer) == [{"time": 5, "host": "a", 'cpu_u{cpu="0"}': 1, 'cpu_v{cpu="0"}': 2, "mem_used": 3}]
+    assert answer.headers["Oif-Left-Out"] == "metric 2"
+    assert server.ask("PATCH", STREAM, {"metrics": None}).status == 200
+    assert rows_of(post(server, "net,host=a in=5 6000000000\n", PLAIN)) == [{"time": 6, "host": "a", "net_in": 5}]
+    for settings in ({"row-span": "soon"}, {"row-wait": -1}, {"buckets": "yes"}, {"metrics": {"a": 1}}, {"row-wait": "2h"}):
+        assert server.put("/api/v1/streams/other", settings).status == 400, settings
+
+
+def test_a_column_may_be_called_as_the_time_or_a_key(server):
+    put(server, {"key": "host", "time": "a_time"})
+    assert rows_of(post(server, "a,host=x time=1 5000000000\n", PLAIN)) == [{"a_time": 5, "host": "x", "a_time_": 1}]
+
+
+# ---- The paths of InfluxDB ----
+
+
+def test_the_paths_of_influxdb(server):
+    assert server.post("/query?q=CREATE%20DATABASE%20telegraf").json == {"results": [{"statement_id": 0}]}
+    assert server.post("/query", "q=CREATE+DATABASE+%22telegraf%22", headers={"Content-Type": "application/x-www-form-urlencoded"}).status == 200
+    assert "no queries" in server.post("/query?q=SHOW%20DATABASES").json["error"]
+    for path in ("/write?db=telegraf&rp=autogen&precision=s&consistency=any", "/api/v2/write?bucket=telegraf&org=us&precision=s"):
+        answer = server.post(path, f"cpu,host=a x=1 {TIME}\n", headers=PLAIN)
+        assert answer.status == 204 and answer.body == b"", answer.text
+    stream = server.get("/api/v1/streams/telegraf").json
+    assert stream["rows"] == 2 and stream["settings"] == {"time": "time", "key": ["host"]}
+
+
+def test_influxdbs_errors_are_those_that_telegraf_prints(server):
+    for path in ("/write?db=t", "/api/v2/write?bucket=t"):
+        answer = server.post(path, "oops\n", headers=PLAIN)
+        assert answer.status == 400 and "line 1" in answer.json["error"] and answer.json["error"] == answer.json["message"] and answer.json["code"] == "invalid"
+    assert server.post("/write", "a x=1\n").status == 400
+    assert server.post("/write?db=a/b", "a x=1\n").status == 400
+    assert server.post("/write?db=t&create=false", "a x=1\n").status == 404
+    assert server.post("/write?db=t", "").status == 400
+    assert server.get("/api/v1/streams").json["streams"] == []
+
+
+def test_a_body_of_influx_may_be_compressed(server):
+    assert server.post("/write?db=t", gzip.compress(b"a,host=x v=1\n"), headers={"Content-Encoding": "gzip"}).status == 204
+
+
+# ---- Telegraf's JSON ----
+
+METRICS = [
+    {"fields": {"usage": 12.5, "on": True, "state": "up"}, "name": "cpu", "tags": {"host": "a", "cpu": "0"}, "timestamp": TIME},
+    {"fields": {"used": 3}, "name": "mem", "tags": {"host": "a"}, "timestamp": TIME},
+]
+
+
+@pytest.mark.parametrize("body", [json.dumps({"metrics": METRICS}), "\n".join(map(json.dumps, METRICS)), json.dumps({"metrics": METRICS}, indent=2)])
+@pytest.mark.parametrize("headers", [JSON, PLAIN, {}], ids=str)
+def test_telegrafs_json_has_the_same_rule(server, body, headers):
+    put(server, {"key": "host"})
+    answer = post(server, body, headers)
+    assert rows_of(answer) == [{"time": TIME, "host": "a", 'cpu_usage{cpu="0"}': 12.5, 'cpu_on{cpu="0"}': 1, "mem_used": 3}]
+    assert answer.headers["Oif-Left-Out"] == "text 1"
+
+
+def test_rows_that_resemble_telegrafs_are_rows(server):
+    assert post(server, '{"name": "a", "x": 1}\n{"fields": {"x": 2}}\n', JSON, "create=true&answer=count").json["accepted"] == 2
+    assert server.get(STREAM).json["columns"][0] == "x"
+
+
+# ---- Prometheus ----
+
+
+def remote(server, *series, settings=None, headers=REMOTE):
+    put(server, settings or {})
+    return post(server, make.snappy(b"".join(series)), headers)
+
+
+def test_series_of_remote_write_become_columns(server):
+    node = {"job": "node", "instance": "a:9100"}
+    answer = remote(
+        server,
+        make.series("load1", node, [(0.5, TIME)]),
+        make.series("cpu_seconds_total", {**node, "mode": "idle"}, [(7, TIME), (8, TIME + 15)]),
+        make.series("load1", {"job": "node", "instance": "b:9100"}, [(0.25, TIME + 1)]),
+        settings={"key": ["job", "instance"]},
+    )
+    assert rows_of(answer) == [
+        {"time": TIME, **node, "load1": 0.5, 'cpu_seconds_total{mode="idle"}': 7},
+        {"time": TIME + 1, "job": "node", "instance": "b:9100", "load1": 0.25},
+        {"time": TIME + 15, **node, 'cpu_seconds_total{mode="idle"}': 8},
+    ]
+
+
+def test_stale_markers_missing_numbers_and_buckets_are_left_out(server):
+    answer = remote(
+        server,
+        make.series("a", {}, [(make.STALE, TIME)]),
+        make.series("b", {}, [(float("nan"), TIME), (float("inf"), TIME), (2, TIME)]),
+        make.series("c_bucket", {"le": "0.5"}, [(3, TIME)]),
+        make.series("c_bucket", {}, [(4, TIME)]),
+    )
+    assert rows_of(answer) == [{"time": TIME, "b": 2, "c_bucket": 4}]
+    assert answer.headers["Oif-Left-Out"] == "stale 1, not_finite 2, bucket 1"
+
+
+def test_buckets_may_be_kept(server):
+    answer = remote(server, make.series("c_bucket", {"le": "0.5"}, [(3, TIME)]), settings={"buckets": True})
+    assert rows_of(answer) == [{"time": TIME, 'c_bucket{le="0.5"}': 3}]
+
+
+def test_native_histograms_have_a_count_and_a_sum(server):
+    answer = remote(server, make.series("h", {"a": "b"}, histograms=[(5, 2.5, TIME)]), make.series("s", {}, histograms=[(5, make.STALE, TIME)]))
+    assert rows_of(answer) == [{"time": TIME, 'h_count{a="b"}': 5, 'h_sum{a="b"}': 2.5}]
+
+
+def test_a_stream_of_remote_write_gets_usual_settings(server):
+    node = {"job": "node", "instance": "a:9100"}
+    body = make.series("up", node, [(1, TIME)]) + make.series("x_total", node, [(1, TIME)]) + make.series("y_total", {**node, "code": "200"}, [(1, TIME)])
+    answer = server.post(STREAM + "/write?create=true", make.snappy(body), headers=REMOTE)
+    assert answer.status == 204 and answer.body == b"", answer.text
+    assert server.get(STREAM).json["settings"] == {"time": "time", "row-wait": "10s", "key": ["job", "instance"], "rate": ["*_total", "*_total{*"]}
+
+
+def test_the_answers_that_prometheus_expects(server):
+    assert server.post(STREAM + "/write", make.snappy(make.series("up", {}, [(1, TIME)])), headers=REMOTE).status == 404
+    put(server, {})
+
+    def write(body, headers=REMOTE):
+        return server.post(STREAM + "/write", body, headers=headers)
+
+    assert write(make.snappy(b"")).status == 204
+    assert write(make.snappy(make.block(3, make.block(2, "up")))).status == 204  # metadata alone
+    stale = write(make.snappy(make.series("up", {}, [(make.STALE, TIME)])))
+    assert stale.status == 204 and stale.headers["Oif-Left-Out"] == "stale 1"
+    assert write(make.snappy(make.series("up", {}, [(1, TIME)]))).status == 204
+    assert write(b"\xff\xff\xff\xff\x0f").status == 400
+    assert write(b"not snappy at all").status == 400
+    assert write(make.snappy(b"\x0a\xff\xff\xff\xff\x0f")).status == 400
+    assert write(make.snappy(b"{}")).status == 400
+    unnamed = make.block(1, make.block(2, make.sample(1, TIME)))
+    assert write(make.snappy(unnamed)).status == 400
+    both = write(make.snappy(unnamed + make.series("up", {}, [(2, TIME + 1)])))
+    assert both.status == 400 and both.json["rows"] == 2
+    assert write(make.snappy(b""), {**REMOTE, "Content-Type": "application/x-protobuf;proto=prometheus.Other"}).status == 415
+    assert write("x\n1\n", {"Content-Type": "text/csv"}).status in (204, 409)
+
+
+def test_a_snappy_bomb_is_cut_off(serve):
+    server = serve("--max-body", "1M")
+    put(server, {})
+    for claimed in (2**20 + 1, 2**31, 2**32 - 1):
+        assert server.post(STREAM + "/write", make.varint(claimed) + b"\xfe\x01\x00" * 100_000, headers=REMOTE).status in (400, 413), claimed
+    assert server.post(STREAM + "/write", make.varint(900_000) + b"\x00a", headers=REMOTE).status == 400
+
+
+def test_remote_write_2_has_its_types(server):
+    body = make.write_request_2([("load", {"job": "n"}, [(1, TIME)], 2), ("requests", {"job": "n"}, [(5, TIME)], 1), ("temperature_sum", {"job": "n"}, [(5, TIME)], 2)])
+    answer = server.post(STREAM + "/write?create=true", make.snappy(body), headers=REMOTE_2)
+    assert answer.status == 204, answer.text
+    assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "3"
+    assert answer.headers["X-Prometheus-Remote-Write-Histograms-Written"] == "0"
+    assert server.get(STREAM).json["settings"]["rate"] == ["requests"]
+    references = make.block(4, "") + make.block(5, make.block(1, make.varint(7) + make.varint(8)))
+    assert server.post(STREAM + "/write", make.snappy(references), headers=REMOTE_2).status == 400
+
+
+TEXT = """# HELP a Something
+# TYPE a gauge
+a{x="1\\n\\"2"} 5 1794970649000
+b_total 7 1794970649000
+b_bucket{le="1"} 3 1794970649000
+"""
+
+
+@pytest.mark.parametrize("headers", [PLAIN, {"Content-Type": "text/plain; version=0.0.4"}, {"Content-Type": "application/openmetrics-text; version=1.0.0"}, {}], ids=str)
+def test_text_of_an_exporter_is_rows(server, headers):
+    put(server, {})
+    assert rows_of(post(server, TEXT, headers)) == [{"time": TIME, 'a{x="1\\n\\"2"}': 5, "b_total": 7}]
+    assert post(server, TEXT + "oops\n", headers).error["line"] == 6
+
+
+# ---- OTLP ----
+
+RESOURCE = {"service.name": "shop", "host.name": "web-1", "process.pid": 5}
+
+
+def otlp(server, *metrics, settings=None, resource=RESOURCE):
+    put(server, settings if settings is not None else {"key": ["service.name", "host.name"]})
+    return post(server, make.resource_metrics(resource, *metrics), PROTOBUF, "format=otlp")
+
+
+def test_points_of_otlp_become_columns(server):
+    answer = otlp(
+        server,
+        make.gauge("queue.size", make.number_point(5, TIME, {"queue": "a"}), make.number_point(6.5, TIME, {"queue": "b", "n": 1, "on": True, "f": 0.5})),
+        make.total("http.requests", make.number_point(7, TIME + 0.25)),
+        make.total("jobs.active", make.number_point(-2, TIME), monotonic=False),
+        make.total("bytes", make.number_point(9, TIME), temporality=1),
+    )
+    (row,) = rows_of(answer)
+    assert row == {
+        "time": TIME,
+        "service": {"name": "shop"},
+        "host": {"name": "web-1"},
+        'queue_size{queue="a"}': 5,
+        'queue_size{f="0.5",n="1",on="true",queue="b"}': 6.5,
+        "http_requests_total": 7,
+        "jobs_active": -2,
+        "bytes": 9,
+    }
+    assert [key["key"] for key in server.get(STREAM + "/keys").json["keys"]] == ["shop/web-1"]
+
+
+def test_histograms_and_summaries_of_otlp(server):
+    metrics = (
+        make.distribution("h", TIME, 6, 2.5, (0.5, 1), (1, 2, 3), low=0.1, high=4.0),
+        make.distribution("d", TIME, 2, 1.5, temporality=1),
+        make.exponential("e", TIME, 3, 4.5),
+        make.summary("s", TIME, 4, 8.0, {0.5: 1.5, 0.99: 3.5}),
+    )
+    counts = {"h_count": 6, "h_sum": 2.5, "h_min": 0.1, "h_max": 4, "d_count": 2, "d_sum": 1.5, "e_count": 3, "e_sum": 4.5, "s_count": 4, "s_sum": 8}
+    quantiles = {'s{quantile="0.5"}': 1.5, 's{quantile="0.99"}': 3.5}
+    answer = otlp(server, *metrics, settings={})
+    assert rows_of(answer) == [{"time": TIME, **counts, **quantiles}] and answer.headers["Oif-Left-Out"] == "bucket 3"
+    put(server, {"buckets": True}, "/api/v1/streams/b")
+    buckets = {'h_bucket{le="0.5"}': 1, 'h_bucket{le="1"}': 3, 'h_bucket{le="+Inf"}': 6}
+    assert rows_of(post(server, make.resource_metrics(RESOURCE, *metrics), PROTOBUF, "format=otlp", "/api/v1/streams/b")) == [{"time": TIME, **counts, **buckets, **quantiles}]
+
+
+def test_the_path_of_otlp(server):
+    body = make.resource_metrics(RESOURCE, make.gauge("a", make.number_point(1, TIME)), make.distribution("h", TIME, 6, 2.5), make.gauge("x.count", make.number_point(1, TIME)))
+    for headers, stream in ((PROTOBUF, "otlp"), ({**PROTOBUF, "Oif-Stream": "shop"}, "shop")):
+        answer = server.post("/v1/metrics", body, headers=headers)
+        assert answer.status == 200 and answer.body == b"" and answer.headers["Content-Type"] == "application/x-protobuf", answer.text
+        settings = server.get("/api/v1/streams/" + stream).json["settings"]
+        assert settings == {"time": "time", "key": ["service_name", "host_name"], "rate": ["*_sum", "h_count"]}
+    assert server.post("/v1/metrics?stream=third", gzip.compress(body), headers={**PROTOBUF, "Content-Encoding": "gzip"}).status == 200
+    assert server.get("/api/v1/streams/third").json["rows"] == 1
+
+
+def test_errors_of_otlp_are_statuses(server):
+    bad = server.post("/v1/metrics", b"\xff\xff", headers=PROTOBUF)
+    assert bad.status == 400 and bad.headers["Content-Type"] == "application/x-protobuf" and bad.body.startswith(b"\x08\x03\x12") and b"OTLP" in bad.body
+    other = server.post("/v1/metrics", "x", headers=PLAIN)
+    assert other.status == 415
+    text = server.post("/v1/metrics", "{}", headers=JSON)
+    assert text.status == 400 and text.json["code"] == 3 and "resourceMetrics" in text.json["message"]
+    nameless = make.resource_metrics({}, make.gauge("", make.number_point(1, TIME)), make.gauge("a", make.number_point(1, TIME)))
+    part = server.post("/v1/metrics", nameless, headers=PROTOBUF)
+    assert part.status == 200 and part.body[:1] == b"\x0a" and b"no name" in part.body
+    assert server.get("/api/v1/streams/otlp").json["rows"] == 1
+
+
+def otlp_json(name="a", kind="gauge", point=None, **more):
+    point = {"timeUnixNano": str(TIME * 10**9), "asDouble": 1.5, **(point or {})}
+    return {
+        "resourceMetrics": [
+            {
+                "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
+                "scopeMetrics": [{"scope": {"name": "x"}, "metrics": [{"name": name, kind: {"dataPoints": [point], **more}}]}],
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize("headers", [JSON, PLAIN], ids=str)
+def test_otlp_json_is_recognised(server, headers):
+    put(server, {"key": "service_name"})
+    attributes = [{"key": "n", "value": {"intValue": "7"}}, {"key": "t", "value": {"stringValue": "x"}}]
+    assert rows_of(post(server, json.dumps(otlp_json(point={"attributes": attributes})), headers)) == [{"time": TIME, "service_name": "shop", 'a{n="7",t="x"}': 1.5}]
+
+
+def test_otlp_json_has_the_kinds_of_protobuf(server):
+    put(server, {})
+
+    def rows(*arguments, **more):
+        return rows_of(post(server, json.dumps(otlp_json(*arguments, **more)), JSON))[0]
+
+    assert rows("b", "sum", {"asDouble": None, "asInt": "7"}, isMonotonic=True, aggregationTemporality=2) == {"time": TIME, "b_total": 7}
+    assert rows("b", "sum", {"asInt": 7, "asDouble": None}, isMonotonic=True, aggregationTemporality="AGGREGATION_TEMPORALITY_DELTA") == {"time": TIME, "b": 7}
+    histogram = {"count": "6", "sum": 2.5, "bucketCounts": ["1", "5"], "explicitBounds": [0.5], "min": 0.1}
+    assert rows("h", "histogram", histogram) == {"time": TIME, "h_count": 6, "h_sum": 2.5, "h_min": 0.1}
+    assert rows("s", "summary", {"count": 1, "sum": 2, "quantileValues": [{"quantile": 0.5, "value": 3}]}) == {"time": TIME, "s_count": 1, "s_sum": 2, 's{quantile="0.5"}': 3}
+    answer = post(server, json.dumps(otlp_json(point={"flags": 1})), JSON, "answer=count")
+    assert answer.json["left_out"] == {"stale": 1} and answer.json["accepted"] == 0
+
+
+def test_otlp_json_by_its_path(server):
+    answer = server.post("/v1/metrics", json.dumps(otlp_json()), headers=JSON)
+    assert answer.status == 200 and answer.json == {}
+    assert server.post("/v1/metrics", gzip.compress(json.dumps(otlp_json()).encode()), headers={**JSON, "Content-Encoding": "gzip"}).status == 200
+    assert server.get("/api/v1/streams/otlp").json["rows"] == 2
+
+
+# ---- Limits ----
+
+
+def test_protobuf_without_a_hint_is_refused(server):
+    answer = post(server, make.resource_metrics(RESOURCE, make.gauge("a", make.number_point(1, TIME))), PROTOBUF)
+    assert answer.status == 415 and "/v1/metrics" in answer.error["remedy"] and server.get("/api/v1/streams").json["streams"] == []
+
+
+def test_rows_cannot_grow_beyond_the_limit_of_bodies(serve):
+    server = serve("--max-body", "100K")
+    put(server, {})
+    name = "n" * 900
+    body = make.series(name, {}, [(number, TIME + 5 * number) for number in range(1000)])
+    assert len(body) < 20_000
+    answer = server.post(STREAM + "/write", make.snappy(body), headers=REMOTE)
+    assert answer.status == 413, answer.text
+
+
+def test_long_names_and_many_labels_are_left_out(server):
+    put(server, {"key": "k"})
+    answer = remote_many(server)
+    assert answer.headers["Oif-Left-Out"] == "too_long 3" and rows_of(answer) == [{"time": TIME, "k": "", "a": 1}]
+
+
+def remote_many(server):
+    body = b"".join(
+        [
+            make.series("a" * 2000, {}, [(1, TIME)]),
+            make.series("b", {f"l{i}": "x" for i in range(200)}, [(1, TIME)]),
+            make.series("c", {"k": "x" * 70_000}, [(1, TIME)]),
+            make.series("a", {}, [(1, TIME)]),
+        ]
+    )
+    return post(server, make.snappy(body), REMOTE)
+
