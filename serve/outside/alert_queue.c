@@ -266,6 +266,7 @@ static void write_annotations(const alert *a)
     const char *reason = text_of(a->episode, "reason");
     output_print(",\"annotations\":{\"reason\":");
     quoting_write_json(reason, strlen(reason));
+    write_json_string("state", text_of(a->episode, "state"));
     write_summary(a);
     write_number(a, "peak_score");
     write_number(a, "peak_severity");

@@ -51,7 +51,19 @@ static void make_episode(json_t *silence)
     json_object_set_new(silence, "began", json_real(since));
     json_object_set_new(silence, "ended", is_open ? json_null() : json_real(since + seconds));
     json_object_set_new(silence, "grade", json_string("warning"));
-    json_object_set_new(silence, "reason", json_string("silent"));
+    json_object_set_new(silence, "reason", json_string(watch_words[WATCH_NO_DATA]));
+    json_object_set_new(silence, "state", json_string(watch_words[WATCH_NO_DATA]));
+}
+
+/* The same for a stream that cannot work. */
+static void make_damaged(json_t *damaged)
+{
+    json_object_set_new(damaged, "alertname", json_string("OifDamaged"));
+    json_object_set_new(damaged, "number", json_integer(-1));
+    json_object_set_new(damaged, "open", json_true());
+    json_object_set_new(damaged, "grade", json_string("critical"));
+    json_object_set_new(damaged, "reason", json_string(watch_words[WATCH_DAMAGED]));
+    json_object_set_new(damaged, "state", json_string(watch_words[WATCH_DAMAGED]));
 }
 
 /* Adds an Episode or a silence, as in events and lists. */
@@ -60,6 +72,8 @@ static void put(alertmanager *sender, const char *text, size_t bytes)
     json_t *episode = json_loadb(text, bytes, JSON_ALLOW_NUL, NULL);
     if (json_object_get(episode, "silence"))
         make_episode(episode);
+    else if (json_object_get(episode, "damaged"))
+        make_damaged(episode);
     if (episode && !alert_queue_put(sender->queue, episode)) {
         pthread_mutex_lock(&sender->lock);
         sender->figures.dropped++;
@@ -102,15 +116,36 @@ static void write_if_silent(void *context, const stream_key *key)
     output_print(",\"text\":\"no row since %s\"}\n", moment_text(key->last_seen, moment));
 }
 
+/* One alert for a feed that has stopped, instead of one for each of its keys. */
+static void write_dead_feed(const char *name, const stream_figures *figures)
+{
+    char moment[MOMENT_TEXT_BYTES];
+    output_print("{\"silence\":\"begins\",\"stream\":\"%s\",\"key\":null", name);
+    write_json_member("since", figures->last_row_at);
+    output_print(",\"text\":\"no row since %s\"}\n", moment_text(figures->last_row_at, moment));
+}
+
+static void write_damaged(const char *name, const char *error)
+{
+    output_print("{\"damaged\":true,\"stream\":\"%s\"", name);
+    write_json_string("text", error);
+    output_print("}\n");
+}
+
 static void write_what_is_open(void *context, stream *one)
 {
     stream_figures figures;
+    char error[PROBLEM_MESSAGE_BYTES];
     stream_get_figures(one, &figures);
     if (figures.episodes_open > 0)
         stream_each_open_episode(one, write_episode, context);
     const char *name = stream_name(one);
-    if (figures.silent_keys > 0)
+    if (figures.is_dead)
+        write_dead_feed(name, &figures);
+    else if (figures.silent_keys > 0)
         stream_each_key(one, SIZE_MAX, write_if_silent, &name);
+    if (figures.has_error)
+        write_damaged(name, stream_get_error(one, error));
 }
 
 /* Streams are locked only while texts are written; the texts are parsed afterwards. */

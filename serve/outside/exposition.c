@@ -3,6 +3,7 @@
 #include "front/results/prometheus_text.h"
 #include "front/results/result_fields.h"
 #include "front/text/output.h"
+#include "serve/base/background.h"
 #include "serve/stream/stream.h"
 
 #include <inttypes.h>
@@ -172,6 +173,7 @@ FIGURE(episodes)
 FIGURE(episodes_open)
 FIGURE(keys)
 FIGURE(silent_keys)
+FIGURE(learning_keys)
 FIGURE(evictions)
 FIGURE(rows_without_model)
 FIGURE(memory_bytes)
@@ -183,6 +185,16 @@ FIGURE(failed_saves)
 FIGURE(save_seconds)
 FIGURE(last_save_seconds)
 FIGURE(has_error)
+
+static double unusual_of(const stream_series *one)
+{
+    return (double)one->figures.state.unusual;
+}
+
+static double last_row_age_of(const stream_series *one)
+{
+    return background_wall_seconds() - one->figures.last_row_at;
+}
 
 static double left_out_of(const stream_series *one)
 {
@@ -200,6 +212,9 @@ static const stream_metric stream_metrics[] = {
     {"oif_keys_left_out", "gauge", "Keys beyond --metrics-keys, which have no series.",
      left_out_of},
     {"oif_silent_keys", "gauge", "Keys without rows for longer than usual.", silent_keys_of},
+    {"oif_learning_keys", "gauge", "Keys with too few rows to be judged.", learning_keys_of},
+    {"oif_unusual_rows_total", "counter", "Rows far outside all before while their key learned.",
+     unusual_of},
     {"oif_evictions_total", "counter", "Models that were given up for another key.", evictions_of},
     {"oif_rows_without_model_total", "counter", "Rows of keys for which there was no room.",
      rows_without_model_of},
@@ -209,6 +224,7 @@ static const stream_metric stream_metrics[] = {
     {"oif_journal_bytes", "gauge", "Rows on disk that are not in the snapshot yet.",
      journal_bytes_of},
     {"oif_last_row_timestamp_seconds", "gauge", "When the latest row came.", last_row_at_of},
+    {"oif_last_row_age_seconds", "gauge", "Time since the latest row came.", last_row_age_of},
     {"oif_saves_total", "counter", "Snapshots written.", saves_of},
     {"oif_failed_saves_total", "counter", "Snapshots that could not be written.", failed_saves_of},
     {"oif_save_seconds_total", "counter", "Time that snapshots took.", save_seconds_of},
@@ -234,6 +250,19 @@ static void write_alerts(const collected *all)
             prometheus_label("oif_alerts_total{stream=", one->name, strlen(one->name));
             output_print(",grade=\"%s\"} %" PRIu64 "\n", grade_word(grade),
                          one->figures.alerts[grade]);
+        }
+}
+
+/* A series for each state, so a rule can name one: oif_stream_state{state="no data"} == 1. */
+static void write_states(const collected *all)
+{
+    prometheus_head("oif_stream_state", "gauge", "1 for the state that the stream is in.");
+    for (size_t i = 0; i < all->count; i++)
+        for (int state = WATCH_QUIET; state < WATCH_STATES; state++) {
+            const stream_series *one = &all->streams[i];
+            prometheus_label("oif_stream_state{stream=", one->name, strlen(one->name));
+            output_print(",state=\"%s\"} %d\n", watch_words[state],
+                         (int)one->figures.state.what == state);
         }
 }
 
@@ -305,6 +334,7 @@ static void write_streams(const collected *all)
     prometheus_single("oif_streams", "gauge", "Streams.", (double)all->count);
     for (size_t i = 0; i < sizeof stream_metrics / sizeof *stream_metrics; i++)
         write_stream_metric(all, &stream_metrics[i]);
+    write_states(all);
     write_alerts(all);
     for (size_t i = 0; i < KEY_GAUGES; i++)
         write_key_gauge(all, i);

@@ -50,6 +50,7 @@ static void free_alert(history_alert *alert)
 
 static void free_rings(history_key *key)
 {
+    free(key->ranges);
     history_ring_free(&key->points);
     history_ring_free(&key->bands);
 }
@@ -138,6 +139,7 @@ static history_key *add_key(history *past, const char *name, size_t bytes)
                              .threshold = NAN,
                              .reason = ""};
     past->bytes += bytes_of_key(key);
+    past->learning_count++;
     link_newest(past, key);
     return key;
 }
@@ -154,6 +156,60 @@ history_key *history_touch(history *past, const char *name, size_t bytes)
     return key;
 }
 
+/* ---- What a key is ---- */
+
+static size_t bytes_of_ranges(const history *past, const history_key *key)
+{
+    return key->ranges ? 2 * past->value_count * sizeof *key->ranges : 0;
+}
+
+static void drop_ranges(history *past, history_key *key)
+{
+    past->bytes -= bytes_of_ranges(past, key);
+    free(key->ranges);
+    key->ranges = NULL;
+    key->unusual_rows = 0;
+}
+
+static void leave_learning(history *past, history_key *key)
+{
+    if (key->info.is_ready)
+        return;
+    drop_ranges(past, key);
+    key->info.is_ready = true;
+    past->learning_count--;
+    past->learning_rows -= key->info.rows;
+}
+
+void history_count_row(history *past, history_key *key, bool is_ready, bool is_anomaly)
+{
+    stream_key *info = &key->info;
+    if (is_ready)
+        leave_learning(past, key);
+    else if (info->is_ready) { /* a new model, or another threshold */
+        info->is_ready = false;
+        past->learning_count++;
+        past->learning_rows += info->rows;
+    }
+    info->rows++;
+    past->learning_rows += !info->is_ready;
+    info->calm_rows = is_anomaly                     ? 0
+                      : info->calm_rows < UINT16_MAX ? (uint16_t)(info->calm_rows + 1)
+                                                     : UINT16_MAX;
+}
+
+void history_wait_silent(history *past, history_key *key, double at)
+{
+    past->waiting_count += (at > 0) - (size_t)(key->silent_at > 0);
+    key->silent_at = at;
+}
+
+void history_set_silent(history *past, history_key *key, bool is_silent)
+{
+    past->silent_count += is_silent - (size_t)key->info.is_silent;
+    key->info.is_silent = is_silent;
+}
+
 static void end_episode(history *past, history_key *key);
 
 void history_forget(history *past, history_key *key)
@@ -161,7 +217,9 @@ void history_forget(history *past, history_key *key)
     unlink_key(past, key);
     if (key->open)
         end_episode(past, key);
-    past->silent_count -= key->info.is_silent;
+    history_wait_silent(past, key, 0);
+    history_set_silent(past, key, false);
+    leave_learning(past, key);
     past->bytes -= bytes_of_key(key) + bytes_of_rings(past, key);
     free_rings(key);
     byte_table_remove(&past->keys, key);
@@ -254,6 +312,42 @@ void history_add_point(history *past, history_key *key, const history_point *poi
         numbers[i] = (float)values[i];
     if (past->value_count % 2)
         numbers[past->value_count] = 0; /* points go whole into the file */
+}
+
+/* ---- Ranges ---- */
+
+static void widen(float *range, float value)
+{
+    if (!isfinite(value))
+        return;
+    range[0] = value < range[0] ? value : range[0];
+    range[1] = value > range[1] ? value : range[1];
+}
+
+void history_widen_ranges(const history *past, float *ranges, const double *values)
+{
+    for (size_t i = 0; i < past->value_count; i++)
+        widen(&ranges[2 * i], (float)values[i]);
+}
+
+float *history_learned_ranges(history *past, history_key *key)
+{
+    if (key->ranges || past->value_count == 0)
+        return key->ranges;
+    key->ranges = malloc(2 * past->value_count * sizeof *key->ranges);
+    if (!key->ranges)
+        return NULL;
+    past->bytes += bytes_of_ranges(past, key);
+    for (size_t i = 0; i < past->value_count; i++) {
+        key->ranges[2 * i] = INFINITY;
+        key->ranges[2 * i + 1] = -INFINITY;
+    }
+    for (uint32_t point = 0; point < key->points.count; point++) {
+        const history_point *seen = history_point_at(past, key, point);
+        for (size_t i = 0; i < past->value_count && !seen->is_unusual; i++)
+            widen(&key->ranges[2 * i], history_values(seen)[i]);
+    }
+    return key->ranges;
 }
 
 /* ---- Bands ---- */

@@ -28,8 +28,8 @@ typedef struct history_point {
     double time;  /* seconds since 1970; NaN: unknown */
     double score;
     float threshold, severity;
-    uint32_t grade, reserved;
-} history_point; /* followed by values, a float each */
+    uint32_t grade, is_unusual; /* is_unusual: far outside, while the key learned */
+} history_point;                /* followed by values, a float each */
 
 typedef struct history_band {
     uint64_t row; /* from which on it is known; it lasts until the next band */
@@ -45,9 +45,12 @@ typedef struct history_key {
     stream_key info; /* its key is that of `item`; `episode` and `reason` are those of `open` */
     struct history_key *newer, *older;
     history_episode *open; /* NULL: none */
+    double silent_at;      /* by the wall clock: when a silence counts; 0: none waits */
     uint64_t shut;         /* number of an episode that ended before its rows did; 0: none */
     episode_end shut_by;
     history_ring points, bands;
+    float *ranges;         /* while it learns: low and high of each column; NULL: not known */
+    uint32_t unusual_rows; /* the latest rows that were outside of these */
 } history_key;
 
 typedef struct history_alert {
@@ -73,7 +76,9 @@ typedef struct history {
     size_t alert_count, alert_start;
     uint64_t episodes;                       /* that began */
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows by grade */
-    size_t silent_count;
+    size_t silent_count, waiting_count;      /* keys that are silent; those whose silence waits */
+    size_t learning_count;                   /* keys that are not ready */
+    uint64_t learning_rows;                  /* of these */
 } history;
 
 /* NULL: out of memory. */
@@ -89,6 +94,18 @@ history_key *history_find(const history *past, const char *key, size_t bytes);
 /* The key, which becomes the most recently seen; NULL: out of memory. */
 history_key *history_touch(history *past, const char *key, size_t bytes);
 void history_forget(history *past, history_key *key);
+
+/* Counts a row of the key. */
+void history_count_row(history *past, history_key *key, bool is_ready, bool is_anomaly);
+
+/* What was seen of each column of a key that learns, low and high: low > high if nothing was. It
+ * begins with the points that are kept. NULL: out of memory. */
+float *history_learned_ranges(history *past, history_key *key);
+void history_widen_ranges(const history *past, float *ranges, const double *values);
+
+/* Whether a key is silent from `at` on, by the wall clock; 0: it no longer is. */
+void history_wait_silent(history *past, history_key *key, double at);
+void history_set_silent(history *past, history_key *key, bool is_silent);
 
 void history_add_point(history *past, history_key *key, const history_point *point,
                        const double *values);
@@ -147,8 +164,8 @@ typedef struct history_extra {
 /* Writes everything, with a checksum. */
 bool history_save(const history *past, FILE *file, const history_extra *extra);
 
-/* Loads only a complete file written after exactly `rows` rows, with `extra_bytes` bytes of extra
- * data. */
+/* Loads only a complete file written after exactly `rows` rows, with at most `extra_bytes` bytes of
+ * extra data: an older version has fewer, and the rest is 0. */
 bool history_load(history *past, FILE *file, uint64_t rows, void *extra, size_t extra_bytes);
 
 #endif

@@ -2,6 +2,7 @@
  * file of another machine or version is ignored; the stream starts a new history. */
 #include "history.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +170,8 @@ static void make_plain_key(stream_key *plain, const stream_key *info)
     plain->grade = info->grade;
     plain->episode = info->episode;
     plain->is_silent = info->is_silent;
+    plain->is_ready = info->is_ready;
+    plain->calm_rows = info->calm_rows;
 }
 
 static void put_ring(past_file *to, const history_ring *ring, size_t item_bytes)
@@ -200,6 +203,15 @@ static void get_ring(past_file *from, history *past, history_key *key,
     }
 }
 
+static void take_key_info(history *past, history_key *key, const stream_key *info)
+{
+    key->info = *info;
+    key->info.is_silent = false;
+    history_set_silent(past, key, info->is_silent);
+    past->learning_count -= info->is_ready; /* a new key counts as learning */
+    past->learning_rows += info->is_ready ? 0 : info->rows;
+}
+
 static void get_key(past_file *from, history *past)
 {
     stream_key info;
@@ -215,10 +227,10 @@ static void get_key(past_file *from, history *past)
     info.key_bytes = key->info.key_bytes;
     info.reason = "";
     info.episode = 0;
-    key->info = info;
+    info.is_ready |= isfinite(info.threshold); /* a file of an older version does not say so */
+    take_key_info(past, key, &info);
     key->shut = get_count(from);
     key->shut_by = get_count(from) == ENDED_BY_PERSON ? ENDED_BY_PERSON : ENDED_BY_SILENCE;
-    past->silent_count += info.is_silent;
     get_ring(from, past, key, history_new_point, past->point_bytes);
     get_ring(from, past, key, history_new_band, past->band_bytes);
 }
@@ -291,7 +303,8 @@ static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_
     if (!is_it)
         return false;
     char *text = get_text(from, &bytes);
-    is_it = text && bytes == extra_bytes;
+    is_it = text && bytes <= extra_bytes;
+    memset(extra, 0, extra_bytes);
     if (is_it)
         memcpy(extra, text, bytes);
     free(text);

@@ -26,7 +26,8 @@ typedef enum journal_kind {
     JOURNAL_MARK,        /* episode `skip` of a key gets the mark `format` */
     JOURNAL_RULE,        /* a rule that is added, or removed: see rule_change */
     JOURNAL_ACKNOWLEDGE, /* who looks after episode `skip`, and whether it closes: `format` */
-    JOURNAL_END          /* episode `skip` of a key ended because no row came */
+    JOURNAL_END,         /* episode `skip` of a key ended because no row came */
+    JOURNAL_NO_DATA      /* the feed was dead at `seconds` */
 } journal_kind;
 
 /* The formats of JOURNAL_RULE. */

@@ -161,6 +161,34 @@ typedef struct explain_request {
 /* What the row would get if it came now. It is not learned. */
 bool stream_write_explanation(stream *one, const explain_request *request, problem *why);
 
+/* ---- States ---- */
+
+/* What a stream or a key is; the worst is last. watch_words has the words for people and programs
+ * alike: "quiet", "learning", "recovering", "no data", "alert", "damaged". */
+typedef enum watch_state {
+    WATCH_QUIET,      /* rows come, can be judged, and are as usual */
+    WATCH_LEARNING,   /* too few rows so far: nothing is an anomaly yet */
+    WATCH_RECOVERING, /* an episode is open, but its latest rows are calm */
+    WATCH_NO_DATA,    /* rows no longer come, or never have */
+    WATCH_ALERT,      /* an episode is open */
+    WATCH_DAMAGED     /* the stream cannot work; its error says why */
+} watch_state;
+
+enum { WATCH_STATES = WATCH_DAMAGED + 1 };
+extern const char *const watch_words[WATCH_STATES];
+
+typedef struct stream_state {
+    watch_state what;
+    double since;        /* by the times of rows if they have any; NaN: unknown */
+    oif_grade grade;     /* the worst of the open episodes */
+    double severity;     /* the same; NaN: none is open */
+    size_t keys;         /* that are so: silent, learning or in an episode */
+    double learned_rows; /* of a learning key, on average */
+    double needed_rows;  /* about how many it needs; NaN: unknown */
+    double seconds_left; /* at its pace; NaN: unknown */
+    uint64_t unusual;    /* rows far outside of all before, while it learned */
+} stream_state;
+
 /* ---- Figures ---- */
 
 /* The upper bounds of the histogram's buckets in seconds; the last bucket has none. */
@@ -171,7 +199,9 @@ typedef struct stream_figures {
     uint64_t rows, saved, bad_rows, batches;
     uint64_t alerts[OIF_GRADE_CRITICAL + 1]; /* by grade, since the start; [0] is unused */
     uint64_t episodes;                       /* that began */
-    size_t episodes_open, keys, silent_keys;
+    size_t episodes_open, keys, silent_keys, learning_keys;
+    stream_state state;
+    bool is_dead; /* the feed has stopped */
     uint64_t evictions, rows_without_model;
     size_t memory_bytes, history_bytes, journal_bytes;
     double rows_per_second, alert_rate;
@@ -185,6 +215,9 @@ typedef struct stream_figures {
 
 void stream_get_figures(stream *one, stream_figures *figures);
 
+/* Why it cannot work; "" if it can. */
+const char *stream_get_error(stream *one, char error[PROBLEM_MESSAGE_BYTES]);
+
 typedef struct stream_key {
     const char *key; /* "" without keys; not NUL-terminated */
     size_t key_bytes;
@@ -194,7 +227,8 @@ typedef struct stream_key {
     oif_grade grade;
     uint64_t episode;   /* number of the open one; 0: none */
     const char *reason; /* of that episode; "" if unknown */
-    bool is_silent;
+    bool is_silent, is_ready;
+    uint16_t calm_rows; /* since the last anomaly, at most UINT16_MAX */
 } stream_key;
 
 /* Visits up to `limit` keys, most recently seen first. `visit` runs under the lock of the stream,
@@ -215,6 +249,7 @@ typedef struct stream_episode {
     double last_seen;             /* time of the last row */
     bool has_time;                /* times of rows; else arrival times */
     bool is_over;
+    bool is_recovering; /* its latest rows are calm; made on demand, like `text` */
     uint64_t anomalies, rows;
     uint64_t incident; /* that it belongs to; 0: unknown */
     double peak_score, peak_severity;

@@ -42,6 +42,48 @@ void stream_leave_incident(stream *one, const history_episode *episode, double n
     incident_list_end(one->incidents, &event);
 }
 
+/* ---- The feed ---- */
+
+static const double no_data_severity = 4; /* a warning */
+
+/* Episodes have numbers from 1, so 0 is free. */
+static incident_episode describe_no_data(const stream *one, double seconds, double now)
+{
+    return (incident_episode){.stream = one->name,
+                              .key = "",
+                              .column = "silence",
+                              .reason = watch_words[WATCH_NO_DATA],
+                              .seconds = seconds,
+                              .now = now,
+                              .severity = no_data_severity,
+                              .event = one->incident_events,
+                              .incident = one->dead_incident,
+                              .is_replayed = one->is_replaying};
+}
+
+static void join_no_data(stream *one, double now)
+{
+    one->dead_incident = 0;
+    const incident_episode event = describe_no_data(one, one->counted.last_row_at, now);
+    one->dead_incident = incident_list_begin(one->incidents, &event);
+}
+
+void stream_join_no_data(stream *one, double now)
+{
+    one->incident_events++;
+    join_no_data(one, now);
+}
+
+void stream_leave_no_data(stream *one, double now)
+{
+    one->incident_events++;
+    const incident_episode event = describe_no_data(one, now, now);
+    incident_list_end(one->incidents, &event);
+    one->dead_incident = 0;
+}
+
+/* ---- After a start ---- */
+
 /* These joins are not counted: a replay would not count them either. */
 void stream_settle_incidents(stream *one, bool is_new, double now)
 {
@@ -51,6 +93,8 @@ void stream_settle_incidents(stream *one, bool is_new, double now)
             open->info.incident = 0;
             join(one, open, now);
         }
+    if (one->is_dead && (is_new || !incident_list_has(one->incidents, one->dead_incident)))
+        join_no_data(one, now);
     stream_end_look(one);
 }
 
@@ -65,7 +109,8 @@ static bool is_it(const stream_episode *info, const oif_incident_member *member)
 bool stream_has_member(stream *one, const oif_incident_member *member)
 {
     stream_begin_look(one);
-    bool is_found = one->is_broken;
+    bool is_found =
+        one->is_broken || (one->is_dead && member->episode == 0 && member->key_bytes == 0);
     for (const history_episode *open = one->past->open; open && !is_found; open = open->older)
         is_found = is_it(&open->info, member);
     stream_end_look(one);

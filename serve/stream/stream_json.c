@@ -23,6 +23,9 @@ static stream_figures figures_of(const stream *one)
     figures.episodes = one->past->episodes;
     figures.episodes_open = one->past->open_count;
     figures.silent_keys = one->past->silent_count;
+    figures.learning_keys = one->past->learning_count;
+    figures.state = stream_state_of(one, background_wall_seconds());
+    figures.is_dead = one->is_dead;
     figures.history_bytes = one->past->bytes;
     figures.memory_bytes = sizeof *one + one->past->bytes;
     figures.journal_bytes = (size_t)one->log.bytes;
@@ -46,6 +49,14 @@ void stream_get_figures(stream *one, stream_figures *figures)
     stream_begin_look(one);
     *figures = figures_of(one);
     stream_end_look(one);
+}
+
+const char *stream_get_error(stream *one, char error[PROBLEM_MESSAGE_BYTES])
+{
+    stream_begin_look(one);
+    snprintf(error, PROBLEM_MESSAGE_BYTES, "%s", one->error);
+    stream_end_look(one);
+    return error;
 }
 
 /* ---- The stream ---- */
@@ -148,6 +159,7 @@ void stream_write(stream *one)
     stream_begin_look(one);
     const stream_figures now = figures_of(one);
     output_print("{\"name\":\"%s\"", one->name);
+    stream_write_state(&now.state);
     output_print(",\"settings\":");
     write_json(one->settings.object ? one->settings.object : json_null());
     write_json_text("detector", settings->params.table ? settings->params.table->name : NULL);
@@ -161,6 +173,8 @@ void stream_write(stream *one)
     output_print(",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64, now.rows, now.saved);
     output_print(",\"bad_rows\":%" PRIu64 ",\"keys\":%zu,\"silent_keys\":%zu", now.bad_rows,
                  now.keys, now.silent_keys);
+    output_print(",\"learning_keys\":%zu,\"unusual_rows\":%" PRIu64, now.learning_keys,
+                 now.state.unusual);
     output_print(",\"episodes_open\":%zu,\"episodes\":%" PRIu64 ",\"alerts\":%" PRIu64,
                  now.episodes_open, now.episodes,
                  now.alerts[OIF_GRADE_NOTE] + now.alerts[OIF_GRADE_WARNING] +
@@ -182,11 +196,13 @@ void stream_write(stream *one)
 
 /* ---- Keys ---- */
 
-static void write_key(const stream *one, const history_key *key)
+static void write_key(const stream *one, const history_key *key, double now)
 {
     const stream_key *info = &key->info;
     output_print("{\"key\":");
     write_json_key(one->settings.cli.score.key != NULL, info->key, info->key_bytes);
+    const stream_state state = stream_key_state(one, key, now);
+    stream_write_state(&state);
     output_print(",\"rows\":%" PRIu64, info->rows);
     write_json_member("last_seen", info->last_seen);
     write_json_member("score", info->score);
@@ -263,6 +279,7 @@ void stream_write_keys(stream *one, const keys_query *query)
     static int (*const orders[])(const void *, const void *) = {by_severity, by_score, NULL,
                                                                 by_name};
     size_t count, limit = query->limit > 0 ? query->limit : USUAL_LIMIT;
+    const double now = background_wall_seconds();
     stream_begin_look(one);
     const history_key **list = list_keys(one, query, &count);
     if (list && orders[query->order])
@@ -270,7 +287,7 @@ void stream_write_keys(stream *one, const keys_query *query)
     output_print("{\"keys\":[");
     for (size_t i = query->offset; list && i < count && i - query->offset < limit; i++) {
         output_print(i > query->offset ? "," : "");
-        write_key(one, list[i]);
+        write_key(one, list[i], now);
     }
     output_print("],\"total\":%zu}", count);
     free(list);

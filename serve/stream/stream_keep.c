@@ -41,6 +41,9 @@ typedef struct kept_figures {
     silence_clock quiet;
     double last_row_at;
     uint64_t bad_rows, batches, incident_events;
+    /* since 0.2 */
+    arrival_gaps gaps;
+    uint64_t is_dead, dead_incident, unusual;
 } kept_figures;
 
 bool stream_fail_on_file(problem *why, const char *path, const char *what)
@@ -78,6 +81,10 @@ static void fill_kept_figures(const stream *one, kept_figures *figures)
     figures->bad_rows = one->bad_rows;
     figures->batches = one->counted.batches;
     figures->incident_events = one->incident_events;
+    figures->gaps = one->gaps;
+    figures->is_dead = one->is_dead;
+    figures->dead_incident = one->dead_incident;
+    figures->unusual = one->unusual;
 }
 
 static bool save_history(stream *one, problem *why)
@@ -125,6 +132,10 @@ static bool load_history_file(stream *one, const char *name)
     one->bad_rows = figures.bad_rows;
     one->counted.batches = figures.batches;
     one->incident_events = figures.incident_events;
+    one->gaps = figures.gaps;
+    one->is_dead = figures.is_dead != 0;
+    one->dead_incident = figures.dead_incident;
+    one->unusual = figures.unusual;
     return true;
 }
 
@@ -419,6 +430,7 @@ static void replay_change(stream *one, const journal_record *record)
     case JOURNAL_RULE: stream_replay_rule(one, record); break;
     case JOURNAL_ACKNOWLEDGE: stream_replay_acknowledgement(one, record); break;
     case JOURNAL_END: stream_replay_end(one, record); break;
+    case JOURNAL_NO_DATA: stream_feed_dies(one, record->seconds); break;
     default: break;
     }
 }
@@ -638,6 +650,8 @@ stream *stream_new(struct streams *all, const stream_asked *asked, problem *why)
     if (!asked->settings) {
         load(one, why);
         one->opened_at = background_wall_seconds();
+        if (one->past->learning_count > 0)
+            stream_count_needed(one);
         return one;
     }
     if (create(one, asked->settings, why))

@@ -2,6 +2,7 @@
 #ifndef OIF_SERVE_STREAM_PARTS_H
 #define OIF_SERVE_STREAM_PARTS_H
 
+#include "arrival_gaps.h"
 #include "body_reader.h"
 #include "front/input/stream_clock.h"
 #include "front/session/silence_clock.h"
@@ -44,6 +45,9 @@ struct stream {
     oif_pipeline *pipeline; /* NULL: no row yet */
     stream_clock times;
     silence_clock quiet;
+    arrival_gaps gaps;
+    bool is_dead;           /* rows no longer come */
+    uint64_t dead_incident; /* of that; 0: unknown */
     history *past;
     char *notes;     /* messages of the first rows; NULL: none */
     names_text late; /* keys that came too late to be learned */
@@ -72,6 +76,9 @@ struct stream {
     uint64_t bad_rows;
     uint64_t incident_events; /* reported to the list; a replay reports the same ones */
     double opened_at;         /* by the wall clock; no row could come before */
+    double now;         /* of the body or the look that is being processed, by the wall clock */
+    double needed_rows; /* of a key, until it is ready; 0: unknown */
+    uint64_t unusual;   /* rows while keys learned */
     double rate, rate_at;
     uint64_t told_rows, told_saved; /* in the last event about the stream */
 };
@@ -125,11 +132,34 @@ void stream_write_band(const stream *one, const history_key *key, uint64_t row);
 /* ---- stream_silence.c ---- */
 
 /* take_silence reports a key that fell silent. Call hear_result after a row, and hear_idle when
- * no row comes. silent_at returns how many keys have become silent since its previous call. */
+ * no row comes. silent_at returns how many keys have become silent since its previous call.
+ * feed_arrives and feed_dies are about the stream as a whole. */
 void stream_take_silence(void *one, const oif_silence *silence);
+void stream_feed_arrives(stream *one, double now);
+void stream_feed_dies(stream *one, double now);
 void stream_hear_result(stream *one, history_key *key, double seconds, const oif_result *result);
 void stream_hear_idle(stream *one, double now);
 size_t stream_silent_at(stream *one, double seconds);
+
+/* ---- stream_state.c ---- */
+
+/* Under the lock. This is the only place that decides what a stream or a key is. */
+stream_state stream_state_of(const stream *one, double now);
+stream_state stream_key_state(const stream *one, const history_key *key, double now);
+bool stream_is_recovering(const stream *one, const history_episode *open);
+
+/* ,"state":"alert","state_since":...,"state_grade":...,"state_severity":...,"learning":... */
+void stream_write_state(const stream_state *state);
+
+/* ---- stream_learning.c ---- */
+
+/* Finds out how many rows a key needs; after a start or the first row. */
+void stream_count_needed(stream *one);
+
+/* ---- stream_unusual.c ---- */
+
+/* Call it for a row of a key that learns, before the history has it. */
+void stream_look_for_unusual(stream *one, history_key *key, const double *values, double seconds);
 
 /* ---- stream_incidents.c ---- */
 
@@ -137,6 +167,10 @@ size_t stream_silent_at(stream *one, double seconds);
  * clock. */
 void stream_join_incident(stream *one, history_episode *episode, double now);
 void stream_leave_incident(stream *one, const history_episode *episode, double now);
+
+/* The feed has died, or is back. */
+void stream_join_no_data(stream *one, double now);
+void stream_leave_no_data(stream *one, double now);
 
 /* After a start: open episodes that the list does not know begin now. `is_new`: it knows none. */
 void stream_settle_incidents(stream *one, bool is_new, double now);
@@ -230,6 +264,7 @@ void stream_write_episode(const stream *one, const history_episode *episode);
 void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t row,
                         const history_key *key);
 void stream_tell_episode(const stream *one, const history_episode *episode);
+/* Without a key it is about the whole feed. */
 void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
                          double since, double seconds);
 void stream_tell_row(const stream *one, const history_key *key, const history_point *point);

@@ -100,6 +100,7 @@ static exit_code begin_stream(stream *one, const cli_input *input)
     one->pipeline = pipeline;
     history_start(one->past, oif_pipeline_columns(pipeline));
     stream_start_times(one);
+    stream_count_needed(one);
     return EXIT_OK;
 }
 
@@ -140,9 +141,10 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
                            .score = result->score,
                            .threshold = (float)result->threshold,
                            .severity = (float)result->severity,
-                           .grade = (uint32_t)result->grade};
+                           .grade = (uint32_t)result->grade,
+                           .is_unusual = key->unusual_rows > 0};
     stream_remember_band(one, key, result);
-    key->info.rows++;
+    history_count_row(one->past, key, result->ready, result->anomaly);
     key->info.last_seen = isnan(seconds) ? run->now : seconds;
     key->info.score = result->score;
     key->info.threshold = result->threshold;
@@ -268,6 +270,8 @@ static void take_result(void *context, const session_row *row, const oif_result 
     if (!key)
         return; /* out of memory for the history; scoring continues */
     stream_hear_result(one, key, row->seconds, result);
+    if (!result->ready && !key->info.is_ready)
+        stream_look_for_unusual(one, key, values_of(run, row->values), row->seconds);
     remember_row(run, key, row->values, row->seconds, result);
 }
 
@@ -489,10 +493,8 @@ static void keep_bad_rows(stream *one, const body_run *run, uint64_t count)
 /* A body without a processed row is not an arrival, so a replay sees the same arrivals. */
 static void note_arrival(stream *one, const rows_answer *answer, double now)
 {
-    if (answer->accepted == 0)
-        return;
-    silence_clock_arrive(&one->quiet, now - one->counted.last_row_at);
-    one->counted.last_row_at = now;
+    if (answer->accepted > 0)
+        stream_feed_arrives(one, now);
 }
 
 /* A body that was read, and had no row. */
@@ -533,6 +535,7 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                                    .bytes = request->bytes};
     if (!stream_keep_record(one, &record, why))
         return false;
+    one->now = run.now;
     uint64_t bad_before = one->bad_rows;
     run_end end = run_body(&run, why);
     if (one->folder && answer->accepted == 0)
@@ -615,6 +618,7 @@ void stream_replay_rows(stream *one, const journal_record *record, uint64_t limi
                     .limit = limit,
                     .now = record->seconds,
                     .latest = NAN};
+    one->now = record->seconds;
     run_body(&run, &ignored);
     note_arrival(one, &answer, record->seconds);
 }

@@ -102,6 +102,9 @@ void stream_episode_write(const stream_episode *episode)
         output_print(",\"incident\":%" PRIu64, episode->incident);
     else
         output_print(",\"incident\":null");
+    write_json_text("state", episode->is_over         ? NULL
+                             : episode->is_recovering ? watch_words[WATCH_RECOVERING]
+                                                      : watch_words[WATCH_ALERT]);
     output_print(",\"open\":%s,\"anomalies\":%" PRIu64 ",\"rows\":%" PRIu64,
                  episode->is_over ? "false" : "true", episode->anomalies, episode->rows);
     write_json_member("peak_score", episode->peak_score);
@@ -137,6 +140,7 @@ static void visit_episode(const stream *one, const history_episode *episode,
     info.reason = info.reason ? info.reason : "";
     make_sentence(&info, text);
     info.text = text;
+    info.is_recovering = !info.is_over && stream_is_recovering(one, episode);
     info.has_key = one->settings.cli.score.key != NULL;
     to->visit(to->context, &info);
 }
@@ -206,14 +210,17 @@ void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, b
     if (one->is_replaying)
         return;
     output_divert();
-    stream_begin_object(one, key, key_bytes);
+    if (key)
+        stream_begin_object(one, key, key_bytes);
+    else
+        output_print("{\"stream\":\"%s\",\"key\":null", one->name);
     output_print(",\"silence\":\"%s\"", begins ? "begins" : "ends");
     write_json_member("since", since);
     write_json_member("seconds", seconds);
     silence_text(begins, since, seconds, text);
     write_json_string("text", text);
     output_print("}");
-    tell(one, FEED_SILENCE, key, key_bytes);
+    tell(one, FEED_SILENCE, key ? key : "", key_bytes);
 }
 
 void stream_tell_row(const stream *one, const history_key *key, const history_point *point)

@@ -333,7 +333,8 @@ static void set_fields_of_key(stream_key *info, const history_key *key)
     info->grade = OIF_GRADE_WARNING;
     info->episode = 0;
     info->reason = "";
-    info->is_silent = false;
+    info->is_silent = info->is_ready = false;
+    info->calm_rows = 0;
 }
 
 /* The file of a small history whose memory and padding were full of `stray` bytes. */

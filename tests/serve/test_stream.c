@@ -399,8 +399,9 @@ static char *describe(stream *one)
 /* Without times, arrival times count for keys and episodes. */
 static void leave_arrivals_out(char *described)
 {
-    static const char *const names[] = {"\"last_seen\":1", "\"began\":1", "\"ended\":1"};
-    for (size_t i = 0; i < 3; i++)
+    static const char *const names[] = {"\"last_seen\":1", "\"began\":1", "\"ended\":1",
+                                        "\"state_since\":1"};
+    for (size_t i = 0; i < 4; i++)
         for (char *at = described; (at = strstr(at, names[i])) != NULL;) {
             size_t bytes = strcspn(at, ",}");
             memmove(at, at + bytes, strlen(at + bytes) + 1);

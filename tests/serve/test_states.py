@@ -1,0 +1,135 @@
+"""Never green without a reason: one word for what a stream is, the same in the API, in the metrics and at Alertmanager."""
+
+import json
+import time
+
+from conftest import to_ndjson
+from fleet_rows import SETTINGS, STREAM, Fleet, metrics_of, post, start_fleet
+from outside_programs import Stub, outside, wait_for  # noqa: F401
+
+WORDS = ("quiet", "learning", "recovering", "no data", "alert", "damaged")
+
+
+def state_of(server, name="fleet"):
+    """The word that every place has for the stream."""
+    figures = metrics_of(server)
+    words = {word for word in WORDS if figures[f'oif_stream_state{{stream="{name}",state="{word}"}}'] == 1}
+    words.add(server.get(f"/api/v1/streams/{name}").json["state"])
+    words |= {one["state"] for one in server.get("/api/v1/streams").json["streams"] if one["name"] == name}
+    words |= {one["state"] for one in server.get("/api/v1/now").json["streams"] if one["name"] == name}
+    assert len(words) == 1, words
+    return words.pop()
+
+
+def keys_of(server):
+    return {key["key"]: key for key in server.get(STREAM + "/keys").json["keys"]}
+
+
+def taken(stub):
+    return [alert for _, body, _ in list(stub.requests) for alert in json.loads(body)]
+
+
+def config_of(tmp_path, address):
+    path = tmp_path / "serve.json"
+    path.write_text(json.dumps({"alertmanager": {"url": address, "resend_seconds": 1}}))
+    return "--config", str(path)
+
+
+def test_a_stream_is_learning_then_quiet_then_in_an_alert_then_recovering(server):
+    fleet = Fleet()
+    assert server.put(STREAM, SETTINGS).status == 201
+    assert state_of(server) == "no data"
+    post(server, fleet.rows(100))
+    assert state_of(server) == "learning"
+    stream = server.get(STREAM).json
+    assert stream["learning"]["rows"] == 100 and 300 < stream["learning"]["of"] < 700
+    assert abs(stream["learning"]["seconds_left"] - (stream["learning"]["of"] - 100)) <= 2  # a row per second
+    assert stream["learning_keys"] == 2 == metrics_of(server)['oif_learning_keys{stream="fleet"}']
+    assert {key["state"] for key in keys_of(server).values()} == {"learning"}
+    post(server, fleet.rows(600))
+    assert state_of(server) == "quiet"
+    assert server.get(STREAM).json["learning"] is None
+    assert 0 <= metrics_of(server)['oif_last_row_age_seconds{stream="fleet"}'] < 300
+    post(server, fleet.rows(3, bad=["web-2"]))
+    assert state_of(server) == "alert"
+    keys = keys_of(server)
+    assert keys["web-1"]["state"] == "quiet" and keys["web-2"]["state"] == "alert"
+    stream, (episode,) = server.get(STREAM).json, server.get(STREAM + "/episodes?open=true").json["episodes"]
+    assert stream["state_grade"] == episode["grade"] and stream["state_severity"] == episode["peak_severity"]
+    assert stream["state_since"] == episode["began"] and episode["state"] == "alert"
+    post(server, fleet.rows(3))  # of the four that end it
+    assert state_of(server) == "recovering"
+    assert server.get(STREAM + "/episodes").json["episodes"][0]["state"] == "recovering"
+    assert server.get(STREAM).json["state_severity"] == stream["state_severity"]
+    post(server, fleet.rows(3))
+    assert state_of(server) == "quiet"
+
+
+def test_a_dead_feed_is_no_data_everywhere_and_one_alert(serve, outside, tmp_path):  # noqa: F811
+    stub = outside(Stub, lambda path, body: (200, ""))
+    server = serve("--data", str(tmp_path / "data"), *config_of(tmp_path, stub.address))
+    fleet = Fleet(hosts=[f"web-{i}" for i in range(20)], first=time.time() - 600)
+    start_fleet(server, fleet, {**SETTINGS, "silence": 2, "alert-rate": 1e-5})
+    wait_for(lambda: server.get(STREAM).json["state"] == "no data", "the feed is dead")
+    assert state_of(server) == "no data"
+    stream = server.get(STREAM).json
+    assert stream["state_keys"] == 20 and abs(stream["state_since"] - stream["last_row_at"]) < 1
+    wait_for(lambda: server.get(STREAM).json["silent_keys"] == 20, "every key is silent")
+    assert {key["state"] for key in keys_of(server).values()} == {"no data"}
+    (incident,) = server.get("/api/v1/incidents").json["incidents"]
+    assert incident["reason"] == "no data" and incident["open"] == 1
+
+    def of_feed():
+        return [alert for alert in taken(stub) if alert["labels"].get("stream") == "fleet" and "key" not in alert["labels"]]
+
+    alert = wait_for(of_feed, "the alert is sent")[-1]
+    assert alert["labels"]["alertname"] == "OifSilence" and alert["labels"]["severity"] == "warning"
+    assert alert["annotations"]["state"] == alert["annotations"]["reason"] == "no data"
+    wait_for(lambda: len(json.loads(stub.requests[-1][1])) == 1, "keys have no alerts of their own beside it")
+    server.kill()
+    server.start()
+    assert state_of(server) == "no data", "it still is"
+    fleet.time = time.time()
+    post(server, fleet.rows(1))
+    assert state_of(server) == "quiet"
+    assert server.get("/api/v1/incidents").json["incidents"][0]["open"] == 0
+
+
+def test_rows_far_outside_while_a_stream_learns_are_listed(server):
+    rows = [{"a": (i * 37 % 101) / 50} for i in range(100)]
+    rows[60:61] = [{"a": 1000}] * 5
+    assert server.post("/api/v1/streams/early/rows?create=true", to_ndjson(rows)).status == 200
+    stream = server.get("/api/v1/streams/early").json
+    assert stream["state"] == "learning" and stream["unusual_rows"] == 5 and stream["alerts"] == 0
+    alerts = server.get("/api/v1/streams/early/alerts").json["alerts"]
+    assert [alert["row"] for alert in alerts] == [64, 63, 62, 61, 60]
+    assert all(alert["learning"] and alert["reasons"][0]["column"] == "a" for alert in alerts)
+    assert metrics_of(server)['oif_unusual_rows_total{stream="early"}'] == 5
+
+
+def test_a_damaged_stream_is_damaged_everywhere(serve, outside, tmp_path):  # noqa: F811
+    stub = outside(Stub, lambda path, body: (200, ""))
+    options = ("--data", str(tmp_path / "data"), *config_of(tmp_path, stub.address))
+    server = serve(*options)
+    fleet = Fleet()
+    start_fleet(server, fleet)
+    server.stop()
+    (tmp_path / "data/streams/fleet/state").write_bytes(b"not a snapshot")
+    again = serve_damaged(serve, options)
+    assert state_of(again) == "damaged"
+    (alert,) = wait_for(lambda: taken(stub)[-1:], "the alert is sent")
+    assert alert["labels"] == {"alertname": "OifDamaged", "stream": "fleet", "severity": "critical"}
+    assert alert["annotations"]["state"] == "damaged" and "state" in alert["annotations"]["summary"]
+
+
+def serve_damaged(serve, options):
+    """/readyz may say that a stream is damaged, so it is not waited for."""
+    import conftest
+
+    wait, conftest.Server.wait_until_ready = conftest.Server.wait_until_ready, lambda server: None
+    try:
+        server = serve(*options)
+    finally:
+        conftest.Server.wait_until_ready = wait
+    wait_for(lambda: server.get("/api/v1/streams").status == 200, "the streams are loaded")
+    return server
