@@ -34,7 +34,7 @@ static void live_on(oif_incidents *incidents, input events)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *bytes = malloc(size + 1);
+    uint8_t *bytes = calloc(size + 1, 1);
     oif_incidents *incidents = NULL;
     oif_error error = {.message = ""};
     require(bytes);

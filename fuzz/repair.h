@@ -7,26 +7,25 @@
 
 enum { HEADER_BYTES = 12, SECTION_HEAD_BYTES = 16, CHECKSUM_BYTES = 4 };
 
-static inline void repair_checksum(const oif_checksum_table *table, uint8_t *bytes, size_t count)
+static inline void repair_checksum(uint8_t *bytes, size_t count)
 {
-    oif_bytes_store(bytes + count, oif_checksum(table, 0, bytes, count), CHECKSUM_BYTES);
+    oif_bytes_store(bytes + count, oif_checksum(&oif_checksum_zip, 0, bytes, count),
+                    CHECKSUM_BYTES);
 }
 
 static inline void repair_snapshot(uint8_t *bytes, size_t count)
 {
-    oif_checksum_table table;
-    oif_checksum_table_init(&table);
     if (count < HEADER_BYTES + CHECKSUM_BYTES)
         return;
-    repair_checksum(&table, bytes, HEADER_BYTES);
+    repair_checksum(bytes, HEADER_BYTES);
     bytes += HEADER_BYTES + CHECKSUM_BYTES, count -= HEADER_BYTES + CHECKSUM_BYTES;
     while (count >= SECTION_HEAD_BYTES + 2 * CHECKSUM_BYTES) {
         uint64_t length = oif_bytes_load(bytes + 8, 8);
-        repair_checksum(&table, bytes, SECTION_HEAD_BYTES);
+        repair_checksum(bytes, SECTION_HEAD_BYTES);
         bytes += SECTION_HEAD_BYTES + CHECKSUM_BYTES, count -= SECTION_HEAD_BYTES + CHECKSUM_BYTES;
         if (length > count - CHECKSUM_BYTES)
             return;
-        repair_checksum(&table, bytes, (size_t)length);
+        repair_checksum(bytes, (size_t)length);
         bytes += length + CHECKSUM_BYTES, count -= (size_t)length + CHECKSUM_BYTES;
     }
 }

@@ -62,12 +62,54 @@ static void fold(uint32_t sum, const unsigned char *bytes, size_t count, unsigne
 
 /* ---- Eight bytes at a time ---- */
 
-static void fill_table(oif_checksum_table *table, uint32_t polynomial)
+/* The checksum is linear: the effect of a byte is the sum of the effects of its bits, by which the
+ * table is given. tests/base/test_checksum.c compares it with the definition. */
+#define BIT(byte, bit, effect) ((byte) >> (bit)&1 ? UINT32_C(effect) : 0)
+#define ONE(byte, a, b, c, d, e, f, g, h)                                                          \
+    BIT(byte, 0, a) ^ BIT(byte, 1, b) ^ BIT(byte, 2, c) ^ BIT(byte, 3, d) ^ BIT(byte, 4, e) ^      \
+        BIT(byte, 5, f) ^ BIT(byte, 6, g) ^ BIT(byte, 7, h)
+#define FOUR(byte, ...)                                                                            \
+    ONE(byte, __VA_ARGS__), ONE((byte) + 1, __VA_ARGS__), ONE((byte) + 2, __VA_ARGS__),            \
+        ONE((byte) + 3, __VA_ARGS__)
+#define SIXTEEN(byte, ...)                                                                         \
+    FOUR(byte, __VA_ARGS__), FOUR((byte) + 4, __VA_ARGS__), FOUR((byte) + 8, __VA_ARGS__),         \
+        FOUR((byte) + 12, __VA_ARGS__)
+#define SIXTY_FOUR(byte, ...)                                                                      \
+    SIXTEEN(byte, __VA_ARGS__), SIXTEEN((byte) + 16, __VA_ARGS__),                                 \
+        SIXTEEN((byte) + 32, __VA_ARGS__), SIXTEEN((byte) + 48, __VA_ARGS__)
+#define STEPS(...)                                                                                 \
+    {                                                                                              \
+        SIXTY_FOUR(0, __VA_ARGS__), SIXTY_FOUR(64, __VA_ARGS__), SIXTY_FOUR(128, __VA_ARGS__),     \
+            SIXTY_FOUR(192, __VA_ARGS__)                                                           \
+    }
+
+const oif_checksum_table oif_checksum_zip = {
+    .has_factors = true,
+    .step = {
+        STEPS(0x77073096, 0xEE0E612C, 0x076DC419, 0x0EDB8832, 0x1DB71064, 0x3B6E20C8, 0x76DC4190,
+              0xEDB88320),
+        STEPS(0x191B3141, 0x32366282, 0x646CC504, 0xC8D98A08, 0x4AC21251, 0x958424A2, 0xF0794F05,
+              0x3B83984B),
+        STEPS(0x01C26A37, 0x0384D46E, 0x0709A8DC, 0x0E1351B8, 0x1C26A370, 0x384D46E0, 0x709A8DC0,
+              0xE1351B80),
+        STEPS(0xB8BC6765, 0xAA09C88B, 0x8F629757, 0xC5B428EF, 0x5019579F, 0xA032AF3E, 0x9B14583D,
+              0xED59B63B),
+        STEPS(0x3D6029B0, 0x7AC05360, 0xF580A6C0, 0x30704BC1, 0x60E09782, 0xC1C12F04, 0x58F35849,
+              0xB1E6B092),
+        STEPS(0xCB5CD3A5, 0x4DC8A10B, 0x9B914216, 0xEC53826D, 0x03D6029B, 0x07AC0536, 0x0F580A6C,
+              0x1EB014D8),
+        STEPS(0xA6770BB4, 0x979F1129, 0xF44F2413, 0x33EF4E67, 0x67DE9CCE, 0xCFBD399C, 0x440B7579,
+              0x8816EAF2),
+        STEPS(0xCCAA009E, 0x4225077D, 0x844A0EFA, 0xD3E51BB5, 0x7CBB312B, 0xF9766256, 0x299DC2ED,
+              0x533B85DA),
+    }};
+
+void oif_checksum_table_init_castagnoli(oif_checksum_table *table)
 {
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t value = byte;
         for (int bit = 0; bit < 8; bit++)
-            value = value >> 1 ^ (value & 1 ? polynomial : 0);
+            value = value >> 1 ^ (value & 1 ? UINT32_C(0x82F63B78) : 0);
         table->step[0][byte] = value;
     }
     for (int k = 1; k < 8; k++)
@@ -75,18 +117,7 @@ static void fill_table(oif_checksum_table *table, uint32_t polynomial)
             uint32_t before = table->step[k - 1][byte];
             table->step[k][byte] = before >> 8 ^ table->step[0][before & 0xFF];
         }
-}
-
-void oif_checksum_table_init(oif_checksum_table *table)
-{
-    fill_table(table, UINT32_C(0xEDB88320));
-    table->may_fold = machine_can_fold();
-}
-
-void oif_checksum_table_init_castagnoli(oif_checksum_table *table)
-{
-    fill_table(table, UINT32_C(0x82F63B78));
-    table->may_fold = false;
+    table->has_factors = false;
 }
 
 static uint32_t add_bytes(const oif_checksum_table *table, uint32_t sum, const unsigned char *next,
@@ -108,7 +139,7 @@ uint32_t oif_checksum(const oif_checksum_table *table, uint32_t checksum, const 
     const unsigned char *next = bytes;
     uint32_t sum = ~checksum;
     const size_t sixteens = count / 16 * 16;
-    if (table->may_fold && sixteens >= 64) {
+    if (table->has_factors && sixteens >= 64 && machine_can_fold()) {
         unsigned char last[16];
         fold(sum, next, sixteens, last);
         sum = add_bytes(table, 0, last, sizeof last);

@@ -7,17 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Filled before use, not on first use, so threads need no lock. Takes a few microseconds. */
 typedef struct oif_checksum_table {
     /* step[k][byte]: effect of a byte on the checksum if k bytes follow it */
     uint32_t step[8][256];
-    bool may_fold; /* the machine has the instruction, and the polynomial has factors */
+    bool has_factors; /* to fold bytes, for machines that have the instruction */
 } oif_checksum_table;
 
-void oif_checksum_table_init(oif_checksum_table *table);
+extern const oif_checksum_table oif_checksum_zip;
 
 /* CRC-32C, as in iSCSI. For bytes that end with their own CRC-32: with that, their CRC-32 is a
- * constant. */
+ * constant. Filled before use, not on first use, so threads need no lock; takes a few
+ * microseconds. */
 void oif_checksum_table_init_castagnoli(oif_checksum_table *table);
 
 /* The checksum of some bytes, given the checksum of the bytes before them; 0 at the start. */

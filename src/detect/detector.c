@@ -241,9 +241,10 @@ const char *oif_detector_column_name(const oif_detector *detector, size_t column
 
 oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oif_error *error)
 {
-    const size_t bytes =
+    const size_t ranges =
         detector->insertion_depth > 0 ? oif_row_ranges_bytes(detector->columns) : 0;
-    return oif_pool_set(&detector->pool, threads, bytes, error);
+    return oif_pool_set(&detector->pool, threads,
+                        ranges > OIF_THREAD_BYTES ? ranges : OIF_THREAD_BYTES, error);
 }
 
 /* ---- Rows ---- */

@@ -50,8 +50,10 @@ static inline bool oif_rows_complete_at(const oif_rows *rows, size_t i, size_t d
 
 /* ---- Threads ---- */
 
-/* With fewer rows, waking the threads costs more than it saves. */
-enum { OIF_ROWS_WORTH_SHARING = 32 };
+enum {
+    OIF_ROWS_WORTH_SHARING = 32, /* with fewer, waking the threads costs more than it saves */
+    OIF_THREAD_BYTES = 16384     /* of memory that each part of a detector's pool has, at least */
+};
 
 static inline oif_pool *oif_pool_worth(oif_pool *pool, size_t rows)
 {

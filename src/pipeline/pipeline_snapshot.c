@@ -362,9 +362,10 @@ static void set_seen(oif_pipeline *p, uint32_t entry, const uint64_t seen[2])
     p->keys.entries[entry].gap = seen[1] < most ? seen[1] : most;
 }
 
-/* Reads the next key and its model. Creates the pipeline at the first key. */
-static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p,
-                             oif_pipeline **pipeline)
+/* Reads the next key and its model. Creates the pipeline at the first key. Not inlined: its frame
+ * and that of the reader would be one. */
+static __attribute__((noinline)) void
+read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_pipeline **pipeline)
 {
     size_t key_bytes = 0;
     uint32_t entry = OIF_NO_KEY;

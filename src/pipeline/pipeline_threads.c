@@ -28,14 +28,19 @@ typedef struct given_rows {
     void *context;
 } given_rows;
 
+/* What is noted about each row, in the memory of the pool. */
+typedef struct row_notes {
+    uint32_t entries[MOST_ROWS_AT_ONCE];
+    double deadlines[MOST_ROWS_AT_ONCE]; /* of the keys, after each row */
+} row_notes;
+
 /* Rows of keys whose models are at hand. */
 typedef struct shared_rows {
     oif_pipeline *pipeline;
     const given_rows *given;
     size_t first, count;
     unsigned parts;
-    uint32_t entries[MOST_ROWS_AT_ONCE];
-    double deadlines[MOST_ROWS_AT_ONCE]; /* of the keys, after each row */
+    row_notes *notes;
 } shared_rows;
 
 typedef struct key_text {
@@ -74,7 +79,7 @@ static void gather(shared_rows *shared)
         uint32_t entry = find_entry(shared->pipeline, given, shared->first + shared->count);
         if (entry == OIF_NO_KEY)
             return;
-        shared->entries[shared->count] = entry;
+        shared->notes->entries[shared->count] = entry;
     }
 }
 
@@ -86,7 +91,7 @@ static void process_part(void *context, unsigned part)
     /* for `after`, which asks about the row of this thread */
     oif_pipeline view = *shared->pipeline;
     for (size_t i = 0; i < shared->count; i++) {
-        const uint32_t entry = shared->entries[i];
+        const uint32_t entry = shared->notes->entries[i];
         const size_t row = shared->first + i;
         if (entry % shared->parts != part)
             continue;
@@ -98,7 +103,7 @@ static void process_part(void *context, unsigned part)
         if (rules)
             oif_pipeline_keep_episode(&view, model, view.rows + i + 1, &asked,
                                       &given->results[row]);
-        shared->deadlines[i] = oif_alerts_deadline(&model->alerts);
+        shared->notes->deadlines[i] = oif_alerts_deadline(&model->alerts);
         view.last = entry;
         if (given->after)
             given->after(given->context, &view, row, &given->results[row]);
@@ -109,10 +114,10 @@ static void count_rows(shared_rows *shared)
 {
     oif_pipeline *p = shared->pipeline;
     for (size_t i = 0; i < shared->count; i++) {
-        const uint32_t entry = shared->entries[i];
+        const uint32_t entry = shared->notes->entries[i];
         const size_t row = shared->first + i;
         oif_pipeline_count_held(p, &shared->given->results[row], seconds_of(shared->given, row));
-        oif_silence_queue_push(&p->silence, entry, shared->deadlines[i]);
+        oif_silence_queue_push(&p->silence, entry, shared->notes->deadlines[i]);
         oif_keys_touch(&p->keys, entry);
         p->last = entry;
         p->rows++;
@@ -126,7 +131,8 @@ static size_t process_at_once(oif_pipeline *p, const given_rows *given, size_t f
 {
     if (!p->pool || p->budget.per_day > 0 || p->models.have_grown)
         return 0;
-    shared_rows shared = {.pipeline = p, .given = given, .first = first};
+    shared_rows shared = {
+        .pipeline = p, .given = given, .first = first, .notes = oif_pool_memory(p->pool, 0)};
     gather(&shared);
     const bool is_shared = shared.count >= ROWS_WORTH_SHARING;
     shared.parts = is_shared ? oif_pool_parts(p->pool) : 1;
@@ -187,5 +193,5 @@ oif_status oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows,
 
 oif_status oif_pipeline_set_threads(oif_pipeline *pipeline, unsigned threads, oif_error *error)
 {
-    return oif_pool_set(&pipeline->pool, threads, 0, error);
+    return oif_pool_set(&pipeline->pool, threads, sizeof(row_notes), error);
 }

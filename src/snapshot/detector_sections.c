@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    PARAMS_BYTES = 8192, /* at most: 48 parameters with names of up to a hundred bytes */
+    PARAMS_BYTES = 2560, /* at most: 48 parameters with names of up to 40 bytes */
     /* A detector has at most STATE_RATIO times the bytes of its state in a snapshot, plus
      * STATE_EXTRA_BYTES for what follows from its parameters. */
     STATE_RATIO = 6,

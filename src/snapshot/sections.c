@@ -38,7 +38,7 @@ oif_byte_counter oif_byte_counter_new(uint32_t format)
 static void sum_up(oif_section_writer *writer)
 {
     writer->checksum =
-        oif_checksum(&writer->table, writer->checksum, writer->buffer + writer->summed,
+        oif_checksum(&oif_checksum_zip, writer->checksum, writer->buffer + writer->summed,
                      writer->buffered - writer->summed);
     writer->summed = writer->buffered;
 }
@@ -138,7 +138,7 @@ static void write_records(oif_state_visitor *self, const oif_records *records)
     oif_section_writer *writer = (oif_section_writer *)self;
     const size_t record_bytes = oif_record_bytes(records);
     const char *record = records->first;
-    if (record_bytes > sizeof writer->buffer) { /* rows of more than 510 columns, for example */
+    if (record_bytes > sizeof writer->buffer) { /* rows of more than 126 columns, for example */
         oif_visit_fields_of_records(self, records);
         return;
     }
@@ -161,7 +161,6 @@ void oif_section_writer_open(oif_section_writer *writer, oif_write_function writ
                                    .write = write,
                                    .context = context,
                                    .error = error};
-    oif_checksum_table_init(&writer->table);
     write_bytes(writer, magic, sizeof magic);
     oif_bytes_store(version, OIF_SNAPSHOT_VERSION, sizeof version);
     write_bytes(writer, version, sizeof version);
@@ -277,7 +276,7 @@ static void read_bytes(oif_section_reader *reader, unsigned char *bytes, size_t 
         memset(bytes, 0, count);
         return;
     }
-    reader->checksum = oif_checksum(&reader->table, reader->checksum, bytes, count);
+    reader->checksum = oif_checksum(&oif_checksum_zip, reader->checksum, bytes, count);
 }
 
 static void check_checksum(oif_section_reader *reader, const char *of_what)
@@ -357,6 +356,20 @@ static const unsigned char *take_payload(oif_section_reader *reader, size_t coun
     return bytes;
 }
 
+/* Reads bytes of the payload that need no decoding: what is buffered is copied, the rest is read
+ * into its place. */
+static void read_in_place(oif_section_reader *reader, unsigned char *bytes, size_t count)
+{
+    const size_t buffered = reader->filled - reader->next;
+    memcpy(bytes, take_payload(reader, buffered), buffered);
+    if (count > reader->left + buffered)
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is too short", reader->tag);
+    if (reader->status != OIF_OK)
+        return;
+    read_bytes(reader, bytes + buffered, count - buffered);
+    reader->left -= count - buffered;
+}
+
 static void read_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
                        size_t count)
 {
@@ -364,6 +377,10 @@ static void read_field(oif_state_visitor *self, const char *name, oif_field_type
     oif_section_reader *reader = (oif_section_reader *)self;
     unsigned char *next = values;
     size_t width = oif_field_type_bytes(type), most = sizeof reader->buffer / width;
+    if (IS_AS_IN_MEMORY && count > most) {
+        read_in_place(reader, next, count * width);
+        return;
+    }
     while (count > 0 && reader->status == OIF_OK) {
         size_t now = count < most ? count : most;
         decode(take_payload(reader, now * width), type, next, now);
@@ -450,7 +467,7 @@ static void read_magic(oif_section_reader *reader)
         fail_because(reader, OIF_EKIND, OIF_CAUSE_NOT_A_SNAPSHOT, "this is not a snapshot of oif");
     else if (have < sizeof bytes)
         fail_short(reader, is_end);
-    reader->checksum = oif_checksum(&reader->table, reader->checksum, bytes, have);
+    reader->checksum = oif_checksum(&oif_checksum_zip, reader->checksum, bytes, have);
 }
 
 void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
@@ -462,7 +479,6 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
                                    .context = context,
                                    .error = error,
                                    .end = UINT64_MAX};
-    oif_checksum_table_init(&reader->table);
     read_magic(reader);
     read_bytes(reader, version, sizeof version);
     check_checksum(reader, "the header");

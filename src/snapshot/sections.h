@@ -20,7 +20,7 @@ enum {
     OIF_SNAPSHOT_HEADER_BYTES = 16,
     OIF_SECTION_BYTES = 24,   /* of a section without payload */
     OIF_SECTION_OPTIONAL = 1, /* a flag: readers that do not know the tag may skip the section */
-    OIF_SNAPSHOT_BUFFER_BYTES = 8192
+    OIF_SNAPSHOT_BUFFER_BYTES = 2048 /* on the stack */
 };
 
 #define OIF_SECTION_END "END "
@@ -46,7 +46,6 @@ typedef struct oif_section_writer {
     uint32_t checksum; /* of the bytes up to `summed` in the buffer */
     size_t buffered, summed;
     unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES];
-    oif_checksum_table table;
 } oif_section_writer;
 
 /* Writes the header. */
@@ -81,7 +80,6 @@ typedef struct oif_section_reader {
     uint64_t left;       /* bytes of its payload not yet taken, buffered or not */
     size_t next, filled; /* buffered bytes: buffer[next] up to buffer[filled] */
     unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES];
-    oif_checksum_table table;
 } oif_section_reader;
 
 /* Reads the header. Never reads a byte past the end of the last section. */

@@ -224,11 +224,9 @@ static oif_status hold(oif_state_file *file, char *found, oif_error *error)
     return status;
 }
 
-oif_status oif_state_file_open(const char *path, oif_state_file **file, oif_error *error)
+/* `found` has room for a path. */
+static oif_status open_found(const char *path, char *found, oif_state_file **file, oif_error *error)
 {
-    char found[PATH_MAX];
-    if (!path)
-        path = ""; /* no file has this name */
     oif_status status = find_file(path, found, error);
     if (status != OIF_OK)
         return status;
@@ -243,6 +241,16 @@ oif_status oif_state_file_open(const char *path, oif_state_file **file, oif_erro
     unlinkat(made->location.folder, made->new_name, 0); /* left by a crash, if any */
     *file = made;
     return OIF_OK;
+}
+
+oif_status oif_state_file_open(const char *path, oif_state_file **file, oif_error *error)
+{
+    char *found = oif_memory_new(PATH_MAX);
+    if (!found)
+        return oif_fail(error, OIF_EMEMORY, "no memory for the name of the state file");
+    oif_status status = open_found(path ? path : "", found, file, error); /* "": no file */
+    oif_memory_free(found);
+    return status;
 }
 
 void oif_state_file_close(oif_state_file *file)

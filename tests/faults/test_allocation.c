@@ -3,15 +3,20 @@
  * OIF_EMEMORY with a message and changes nothing: no output, no byte of its detector, no leak.
  * Repeated with memory, it succeeds, and everything gives the same bits as if nothing had happened.
  *
+ * The same calls run on a small stack, of which they may use as much as oif.h says.
+ *
  * A new call is a row in `calls`; a test fails while a call of the headers has none. The linker
  * redirects the library's allocations to this file (see tests/CMakeLists.txt). OIF_FAULTS_LONG=1
  * (make faults) uses detectors of default size and lines of megabytes; OIF_FAULTS_ROWS is the
  * number of rows in which nothing may allocate. */
+#define _XOPEN_SOURCE 700 /* pthread_attr_setstack */
+
 #include "detect/any_detector.h"
 #include "oif_rows.h"
 #include "pipeline/pipeline.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- Allocations and threads that fail on demand ---- */
@@ -1718,6 +1723,145 @@ static void no_row_allocates_in_a_pipeline_that_knows_its_keys(void **state)
                   rows, kinds);
 }
 
+/* ---- A small stack ---- */
+
+/* Beyond what a call may use there is what a thread has on its stack from the start, then a page
+ * that ends the program. */
+enum { THREAD_BYTES = OIF_STACK_BYTES + 48 * 1024, PAGE_BYTES = 64 * 1024, PAINT = 0x5a };
+
+typedef struct errand {
+    void (*run)(void *context);
+    void *context;
+    unsigned char *begins; /* the stack when it runs, which grows downwards */
+} errand;
+
+static void *run_errand(void *argument)
+{
+    errand *e = argument;
+    e->begins = __builtin_frame_address(0);
+    e->run(e->context);
+    return NULL;
+}
+
+/* Runs a function on a stack of its own and returns how much of it was used. */
+static size_t stack_used(void (*run)(void *context), void *context)
+{
+    static _Alignas(PAGE_BYTES) unsigned char memory[PAGE_BYTES + THREAD_BYTES];
+    errand e = {run, context, NULL};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    unsigned char *stack = memory + PAGE_BYTES, *deepest = stack;
+    assert_int_equal(mprotect(memory, PAGE_BYTES, PROT_NONE), 0);
+    memset(stack, PAINT, THREAD_BYTES);
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstack(&attributes, stack, THREAD_BYTES), 0);
+    assert_int_equal(__real_pthread_create(&thread, &attributes, run_errand, &e), 0);
+    assert_int_equal(__real_pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attributes);
+    while (deepest < e.begins && *deepest == PAINT)
+        deepest++;
+    return (size_t)(e.begins - deepest);
+}
+
+static struct {
+    size_t bytes;
+    const char *name;
+} deepest_call;
+
+static void note_depth(const char *name, size_t bytes)
+{
+    if (bytes > deepest_call.bytes) {
+        deepest_call.bytes = bytes;
+        deepest_call.name = name;
+    }
+    if (bytes > OIF_STACK_BYTES)
+        fail_msg("%s takes %zu bytes of the stack, more than the %d of oif.h", name, bytes,
+                 OIF_STACK_BYTES);
+}
+
+typedef struct one_call {
+    const struct call *call;
+    world w;
+    oif_error error;
+    oif_status status;
+} one_call;
+
+static void run_call(void *context)
+{
+    one_call *c = context;
+    c->status = c->call->run(&c->w, &c->error);
+}
+
+/* The deepest trees that the parameters allow: checks and growth are recursive. */
+static oif_detector *new_deepest(size_t kind)
+{
+    oif_detector *usual = new_of_kind(kind), *detector = NULL;
+    oif_params params = *oif_detector_params(usual);
+    for (size_t i = 0; i < params.table->param_count; i++)
+        if (strcmp(params.table->params[i].name, "max_depth") == 0)
+            params.values[i] = params.table->params[i].maximum;
+        else if (strcmp(params.table->params[i].name, "max_leaf_samples") == 0)
+            params.values[i] = 2;
+    if (oif_detector_new(&params, DIMENSION, &detector, NULL) != OIF_OK)
+        return usual;
+    oif_detector_free(usual);
+    return detector;
+}
+
+static void measure_calls(oif_detector *model)
+{
+    static one_call c;
+    require_ok(oif_detector_learn_rows(model, stream_rows, STREAM_ROWS, DIMENSION, NULL));
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        c = (one_call){.call = &calls[i]};
+        make_world(&c.w, c.call, model);
+        note_depth(calls[i].name, stack_used(run_call, &c));
+        require_ok_or(c.status, c.error);
+        free_world(&c.w);
+    }
+    oif_detector_free(model);
+}
+
+/* What only some rows need: a search for a season, an explanation, a proposal. */
+static void live_for_long(void *context)
+{
+    static oif_proposal proposals[4];
+    oif_pipeline *pipeline = context;
+    oif_expected expected[DIMENSION];
+    for (uint64_t i = 0; i < 20000; i++) {
+        pass_row_piped(pipeline, i);
+        oif_pipeline_silent(pipeline, (double)i, NULL, NULL);
+    }
+    oif_pipeline_expected(pipeline, expected);
+    oif_past_episode past;
+    for (size_t i = 0; oif_pipeline_past_episode(pipeline, i, &past); i++)
+        require_ok(oif_pipeline_mark_episode(pipeline, past.key, past.key_bytes, past.number,
+                                             OIF_MARK_USELESS, NULL));
+    (void)oif_pipeline_propose(pipeline, proposals, 4);
+    require_ok(oif_pipeline_check(pipeline, NULL));
+}
+
+static void every_call_runs_on_a_small_stack(void **state)
+{
+    (void)state;
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    print_message("skipped: sanitizers, and compilers that do not optimise, take more stack\n");
+    skip();
+#endif
+    for (size_t kind = 0; kind_at(kind) != NULL; kind++) {
+        measure_calls(new_of_kind(kind));
+        measure_calls(new_deepest(kind));
+        for (int with_motion = 0; with_motion < 2; with_motion++) {
+            oif_pipeline *pipeline = new_warm_pipeline(kind, with_motion);
+            require_ok(oif_pipeline_keep_episodes(pipeline, true, NULL));
+            note_depth("a pipeline of long life", stack_used(live_for_long, pipeline));
+            oif_pipeline_free(pipeline);
+        }
+    }
+    print_message("%s takes the most stack: %zu of %d bytes\n", deepest_call.name,
+                  deepest_call.bytes, OIF_STACK_BYTES);
+}
+
 /* ---- The table is complete ---- */
 
 static bool has_a_row(const char *name, size_t length)
@@ -1781,6 +1925,7 @@ int main(void)
         cmocka_unit_test(a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated),
         cmocka_unit_test(no_row_allocates_whatever_the_detector),
         cmocka_unit_test(no_row_allocates_in_a_pipeline_that_knows_its_keys),
+        cmocka_unit_test(every_call_runs_on_a_small_stack),
         cmocka_unit_test(every_call_of_the_headers_that_can_fail_has_a_row),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -466,7 +466,7 @@ static void a_snapshot_with_a_damaged_table_is_refused(void **unused)
     for (int i = 0; i < 100; i++)
         process_category(pipeline, &from, common_value(&from));
     oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
-    oif_derived_state *state = oif_block_part(model, model->derived_at);
+    oif_derived_state *state = oif_block_part(model, model->at.derived);
     oif_category_table *table = (oif_category_table *)(state->samples + pipeline->plan.count);
     assert_int_equal(table->used, 4);
     table->values[2] = table->values[1];

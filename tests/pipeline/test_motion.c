@@ -35,7 +35,7 @@ static oif_motion *motion_in(const oif_pipeline *pipeline)
 {
     oif_model *model = oif_pipeline_model(pipeline, 0);
     assert_true(model->options.motion != OIF_MOTION_OFF);
-    return (oif_motion *)((unsigned char *)model + model->motion_at);
+    return (oif_motion *)((unsigned char *)model + model->at.motion);
 }
 
 /* ---- Streams ---- */

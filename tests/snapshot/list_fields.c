@@ -58,7 +58,7 @@ static bool list_season(void)
     if (!pipeline)
         return false;
     oif_senses_visit_fields(
-        oif_block_part(pipeline->models.blank, pipeline->models.blank->senses_at), &list.visitor);
+        oif_block_part(pipeline->models.blank, pipeline->models.blank->at.senses), &list.visitor);
     oif_pipeline_free(pipeline);
     return true;
 }
@@ -75,7 +75,7 @@ static bool list_derived(void)
     if (is_derived)
         oif_derived_state_visit_fields(
             &pipeline->plan,
-            oif_block_part(pipeline->models.blank, pipeline->models.blank->derived_at),
+            oif_block_part(pipeline->models.blank, pipeline->models.blank->at.derived),
             &list.visitor);
     oif_pipeline_free(pipeline);
     return is_derived;

@@ -92,16 +92,15 @@ static inline void require_same_bytes(snapshot a, snapshot b)
 /* Recomputes the checksum of the header, or of the section that starts at this byte. */
 static inline void repair(snapshot s, size_t start)
 {
-    oif_checksum_table table;
-    oif_checksum_table_init(&table);
     size_t head = start == 0 ? 12 : 16;
-    oif_bytes_store(s.bytes + start + head, oif_checksum(&table, 0, s.bytes + start, head), 4);
+    oif_bytes_store(s.bytes + start + head,
+                    oif_checksum(&oif_checksum_zip, 0, s.bytes + start, head), 4);
     if (start == 0)
         return;
     size_t length = (size_t)oif_bytes_load(s.bytes + start + 8, 8);
     if (length <= s.count - start - 24)
         oif_bytes_store(s.bytes + start + 20 + length,
-                        oif_checksum(&table, 0, s.bytes + start + 20, length), 4);
+                        oif_checksum(&oif_checksum_zip, 0, s.bytes + start + 20, length), 4);
 }
 
 #endif

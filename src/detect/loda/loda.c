@@ -36,8 +36,9 @@ enum {
     EMPTY_BIN_LOG2 = -3, /* an empty bin counts as an eighth of a row */
     /* projections computed together: their slots in the ring are one cache line */
     LANES = 8,
-    MAX_CHUNK = 256,    /* rows that pass LANES projections before the next */
-    STACK_WINDOW = 2048 /* rows of the largest window that a thread sorts on its stack */
+    MAX_CHUNK = 192, /* rows that pass LANES projections before the next */
+    /* rows of the largest window that a thread sorts in its own memory */
+    THREAD_WINDOW = OIF_THREAD_BYTES / sizeof(double)
 };
 
 /* ---- Creation ---- */
@@ -305,6 +306,8 @@ static __attribute__((noinline)) void renew_histogram(oif_loda_state *loda, uint
     for (uint32_t i = 0; i < count; i++)
         add_to_histogram(&renewed, counts, num_bins, scratch[i], 1);
     oif_loda_histograms(loda)[projection] = renewed;
+    /* Blank again: equal detectors are equal bytes, whichever thread did this. */
+    memset(scratch, 0, loda->rows_held * sizeof *scratch);
 }
 
 /* ---- Scales ---- */
@@ -392,7 +395,7 @@ typedef struct row_chunk {
     const uint32_t *renewed;     /* row i renews those from renewed[i] up to renewed[i + 1] */
     _Atomic int64_t *bits;       /* surprise per row; NULL if no scores are wanted */
     _Atomic uint32_t *projected; /* per row, the number of projections added up */
-    unsigned parts;
+    oif_pool *pool;
 } row_chunk;
 
 /* Learns one row in some projections and adds up its surprise; with scores_first, the surprise
@@ -427,13 +430,12 @@ OIF_INLINE void learn_part_in_order(const row_chunk *chunk, unsigned part, bool 
     const oif_loda_state *loda = chunk->loda;
     const uint32_t count = (uint32_t)chunk->rows->count,
                    lanes = (loda->num_projections + LANES - 1) / LANES;
-    double own_scratch[STACK_WINDOW];
+    const unsigned parts = oif_pool_parts(chunk->pool);
     double *scratch =
-        loda->window_size <= STACK_WINDOW ? own_scratch : oif_block_part(loda, loda->scratch_at);
+        chunk->pool ? oif_pool_memory(chunk->pool, part) : oif_block_part(loda, loda->scratch_at);
     surprise sums[MAX_CHUNK];
     memset(sums, 0, count * sizeof *sums);
-    for (uint32_t lane = lanes * part / chunk->parts; lane < lanes * (part + 1) / chunk->parts;
-         lane++) {
+    for (uint32_t lane = lanes * part / parts; lane < lanes * (part + 1) / parts; lane++) {
         uint32_t first = lane * LANES, left = loda->num_projections - first;
         for (uint32_t i = 0; i < count; i++)
             learn_in_lanes(chunk, i, first, first + oif_min_u32(left, LANES), scratch, scores_first,
@@ -471,14 +473,8 @@ static void learn_in_slots(oif_loda_state *loda, const oif_rows *rows, double *s
     _Atomic int64_t bits[MAX_CHUNK];
     _Atomic uint32_t projected[MAX_CHUNK];
     uint32_t renewed[MAX_CHUNK + 1];
-    row_chunk chunk = {loda,
-                       rows,
-                       loda->next_slot,
-                       full,
-                       renewed,
-                       scores ? bits : NULL,
-                       projected,
-                       oif_pool_parts(pool)};
+    row_chunk chunk = {loda,      rows, loda->next_slot, full, renewed, scores ? bits : NULL,
+                       projected, pool};
     for (uint32_t i = 0; i <= rows->count; i++)
         renewed[i] = full ? renewed_at(loda, loda->next_slot + i) : 0;
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -544,7 +540,7 @@ static void learn_chunks(oif_loda_state *loda, const oif_rows *rows, double *sco
 {
     for (size_t from = 0; from < rows->count;) {
         oif_rows some = oif_rows_from(rows, from, oif_min_u32(rows_to_event(loda), MAX_CHUNK));
-        bool shared = some.count >= OIF_ROWS_WORTH_SHARING && loda->window_size <= STACK_WINDOW;
+        bool shared = some.count >= OIF_ROWS_WORTH_SHARING && loda->window_size <= THREAD_WINDOW;
         learn_chunk(loda, &some, scores ? scores + from : NULL, scores_first, shared ? pool : NULL);
         from += some.count;
     }

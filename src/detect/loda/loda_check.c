@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Bins counted together: at most sixteen passes, usually one. */
-enum { BINS_AT_ONCE = 4096 };
+enum { BINS_AT_ONCE = 768 };
 
 static oif_status check_weights(const oif_loda_state *loda, const oif_check *check)
 {

@@ -47,6 +47,7 @@ void oif_row_chunk_learn(void *forest, const oif_row_chunk_steps *steps, uint32_
     oif_row_chunk chunk = {.forest = forest,
                            .rows = rows,
                            .scores_first = scores_first,
+                           .pool = pool,
                            .parts = oif_pool_parts(pool)};
     for (; chunk.from < rows->count; chunk.from += chunk.count) {
         chunk.count =

@@ -28,7 +28,8 @@ typedef struct oif_row_chunk {
     size_t from;       /* the first row of the chunk ... */
     uint32_t count;    /* ... and how many */
     bool scores_first; /* scores are those that rows have before they are learned */
-    unsigned parts;    /* of the pool */
+    oif_pool *pool;
+    unsigned parts; /* of the pool */
     _Atomic uint64_t depth_sums[OIF_ROW_CHUNK_MAX];
     _Atomic uint32_t trees[OIF_ROW_CHUNK_MAX];
 } oif_row_chunk;
@@ -51,6 +52,14 @@ static inline bool oif_row_chunk_is_worth(const oif_rows *rows, const oif_pool *
 
 /* The first tree of a part, of so many trees; parts take whole lanes. */
 uint32_t oif_row_chunk_first_tree(const oif_row_chunk *chunk, uint32_t tree_count, unsigned part);
+
+/* What the trees of a part find for each row of the chunk, in the part's own memory. */
+static inline oif_depth_total *oif_row_chunk_totals(const oif_row_chunk *chunk, unsigned part)
+{
+    _Static_assert(OIF_ROW_CHUNK_MAX * sizeof(oif_depth_total) <= OIF_THREAD_BYTES,
+                   "a part has memory for the totals");
+    return oif_pool_memory(chunk->pool, part);
+}
 
 /* Adds what the trees of a part have found for each row of the chunk. Once for all: threads that
  * add row by row wait for each other's cache lines, half of the time of learning. */

@@ -24,13 +24,18 @@
 #include "detect/online_iforest/turnover_walk.h"
 #include "detect/tree_figures.h"
 
+/* Each thread has memory for the totals of a chunk, then for a mirror. */
+_Static_assert(OIF_ROW_CHUNK_MAX * sizeof(oif_depth_total) +
+                       2 * (OIF_KEYED_ROW_MAX_KEYS + 4) * sizeof(double) <=
+                   OIF_THREAD_BYTES,
+               "a thread has too little memory");
+
 enum {
     USUAL_LEAF_SAMPLES = 8,
     /* trees whose nodes are kept at a time, a whole number of lanes ... */
     GROUP = 32,
     /* ... and a few more, rather than less than a lane at the end */
     MAX_GROUP = GROUP + OIF_LANES - 1,
-    LONGEST_MIRROR = 2 * OIF_KEYED_ROW_MAX_KEYS,
     MAX_SCALE_BITS = 26 /* a scale is up to 2^5 and fits 32 bits */
 };
 
@@ -124,6 +129,12 @@ static oif_status check_params(const oif_params *params, oif_error *error)
     return OIF_OK;
 }
 
+/* Numbers of a mirror; longer rows have none. */
+static uint32_t mirror_width(const oif_turnover_state *forest)
+{
+    return forest->dimension <= OIF_KEYED_ROW_MAX_KEYS ? forest->box_width : 0;
+}
+
 static oif_turnover_state lay_out(const oif_params *params, size_t dimension)
 {
     oif_turnover_state forest = read_params(params);
@@ -151,6 +162,7 @@ static oif_turnover_state lay_out(const oif_params *params, size_t dimension)
     forest.trees_at = oif_size_append(&forest.bytes, forest.tree_count, sizeof(oif_turnover_tree));
     forest.leaves_at = oif_size_append(&forest.bytes, leaves, sizeof(oif_turnover_leaf));
     forest.boxes_at = oif_size_append(&forest.bytes, leaves, forest.box_width * sizeof(double));
+    forest.mirror_at = oif_size_append(&forest.bytes, mirror_width(&forest), sizeof(double));
     return forest;
 }
 
@@ -458,13 +470,19 @@ static void learn_in_group(oif_turnover_state *forest, uint32_t first, uint32_t 
                   total);
 }
 
-/* Learns a row in those trees from `begin` to `end` that learn. With scores_first the table must
+/* The trees that a thread learns in. */
+typedef struct tree_part {
+    uint32_t begin, end;
+    double *mirror; /* of a row; box_width numbers */
+} tree_part;
+
+/* Learns a row in those trees of a part that learn. With scores_first the table must
  * have all scales, and the total is that before; no tree may have been emptied for this row. */
 OIF_INLINE void learn_row(oif_turnover_state *forest, const oif_rows *rows, size_t i,
-                          const oif_turnover_ring *now, bool scores_first, uint32_t begin,
-                          uint32_t end, oif_depth_total *total)
+                          const oif_turnover_ring *now, bool scores_first, const tree_part *part,
+                          oif_depth_total *total)
 {
-    double mirror[LONGEST_MIRROR];
+    double *mirror = part->mirror;
     oif_keyed_row row;
     row_visit visit = {.row = &row,
                        .mirror = mirror,
@@ -483,63 +501,70 @@ OIF_INLINE void learn_row(oif_turnover_state *forest, const oif_rows *rows, size
         oif_keyed_row_init_without_keys(&row, forest->dimension, rows, i);
         visit.mirror = NULL;
     }
-    if (visit.age_mask && begin == 0 && end > 0) /* all of them, counted by one part */
+    if (visit.age_mask && part->begin == 0 && part->end > 0) /* all of them, counted by one part */
         total->trees += forest->num_trees;
-    uint32_t learners = oif_turnover_learners(forest, now);
-    end = oif_min_u32(end, learners);
-    for (uint32_t first = begin, count; first < end; first += count) {
+    const uint32_t end = oif_min_u32(part->end, oif_turnover_learners(forest, now));
+    for (uint32_t first = part->begin, count; first < end; first += count) {
         count = next_group(end - first);
         learn_in_group(forest, first, count, &visit, total);
     }
 }
 
-/* A row is coming: empties the tree whose turn it is, if it is one from `begin` to `end`. */
-static void prepare_row(oif_turnover_state *forest, oif_turnover_ring *now, uint32_t begin,
-                        uint32_t end)
+/* A row is coming: empties the tree whose turn it is, if it is one of the part. */
+static void prepare_row(oif_turnover_state *forest, oif_turnover_ring *now, const tree_part *part)
 {
     uint32_t emptied = oif_turnover_ring_advance(forest, now);
-    if (emptied >= begin && emptied < end)
+    if (emptied >= part->begin && emptied < part->end)
         oif_turnover_empty(forest, emptied);
 }
 
-/* Scores a row by the trees from `begin` to `end` and then learns it there. One walk does both,
- * unless the row has a tree emptied that scores it, or the forest is new. */
+/* A function of its own, so the keys of a row are on the stack only once. */
+static __attribute__((noinline)) oif_depth_total score_row(const oif_turnover_state *forest,
+                                                           const oif_rows *rows, size_t i,
+                                                           const oif_turnover_ring *now,
+                                                           const tree_part *part)
+{
+    oif_keyed_row row;
+    oif_keyed_row_init(&row, forest->dimension, rows, i);
+    return sum_depths(forest, now, &row, part->begin, part->end);
+}
+
+/* Scores a row by the trees of a part and then learns it there. One walk does both, unless the row
+ * has a tree emptied that scores it, or the forest is new. */
 static void score_learn_row(oif_turnover_state *forest, const oif_rows *rows, size_t i,
-                            oif_turnover_ring *now, uint32_t begin, uint32_t end,
-                            oif_depth_total *total)
+                            oif_turnover_ring *now, const tree_part *part, oif_depth_total *total)
 {
     oif_turnover_ring next = *now;
     const bool keeps_trees = oif_turnover_ring_advance(forest, &next) == forest->tree_count;
     if (keeps_trees && table_has_all_scales(forest, now)) {
         *now = next;
-        learn_row(forest, rows, i, now, true, begin, end, total);
+        learn_row(forest, rows, i, now, true, part, total);
         return;
     }
-    oif_keyed_row row;
     oif_depth_total after = {0, 0};
-    oif_keyed_row_init(&row, forest->dimension, rows, i);
-    *total = sum_depths(forest, now, &row, begin, end);
-    prepare_row(forest, now, begin, end);
-    learn_row(forest, rows, i, now, false, begin, end, &after);
+    *total = score_row(forest, rows, i, now, part);
+    prepare_row(forest, now, part);
+    learn_row(forest, rows, i, now, false, part, &after);
 }
 
 /* Every part of the pool keeps its own account of the ring. */
-static void learn_part(void *context, unsigned part)
+static void learn_part(void *context, unsigned number)
 {
     oif_row_chunk *chunk = context;
     oif_turnover_state *forest = chunk->forest;
-    const uint32_t begin = oif_row_chunk_first_tree(chunk, forest->tree_count, part),
-                   end = oif_row_chunk_first_tree(chunk, forest->tree_count, part + 1);
+    oif_depth_total *totals = oif_row_chunk_totals(chunk, number);
+    const tree_part part = {oif_row_chunk_first_tree(chunk, forest->tree_count, number),
+                            oif_row_chunk_first_tree(chunk, forest->tree_count, number + 1),
+                            (double *)(totals + OIF_ROW_CHUNK_MAX)};
     oif_turnover_ring now = forest->ring;
-    oif_depth_total totals[OIF_ROW_CHUNK_MAX];
     for (uint32_t i = 0; i < chunk->count; i++) {
         oif_depth_total *total = &totals[i];
         *total = (oif_depth_total){0, 0};
         if (chunk->scores_first) {
-            score_learn_row(forest, chunk->rows, chunk->from + i, &now, begin, end, total);
+            score_learn_row(forest, chunk->rows, chunk->from + i, &now, &part, total);
         } else {
-            prepare_row(forest, &now, begin, end);
-            learn_row(forest, chunk->rows, chunk->from + i, &now, false, begin, end, total);
+            prepare_row(forest, &now, &part);
+            learn_row(forest, chunk->rows, chunk->from + i, &now, false, &part, total);
         }
     }
     oif_row_chunk_add(chunk, totals);
@@ -561,24 +586,38 @@ static void learn_together(oif_turnover_state *forest, const oif_rows *rows, dou
     oif_row_chunk_learn(forest, &steps, OIF_ROW_CHUNK_MAX, rows, scores, scores_first, pool);
 }
 
+static tree_part all_trees(const oif_turnover_state *forest)
+{
+    return (tree_part){0, forest->tree_count, oif_turnover_mirror(forest)};
+}
+
+static void clear_mirror(const oif_turnover_state *forest)
+{
+    memset(oif_turnover_mirror(forest), 0, mirror_width(forest) * sizeof(double));
+}
+
 OIF_INLINE void learn_alone(oif_turnover_state *forest, const oif_rows *rows, double *scores)
 {
+    const tree_part all = all_trees(forest);
     for (size_t i = 0; i < rows->count; i++) {
         oif_depth_total total = {0, 0};
-        prepare_row(forest, &forest->ring, 0, forest->tree_count);
-        learn_row(forest, rows, i, &forest->ring, false, 0, forest->tree_count, &total);
+        prepare_row(forest, &forest->ring, &all);
+        learn_row(forest, rows, i, &forest->ring, false, &all, &total);
         if (scores)
             scores[i] = score_of(forest, &total);
     }
+    clear_mirror(forest);
 }
 
 static void score_learn_alone(oif_turnover_state *forest, const oif_rows *rows, double *scores)
 {
+    const tree_part all = all_trees(forest);
     for (size_t i = 0; i < rows->count; i++) {
         oif_depth_total total = {0, 0};
-        score_learn_row(forest, rows, i, &forest->ring, 0, forest->tree_count, &total);
+        score_learn_row(forest, rows, i, &forest->ring, &all, &total);
         scores[i] = score_of(forest, &total);
     }
+    clear_mirror(forest);
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)

@@ -110,6 +110,7 @@ typedef struct oif_turnover_state {
     /* double [tree_count][leaf_capacity][box_width], apart so that no step of a box lies across
      * cache lines */
     size_t boxes_at;
+    size_t mirror_at; /* double [box_width]: scratch space, blank between calls; long rows: empty */
     size_t bytes;
 } oif_turnover_state;
 
@@ -133,6 +134,11 @@ static inline oif_turnover_link *oif_turnover_link_of(const oif_turnover_state *
 static inline uint32_t *oif_turnover_extra_depths(const oif_turnover_state *forest)
 {
     return oif_block_part(forest, forest->extra_depths_at);
+}
+
+static inline double *oif_turnover_mirror(const oif_turnover_state *forest)
+{
+    return oif_block_part(forest, forest->mirror_at);
 }
 
 static inline uint32_t *oif_turnover_scales(const oif_turnover_state *forest)

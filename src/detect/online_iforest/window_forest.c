@@ -30,7 +30,7 @@ enum {
     FIRST_GRID_ROWS = 64,  /* learned before rows get marks */
     MOST_GRID_ROWS = 2048, /* between two fittings of the grid */
     LINE_ROWS = 8,         /* whose numbers in a column fill a cache line; divides the slots */
-    TABLE_DEPTHS = 8192,   /* of a table for scoring, on the stack */
+    TABLE_TREES = 32,      /* of a table for scoring, in whole lanes */
     USUAL_LEAF_SAMPLES = 32
 };
 
@@ -170,50 +170,92 @@ OIF_INLINE uint64_t sum_depths(const oif_window_state *forest, const oif_keyed_r
     return depth_sum;
 }
 
-/* Whether there are enough rows to score by a table of depths, which is made of every leaf first:
+/* The depth of a row in each leaf of some trees: 3.5 KB on the stack. */
+typedef struct depth_table {
+    uint32_t first, count; /* trees */
+    uint32_t depths[TABLE_TREES][OIF_WINDOW_TABLE_LEAVES];
+} depth_table;
+
+/* Whether there are enough rows to score by tables of depths, which are made of every leaf first:
  * 0.7 of the instructions. */
 static bool is_table_worth(const oif_window_state *forest, const oif_rows *rows)
 {
     return rows->count >= 2 * forest->leaf_capacity && forest->num_trees % OIF_LANES == 0 &&
-           forest->num_trees <= (uint32_t)TABLE_DEPTHS >> (forest->depth_limit + 1) &&
            forest->dimension <= OIF_KEYED_ROW_MAX_KEYS;
 }
 
-/* The depth of a row in every node where a walk can end; the others are not set. */
-static void fill_table(const oif_window_state *forest, uint32_t *depths)
+/* Whether all leaves have numbers that tables have. Vacant ones have the highest numbers: with the
+ * initial parameters about 13 of 33 are in use. */
+static bool tables_have_leaves(const oif_window_state *forest)
 {
-    for (uint32_t number = 0; number < forest->num_trees; number++) {
-        const oif_window_tree *tree = oif_window_tree_at(forest, number);
-        const uint32_t levels = oif_window_lane_levels(forest)[number / OIF_LANES];
-        for (uint32_t i = 0; i < forest->leaf_capacity; i++) {
-            const oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, i);
+    for (uint32_t tree = 0; tree < forest->num_trees; tree++)
+        for (uint32_t i = OIF_WINDOW_TABLE_LEAVES; i < forest->leaf_capacity; i++)
+            if (oif_window_leaf_of(forest, oif_window_tree_at(forest, tree), i)->depth !=
+                OIF_WINDOW_VACANT)
+                return false;
+    return true;
+}
+
+static void fill_table(const oif_window_state *forest, depth_table *table)
+{
+    const uint32_t leaves = oif_min_u32(forest->leaf_capacity, OIF_WINDOW_TABLE_LEAVES);
+    for (uint32_t i = 0; i < table->count; i++) {
+        const oif_window_tree *tree = oif_window_tree_at(forest, table->first + i);
+        for (uint32_t number = 0; number < leaves; number++) {
+            const oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, number);
             if (leaf->depth != OIF_WINDOW_VACANT)
-                depths[leaf->index << (levels - (leaf->depth >> OIF_DEPTH_BITS))] =
-                    oif_window_row_depth(forest, leaf);
+                table->depths[i][number] = oif_window_row_depth(forest, leaf);
         }
     }
 }
 
-/* A function of its own: the table takes room on the stack. */
-static __attribute__((noinline)) void score_by_table(const oif_window_state *forest,
-                                                     const oif_rows *rows, double *scores)
+/* The sum of the depths of a row in the trees of the table. */
+OIF_INLINE uint64_t look_up_row(const oif_window_state *forest, const oif_keyed_row *row,
+                                const depth_table *table)
 {
-    uint32_t depths[TABLE_DEPTHS];
-    fill_table(forest, depths);
+    if (row->complete)
+        return oif_window_look_up_depths(forest, row, table->first, table->count, table->depths[0]);
+    uint64_t depth_sum = 0;
+    for (uint32_t tree = 0; tree < table->count; tree++)
+        depth_sum +=
+            table->depths[tree][oif_window_tree_walk(forest, table->first + tree, row->values)];
+    return depth_sum;
+}
+
+/* Scores rows by one table after another. Until the last one, a score is the sum of depths so far,
+ * a whole number below 2^53. A function of its own, so the table and the keys of a row are in
+ * different frames of the stack. */
+static __attribute__((noinline)) void score_by_table(const oif_window_state *forest,
+                                                     const oif_rows *rows, const depth_table *table,
+                                                     double *scores)
+{
+    const bool is_last = table->first + table->count == forest->num_trees;
+    oif_keyed_row row;
     for (size_t i = 0; i < rows->count; i++) {
-        oif_keyed_row row;
         oif_keyed_row_init(&row, forest->dimension, rows, i);
-        uint64_t depth_sum = row.complete ? oif_window_look_up_depths(forest, &row, depths)
-                                          : sum_depths(forest, &row);
-        scores[i] = oif_window_score(forest, depth_sum, forest->rows_held);
+        const uint64_t before = table->first > 0 ? (uint64_t)scores[i] : 0,
+                       depth_sum = before + look_up_row(forest, &row, table);
+        scores[i] =
+            is_last ? oif_window_score(forest, depth_sum, forest->rows_held) : (double)depth_sum;
+    }
+}
+
+static __attribute__((noinline)) void score_by_tables(const oif_window_state *forest,
+                                                      const oif_rows *rows, double *scores)
+{
+    depth_table table;
+    for (table.first = 0; table.first < forest->num_trees; table.first += table.count) {
+        table.count = oif_min_u32(forest->num_trees - table.first, TABLE_TREES);
+        fill_table(forest, &table);
+        score_by_table(forest, rows, &table, scores);
     }
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
     const oif_window_state *forest = state;
-    if (is_table_worth(forest, rows)) {
-        score_by_table(forest, rows, scores);
+    if (is_table_worth(forest, rows) && tables_have_leaves(forest)) {
+        score_by_tables(forest, rows, scores);
         return;
     }
     for (size_t i = 0; i < rows->count; i++) {
@@ -300,7 +342,7 @@ static void learn_part(void *context, unsigned number)
                                   oif_row_chunk_first_tree(chunk, forest->num_trees, number + 1)};
     const oif_window_depths wanted =
         chunk->scores_first ? OIF_DEPTHS_BEFORE_COUNTING : OIF_DEPTHS_AFTER_COUNTING;
-    oif_depth_total totals[OIF_ROW_CHUNK_MAX];
+    oif_depth_total *totals = oif_row_chunk_totals(chunk, number);
     for (uint32_t i = 0; i < chunk->count; i++)
         totals[i] = (oif_depth_total){
             oif_window_learn_row(forest, chunk->rows, chunk->from + i, i, wanted, part), 0};

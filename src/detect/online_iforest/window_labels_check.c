@@ -1,14 +1,13 @@
 /* Whether the rows of the window fall into the leaves that count them, in every tree.
  *
  * To walk each row down each tree took most of the time in which a snapshot is loaded. Instead,
- * the cuts above a leaf bound a region, and a row is compared with the region of its leaf:
+ * the cuts above a leaf bound a region, and a row is compared with the region of its leaf, four
+ * columns at a time:
  *
- *     leaf 0   low low low | high high high     a table of regions for each of some trees;
- *     leaf 1   low low low | high high high     low <= number < high, or the number is missing
- *     ...
- *     no leaf  -inf ...    | +inf ...
- *
- *     row 7    number number number             rows of the ring, some at a time, row by row
+ *     leaf 0   low low low low | high high high high     a table of regions for a tree;
+ *     leaf 1   low low low low | high high high high     low <= number < high, or the number is
+ *     ...                                                missing
+ *     no leaf  -inf ...        | +inf ...
  *
  * A row that is in the region of its leaf walks into it, or lacks a number that a cut on its way
  * asks for. Only if some row is not, the tree is walked: that decides. With 3 columns, a
@@ -30,7 +29,7 @@ typedef struct walk {
     const oif_window_tree *tree;
 } walk;
 
-enum { ROWS_AT_ONCE = 8, TOP_LEVELS = 10 };
+enum { ROWS_AT_ONCE = 8, TOP_LEVELS = 7 };
 
 /* The cuts of the top levels as a heap of their own: node i has the children 2 i and 2 i + 1. */
 typedef struct top_cuts {
@@ -140,186 +139,147 @@ static oif_status walk_rows(const oif_window_state *forest, uint32_t number, oif
     return check_labels(&all);
 }
 
-/* ---- Regions: for short rows ---- */
+/* ---- Regions: for trees with few leaves ---- */
 
 enum {
     STEP = 4,
-    MOST_WIDE = 16,       /* numbers in a row; longer ones walk */
-    TABLE_NUMBERS = 4096, /* of all regions at a time */
-    SOME_TREES = 16,
-    SOME_ROWS = 64
+    MOST_LEAVES = 48, /* 3 KB on the stack */
+    MOST_COLUMNS = 16 /* longer rows walk */
 };
 
-/* Rows of the ring, each of them `width` numbers: 0 where there are no more columns. */
-typedef struct some_rows {
-    uint32_t first, count; /* slots */
-    _Alignas(OIF_CACHE_LINE_BYTES) double numbers[SOME_ROWS * MOST_WIDE];
-} some_rows;
+/* What a leaf allows in some columns. */
+typedef struct region {
+    double low[STEP], high[STEP];
+} region;
 
-/* The regions of some trees. That of no leaf, and of columns that there are not, is anywhere. */
+/* The regions of a tree in some columns. That of no leaf, and of columns that there are not, is
+ * anywhere. */
 typedef struct regions {
     const oif_window_state *forest;
-    uint32_t width;
-    size_t tree_numbers;          /* of a tree's table */
-    uint32_t first, count;        /* trees */
-    bool is_in_doubt[SOME_TREES]; /* some row is not in the region of its leaf */
-    _Alignas(OIF_CACHE_LINE_BYTES) double bounds[TABLE_NUMBERS];
+    uint32_t tree, first_column;
+    const double *columns[STEP]; /* of the ring; the first one in place of those there are not */
+    const uint8_t *labels;
+    region of_leaf[MOST_LEAVES + 1];
 } regions;
 
-static double *region_of(regions *r, uint32_t tree, uint32_t leaf)
-{
-    return r->bounds + (tree - r->first) * r->tree_numbers + (size_t)leaf * 2 * r->width;
-}
-
 /* Sets the regions of the leaves below a node, whose own is `here`. */
-static void set_below(regions *r, uint32_t tree, oif_window_node at, double *here)
+static void set_below(regions *r, oif_window_node at, region *here)
 {
     const oif_window_state *forest = r->forest;
     if (!oif_window_is_cut(forest, at)) {
-        double *region = region_of(r, tree, oif_window_leaf_number(forest, at));
-        memcpy(region, here, 2 * r->width * sizeof *here);
+        r->of_leaf[oif_window_leaf_number(forest, at)] = *here;
         return;
     }
-    const uint32_t column = oif_window_cut_columns(forest)[at.index];
+    const uint32_t column = oif_window_cut_columns(forest)[at.index] - r->first_column;
+    if (column >= STEP) { /* unsigned, so a column before the first one is excluded too */
+        set_below(r, oif_window_left(at), here);
+        set_below(r, oif_window_right(at), here);
+        return;
+    }
     const double value = oif_window_cut_value(forest, at);
-    double *low = &here[column], *high = &here[r->width + column];
+    double *low = &here->low[column], *high = &here->high[column];
     const double low_here = *low, high_here = *high;
     *high = value < high_here ? value : high_here;
-    set_below(r, tree, oif_window_left(at), here);
+    set_below(r, oif_window_left(at), here);
     *high = high_here;
     *low = value > low_here ? value : low_here;
-    set_below(r, tree, oif_window_right(at), here);
+    set_below(r, oif_window_right(at), here);
     *low = low_here;
 }
 
-static void set_regions(regions *r, uint32_t first, uint32_t count)
+static void set_regions(regions *r, uint32_t first_column)
 {
-    r->first = first;
-    r->count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        double *anywhere = region_of(r, first + i, r->forest->leaf_capacity);
-        for (uint32_t j = 0; j < r->width; j++) {
-            anywhere[j] = -INFINITY;
-            anywhere[r->width + j] = INFINITY;
-        }
-        set_below(r, first + i, oif_window_root(r->forest, first + i), anywhere);
-        r->is_in_doubt[i] = false;
+    region *anywhere = &r->of_leaf[r->forest->leaf_capacity];
+    r->first_column = first_column;
+    for (uint32_t i = 0; i < STEP; i++) {
+        const uint32_t column = first_column + i;
+        r->columns[i] = oif_window_ring_column(
+            r->forest, column < r->forest->dimension ? column : first_column);
+        anywhere->low[i] = -INFINITY;
+        anywhere->high[i] = INFINITY;
     }
+    set_below(r, oif_window_root(r->forest, r->tree), anywhere);
 }
 
-static void take_rows(const regions *r, uint32_t first, uint32_t count, some_rows *rows)
+OIF_INLINE const region *region_at(const regions *r, uint32_t slot)
 {
-    rows->first = first;
-    rows->count = count;
-    for (uint32_t column = 0; column < r->forest->dimension; column++) {
-        const double *numbers = oif_window_ring_column(r->forest, column) + first;
-        for (uint32_t i = 0; i < count; i++)
-            rows->numbers[i * r->width + column] = numbers[i];
-    }
+    return &r->of_leaf[oif_min_u32(r->labels[slot], r->forest->leaf_capacity)];
 }
 
-/* What one tree says about some rows. */
-typedef struct labelled {
-    const double *numbers;
-    const uint8_t *labels;
-    uint32_t count;
-    const double *table;
-    uint32_t leaf_capacity;
-} labelled;
-
-OIF_INLINE const double *region_at(const labelled *l, uint32_t i, size_t width)
+/* Whether rows are in the regions of their leaves, from one slot of the ring to another. */
+static bool are_inside(const regions *r, uint32_t from, uint32_t end)
 {
-    return l->table + oif_min_u32(l->labels[i], l->leaf_capacity) * 2 * width;
-}
-
-/* Without a branch, so compilers compare several numbers at once. */
-static bool are_inside(const labelled *l, size_t width)
-{
-    unsigned outside = 0;
-    for (uint32_t i = 0; i < l->count; i++) {
-        const double *row = l->numbers + i * width, *low = region_at(l, i, width);
-        for (size_t j = 0; j < width; j++)
-            outside |= (unsigned)(row[j] < low[j]) | (unsigned)(row[j] >= low[width + j]);
+    bool outside = false;
+    for (uint32_t slot = from; slot < end; slot++) {
+        const region *leaf = region_at(r, slot);
+        for (uint32_t i = 0; i < STEP; i++)
+            outside |= r->columns[i][slot] < leaf->low[i] || r->columns[i][slot] >= leaf->high[i];
     }
     return !outside;
 }
 
 #if OIF_HAS_AVX2_CODE
-/* Where this is inlined, `width` is a constant. */
-OIF_AVX2 OIF_INLINE bool are_inside_by_fours(const labelled *l, size_t width)
+OIF_AVX2 OIF_INLINE __m256d outside_of(const region *leaf, __m256d row)
 {
-    __m256d outside = _mm256_setzero_pd();
-    for (uint32_t i = 0; i < l->count; i++) {
-        const double *row = l->numbers + i * width, *low = region_at(l, i, width);
-        for (size_t j = 0; j < width; j += STEP) {
-            __m256d four = _mm256_loadu_pd(row + j);
-            __m256d below = _mm256_cmp_pd(four, _mm256_loadu_pd(low + j), _CMP_LT_OQ);
-            __m256d above = _mm256_cmp_pd(four, _mm256_loadu_pd(low + width + j), _CMP_GE_OQ);
-            outside = _mm256_or_pd(outside, _mm256_or_pd(below, above));
-        }
-    }
-    return _mm256_movemask_pd(outside) == 0;
+    return _mm256_or_pd(_mm256_cmp_pd(row, _mm256_loadu_pd(leaf->low), _CMP_LT_OQ),
+                        _mm256_cmp_pd(row, _mm256_loadu_pd(leaf->high), _CMP_GE_OQ));
 }
 
-OIF_AVX2 static bool are_inside_avx2(const labelled *l, size_t width)
+/* Four numbers of four columns become four rows. */
+OIF_AVX2 static bool are_inside_avx2(const regions *r, uint32_t from, uint32_t end)
 {
-    switch (width) {
-    case 4: return are_inside_by_fours(l, 4);
-    case 8: return are_inside_by_fours(l, 8);
-    case 12: return are_inside_by_fours(l, 12);
-    default: return are_inside_by_fours(l, MOST_WIDE);
+    __m256d outside = _mm256_setzero_pd();
+    for (; from + STEP <= end; from += STEP) {
+        const __m256d a = _mm256_loadu_pd(r->columns[0] + from),
+                      b = _mm256_loadu_pd(r->columns[1] + from),
+                      c = _mm256_loadu_pd(r->columns[2] + from),
+                      d = _mm256_loadu_pd(r->columns[3] + from), even_ab = _mm256_unpacklo_pd(a, b),
+                      odd_ab = _mm256_unpackhi_pd(a, b), even_cd = _mm256_unpacklo_pd(c, d),
+                      odd_cd = _mm256_unpackhi_pd(c, d);
+        const __m256d first = outside_of(region_at(r, from),
+                                         _mm256_permute2f128_pd(even_ab, even_cd, 0x20)),
+                      second = outside_of(region_at(r, from + 1),
+                                          _mm256_permute2f128_pd(odd_ab, odd_cd, 0x20)),
+                      third = outside_of(region_at(r, from + 2),
+                                         _mm256_permute2f128_pd(even_ab, even_cd, 0x31)),
+                      fourth = outside_of(region_at(r, from + 3),
+                                          _mm256_permute2f128_pd(odd_ab, odd_cd, 0x31));
+        outside = _mm256_or_pd(
+            outside, _mm256_or_pd(_mm256_or_pd(first, second), _mm256_or_pd(third, fourth)));
     }
+    return _mm256_movemask_pd(outside) == 0 && are_inside(r, from, end);
 }
 #else
-static bool are_inside_avx2(const labelled *l, size_t width)
+static bool are_inside_avx2(const regions *r, uint32_t from, uint32_t end)
 {
-    return are_inside(l, width);
+    return are_inside(r, from, end);
 }
 #endif
 
-static void compare(regions *r, const some_rows *rows)
+/* Whether all rows of the window are in the regions of their leaves in a tree. */
+static bool is_clear(const oif_window_state *forest, uint32_t tree)
 {
-    const oif_window_state *forest = r->forest;
-    for (uint32_t i = 0; i < r->count; i++) {
-        const uint8_t *labels = oif_window_labels(forest, oif_window_tree_at(forest, r->first + i));
-        const labelled l = {rows->numbers, labels + rows->first, rows->count,
-                            region_of(r, r->first + i, 0), forest->leaf_capacity};
-        r->is_in_doubt[i] |=
-            !(oif_machine_has_avx2() ? are_inside_avx2(&l, r->width) : are_inside(&l, r->width));
+    regions r = {.forest = forest, .tree = tree};
+    const uint32_t oldest = oif_window_oldest_slot(forest), held = forest->rows_held,
+                   end = oif_min_u32(oldest + held, forest->slots), rest = held - (end - oldest);
+    bool (*const inside)(const regions *, uint32_t, uint32_t) =
+        oif_machine_has_avx2() ? are_inside_avx2 : are_inside;
+    bool is_clear = true;
+    r.labels = oif_window_labels(forest, oif_window_tree_at(forest, tree));
+    for (uint32_t column = 0; column < forest->dimension && is_clear; column += STEP) {
+        set_regions(&r, column);
+        is_clear = inside(&r, oldest, end) && inside(&r, 0, rest);
     }
-}
-
-static void compare_all(regions *r, some_rows *rows)
-{
-    const uint32_t slots = r->forest->slots, held = r->forest->rows_held;
-    uint32_t slot = oif_window_oldest_slot(r->forest);
-    for (uint32_t done = 0; done < held; done += rows->count) {
-        slot = slot < slots ? slot : 0;
-        take_rows(r, slot, oif_min_u32(SOME_ROWS, oif_min_u32(held - done, slots - slot)), rows);
-        compare(r, rows);
-        slot += rows->count;
-    }
+    return is_clear;
 }
 
 oif_status oif_window_labels_check(const oif_window_state *forest, oif_error *error)
 {
-    regions r = {.forest = forest, .width = (forest->dimension + STEP - 1) / STEP * STEP};
-    some_rows rows = {.count = 0};
-    r.tree_numbers = ((size_t)forest->leaf_capacity + 1) * 2 * r.width;
-    const bool are_long = r.width > MOST_WIDE || r.tree_numbers > TABLE_NUMBERS;
-    const uint32_t at_once =
-        are_long ? 1 : (uint32_t)oif_min_size(TABLE_NUMBERS / r.tree_numbers, SOME_TREES);
+    const bool has_regions =
+        forest->leaf_capacity <= MOST_LEAVES && forest->dimension <= MOST_COLUMNS;
     oif_status status = OIF_OK;
-    for (uint32_t first = 0; first < forest->num_trees && status == OIF_OK; first += at_once) {
-        r.is_in_doubt[0] = true;
-        r.count = 1;
-        if (!are_long) {
-            set_regions(&r, first, oif_min_u32(at_once, forest->num_trees - first));
-            compare_all(&r, &rows);
-        }
-        for (uint32_t i = 0; i < r.count && status == OIF_OK; i++)
-            if (r.is_in_doubt[i])
-                status = walk_rows(forest, first + i, error);
-    }
+    for (uint32_t tree = 0; tree < forest->num_trees && status == OIF_OK; tree++)
+        if (!has_regions || !is_clear(forest, tree))
+            status = walk_rows(forest, tree, error);
     return status;
 }

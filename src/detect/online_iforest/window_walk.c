@@ -24,16 +24,19 @@ OIF_INLINE size_t next_node(const tree_walk *walk, size_t at, bool has_keys)
     return oif_child_index(at, walk->last_lefts[at], key);
 }
 
-/* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of
- * which hold cuts; or, with a table of the depths of nodes, the sum of its depths. Walking them
- * side by side hides the latency of the loads. Names instead of an array: with one, gcc keeps a
- * copy of every step in memory.
+/* Where the walks of a complete row through OIF_LANES trees end. */
+typedef struct walk_ends {
+    size_t a, b, c, d, e, f, g, h;
+} walk_ends;
+
+/* Walks trees whose roots begin at node `root`, `levels` of which hold cuts. Walking them side by
+ * side hides the latency of the loads. Names instead of an array: with one, gcc keeps a copy of
+ * every step in memory.
  *
  * turnover_walk.c has its counterpart. They differ where they begin (roots a stride apart), in
  * next_node and in what they return, so one function for both would share only the names. */
-OIF_INLINE uint64_t walk_side_by_side(const tree_walk *walk, size_t root, uint32_t levels,
-                                      bool has_keys, const uint32_t *depths,
-                                      size_t *restrict leaves)
+OIF_INLINE walk_ends walk_side_by_side(const tree_walk *walk, size_t root, uint32_t levels,
+                                       bool has_keys)
 {
     size_t a = root, b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
     for (; levels > 0; levels--) {
@@ -46,18 +49,7 @@ OIF_INLINE uint64_t walk_side_by_side(const tree_walk *walk, size_t root, uint32
         g = next_node(walk, g, has_keys);
         h = next_node(walk, h, has_keys);
     }
-    if (depths)
-        return (uint64_t)depths[a] + depths[b] + depths[c] + depths[d] + depths[e] + depths[f] +
-               depths[g] + depths[h];
-    leaves[0] = walk->leaf_at[a];
-    leaves[1] = walk->leaf_at[b];
-    leaves[2] = walk->leaf_at[c];
-    leaves[3] = walk->leaf_at[d];
-    leaves[4] = walk->leaf_at[e];
-    leaves[5] = walk->leaf_at[f];
-    leaves[6] = walk->leaf_at[g];
-    leaves[7] = walk->leaf_at[h];
-    return 0;
+    return (walk_ends){a, b, c, d, e, f, g, h};
 }
 
 _Static_assert(OIF_LANES == 8, "walk_side_by_side walks eight trees");
@@ -68,9 +60,18 @@ OIF_INLINE void find_in_lanes(const oif_window_state *forest, const oif_keyed_ro
 {
     const tree_walk walk = walk_of(forest, row);
     const uint8_t *const levels = oif_window_lane_levels(forest);
-    for (; lane < end; lane++, leaves += OIF_LANES)
-        walk_side_by_side(&walk, forest->num_trees + lane * OIF_LANES, levels[lane], has_keys, NULL,
-                          leaves);
+    for (; lane < end; lane++, leaves += OIF_LANES) {
+        const walk_ends at =
+            walk_side_by_side(&walk, forest->num_trees + lane * OIF_LANES, levels[lane], has_keys);
+        leaves[0] = walk.leaf_at[at.a];
+        leaves[1] = walk.leaf_at[at.b];
+        leaves[2] = walk.leaf_at[at.c];
+        leaves[3] = walk.leaf_at[at.d];
+        leaves[4] = walk.leaf_at[at.e];
+        leaves[5] = walk.leaf_at[at.f];
+        leaves[6] = walk.leaf_at[at.g];
+        leaves[7] = walk.leaf_at[at.h];
+    }
 }
 
 void oif_window_walk_lanes(const oif_window_state *forest, const oif_keyed_row *row, uint32_t lane,
@@ -85,15 +86,22 @@ void oif_window_walk_lanes_without_keys(const oif_window_state *forest, const oi
     find_in_lanes(forest, row, lane, end, false, leaves);
 }
 
+/* The sum of a lane has 32 bits, enough for 8 depths below 2^29: one instruction per tree less. */
 uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_keyed_row *row,
-                                   const uint32_t *depths)
+                                   uint32_t first, uint32_t count, const uint32_t *depths)
 {
+    enum { TREE = OIF_WINDOW_TABLE_LEAVES };
     const tree_walk walk = walk_of(forest, row);
-    const uint8_t *const levels = oif_window_lane_levels(forest);
-    size_t leaves[OIF_LANES]; /* which a walk with a table does not write */
+    const uint8_t *const levels = oif_window_lane_levels(forest), *const leaf_at = walk.leaf_at;
     uint64_t depth_sum = 0;
-    for (uint32_t lane = 0; lane < forest->num_trees / OIF_LANES; lane++)
-        depth_sum += walk_side_by_side(&walk, forest->num_trees + lane * OIF_LANES, levels[lane],
-                                       true, depths, leaves);
+    for (uint32_t tree = first; tree < first + count; tree += OIF_LANES) {
+        const walk_ends at =
+            walk_side_by_side(&walk, forest->num_trees + tree, levels[tree / OIF_LANES], true);
+        depth_sum += depths[leaf_at[at.a]] + depths[TREE + leaf_at[at.b]] +
+                     depths[2 * TREE + leaf_at[at.c]] + depths[3 * TREE + leaf_at[at.d]] +
+                     depths[4 * TREE + leaf_at[at.e]] + depths[5 * TREE + leaf_at[at.f]] +
+                     depths[6 * TREE + leaf_at[at.g]] + depths[7 * TREE + leaf_at[at.h]];
+        depths += OIF_LANES * TREE;
+    }
     return depth_sum;
 }

@@ -25,9 +25,11 @@ static inline void oif_window_find_leaves(const oif_window_state *forest, uint32
         leaves[i] = oif_window_tree_walk(forest, first + i, row->values);
 }
 
-/* The sum of the depths of a complete row that has keys in all trees, whole lanes of them, by a
- * table of the depth in each node where a walk can end. */
+enum { OIF_WINDOW_TABLE_LEAVES = 28 }; /* of each tree in a table of depths */
+
+/* The sum of the depths of a complete row that has keys in `count` trees from `first` on, whole
+ * lanes of them, by a table of the depths in their leaves. */
 uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_keyed_row *row,
-                                   const uint32_t *depths);
+                                   uint32_t first, uint32_t count, const uint32_t *depths);
 
 #endif

@@ -39,12 +39,20 @@ typedef struct candidate {
     oif_rolling_column stats;
 } candidate;
 
-/* Returns `end` if the column was not drawn yet. */
-static candidate *find_candidate(candidate *drawn, candidate *end, uint32_t column)
+/* The columns drawn so far, each once. */
+typedef struct drawn_columns {
+    uint32_t count;
+    uint32_t columns[DRAWS_PER_COLUMN * OIF_ROLLING_MAX_TOURNAMENT];
+    bool vary[DRAWS_PER_COLUMN * OIF_ROLLING_MAX_TOURNAMENT]; /* among the rows of the node */
+} drawn_columns;
+
+/* Returns drawn->count if the column was not drawn yet. */
+static uint32_t find_drawn(const drawn_columns *drawn, uint32_t column)
 {
-    while (drawn < end && drawn->column != column)
-        drawn++;
-    return drawn;
+    uint32_t i = 0;
+    while (i < drawn->count && drawn->columns[i] != column)
+        i++;
+    return i;
 }
 
 /* The first three columns of a draw, if as many compete. They are drawn whatever is in them, so
@@ -84,34 +92,33 @@ static bool choose_first(const tree_growth *growth, const node_rows *at, const f
 }
 
 /* Draws columns until enough of them are not constant here, or too many were drawn. The largest
- * kurtosis wins, the first one if equal. A column may be drawn again and then counts again. Returns
- * false if all were constant. */
+ * kurtosis wins, the first one if equal. A column may be drawn again and then counts again, but it
+ * has won or lost already. Returns false if all were constant. */
 static __attribute__((noinline)) bool choose_any(tree_growth *growth, const node_rows *at,
                                                  const first_draws *first, candidate *winner)
 {
     const uint32_t wanted = growth->trees->shape.tournament;
-    candidate drawn[DRAWS_PER_COLUMN * OIF_ROLLING_MAX_TOURNAMENT], *end = drawn;
-    const candidate *best = NULL;
+    drawn_columns drawn;
     uint32_t found = 0;
+    drawn.count = 0;
     for (uint32_t draw = 0; draw < DRAWS_PER_COLUMN * wanted && found < wanted; draw++) {
         uint32_t column = draw < first->count
                               ? first->columns[draw]
                               : oif_random_below(growth->random, growth->trees->dimension);
-        candidate *known = find_candidate(drawn, end, column);
-        if (known == end) {
-            known->column = column;
+        const uint32_t known = find_drawn(&drawn, column);
+        if (known == drawn.count) {
+            candidate next = {.column = column};
             oif_rolling_read_column(growth->values + column, at->rows, at->count, growth->weigh,
-                                    growth->numbers, &known->stats);
-            end++;
+                                    growth->numbers, &next.stats);
+            drawn.columns[known] = column;
+            drawn.vary[known] = next.stats.low < next.stats.high;
+            drawn.count++;
+            if (drawn.vary[known] && (found == 0 || next.stats.kurtosis > winner->stats.kurtosis))
+                *winner = next;
         }
-        if (!(known->stats.low < known->stats.high))
-            continue;
-        if (found++ == 0 || known->stats.kurtosis > best->stats.kurtosis)
-            best = known;
+        found += drawn.vary[known];
     }
-    if (best)
-        *winner = *best;
-    return best;
+    return found > 0;
 }
 
 static bool draw_column(tree_growth *growth, const node_rows *at, candidate *winner)

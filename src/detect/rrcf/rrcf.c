@@ -34,7 +34,7 @@ enum {
     /* rows that pass a tree before the next tree, to keep the tree in the cache */
     MAX_CHUNK = 256,
     /* leaves counted together by a check: at most sixteen passes, usually one */
-    LEAVES_AT_ONCE = 4096
+    LEAVES_AT_ONCE = 768
 };
 
 /* ---- Creation ---- */

@@ -21,25 +21,29 @@ void oif_judge_visit_fields(oif_judge *judge, oif_state_visitor *visitor)
         judge->curve = oif_severity_curve_of(&judge->history, judge->scale);
 }
 
-static double severity_of(const oif_judge *judge)
+static double severity_of(const oif_judge *judge, double score)
 {
     bool tells_nothing =
-        judge->score != judge->score ||
+        score != score ||
         ((judge->scale == OIF_SCORES_OF_EVIDENCE || judge->scale == OIF_SCORES_OF_SEASON) &&
-         judge->score <= 0);
-    return tells_nothing
-               ? 0
-               : oif_curve_severity(&judge->curve, &judge->history, judge->scale, judge->score);
+         score <= 0);
+    return tells_nothing ? 0
+                         : oif_curve_severity(&judge->curve, &judge->history, judge->scale, score);
+}
+
+double oif_judge_severity_of(const oif_judge *judge, double score)
+{
+    return severity_of(judge, score) - margin;
 }
 
 double oif_judge_severity(const oif_judge *judge)
 {
-    return severity_of(judge) - margin;
+    return oif_judge_severity_of(judge, judge->score);
 }
 
 double oif_judges_severity(const oif_judge judges[], size_t count, uint32_t *decisive)
 {
-    double most = severity_of(&judges[0]);
+    double most = severity_of(&judges[0], judges[0].score);
     *decisive = 0;
     for (uint32_t i = 1; i < count && oif_curve_is_known(&judges[0].curve); i++) {
         double severity = oif_judge_severity(&judges[i]);

@@ -32,6 +32,9 @@ double oif_judges_severity(const oif_judge judges[], size_t count, uint32_t *dec
 /* The severity found by a judge other than the leader, less the margin. */
 double oif_judge_severity(const oif_judge *judge);
 
+/* The same for another score of the row. */
+double oif_judge_severity_of(const oif_judge *judge, double score);
+
 /* The score that a leader gives to rows of this severity. Its curve must be known. */
 double oif_judge_score(const oif_judge *leader, double severity);
 

@@ -37,70 +37,108 @@ static void sort_waiting(history *h)
     }
 }
 
-/* Old groups and new scores with their weights, highest first. */
-typedef struct merged {
-    uint32_t count;
-    double scores[OIF_HISTORY_GROUPS + OIF_HISTORY_PENDING];
-    double weights[OIF_HISTORY_GROUPS + OIF_HISTORY_PENDING];
-} merged;
+/* Groups while new scores are merged in, highest first: number 0 has the highest score. They are
+ * written over the old groups, from behind, while those are read. No group is written over before
+ * it was read, because the first OIF_HISTORY_PENDING groups are in `highest`:
+ *
+ *     scores    | old groups ...      <- read | free | <- written     highest | 0 to 31 |
+ */
+typedef struct merging {
+    history *h;
+    uint32_t groups;
+    double above; /* the weight above the last group */
+    double highest_scores[OIF_HISTORY_PENDING], highest_weights[OIF_HISTORY_PENDING];
+} merging;
 
-static void merge(const history *h, merged *m)
+static double *score_at(merging *m, uint32_t group)
 {
+    return group < OIF_HISTORY_PENDING
+               ? &m->highest_scores[group]
+               : &m->h->scores[OIF_HISTORY_GROUPS - 1 - (group - OIF_HISTORY_PENDING)];
+}
+
+/* Its own weight, without those above. */
+static double *weight_at(merging *m, uint32_t group)
+{
+    return group < OIF_HISTORY_PENDING
+               ? &m->highest_weights[group]
+               : &m->h->weights[OIF_HISTORY_GROUPS - 1 - (group - OIF_HISTORY_PENDING)];
+}
+
+/* Adds the next group, which is not higher than the last. They become one as long as that is a
+ * small part of the weight at or above it. */
+static void add_group(merging *m, double score, double weight, double precision)
+{
+    if (m->groups > 0) {
+        double *last_score = score_at(m, m->groups - 1), *last = weight_at(m, m->groups - 1);
+        double joint = *last + weight, apart = score - *last_score;
+        if (apart == 0 || joint <= whole_group || joint * precision <= m->above + joint) {
+            *last_score += apart * (weight / joint);
+            *last = joint;
+            return;
+        }
+        m->above += *last;
+    }
+    *score_at(m, m->groups) = score;
+    *weight_at(m, m->groups++) = weight;
+}
+
+static void merge(merging *m)
+{
+    const history *h = m->h;
     uint32_t old = h->groups, new = h->pending;
-    m->count = 0;
+    double above = 0; /* the weight of the old groups that were read */
     while (old > 0 || new > 0) {
         bool take_old = new == 0 || (old > 0 && h->scores[old - 1] >= h->waiting[new - 1]);
         if (take_old) {
-            double above = old < h->groups ? h->weights[old] : 0;
             old--;
-            m->scores[m->count] = h->scores[old];
-            m->weights[m->count++] = (h->weights[old] - above) * h->decay;
+            const double score = h->scores[old], with_above = h->weights[old];
+            add_group(m, score, (with_above - above) * h->decay, PRECISION);
+            above = with_above;
         } else {
-            m->scores[m->count] = h->waiting[--new];
-            m->weights[m->count++] = 1;
+            add_group(m, h->waiting[--new], 1, PRECISION);
         }
     }
 }
 
-/* Merges neighbours, highest first, as long as a group is a small part of the weight at or above
- * it. Returns the number of groups, which are then at the front of `m` with their own weights. */
-static uint32_t group(merged *m, double precision)
+/* Groups the groups again. */
+static void group_again(merging *m, double precision)
 {
-    double above = 0; /* the weight above the last group */
-    uint32_t groups = 0;
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (groups > 0) {
-            double joint = m->weights[groups - 1] + m->weights[i],
-                   apart = m->scores[i] - m->scores[groups - 1];
-            if (apart == 0 || joint <= whole_group || joint * precision <= above + joint) {
-                m->scores[groups - 1] += apart * (m->weights[i] / joint);
-                m->weights[groups - 1] = joint;
-                continue;
-            }
-            above += m->weights[groups - 1];
-        }
-        m->scores[groups] = m->scores[i];
-        m->weights[groups++] = m->weights[i];
+    const uint32_t count = m->groups;
+    m->groups = 0;
+    m->above = 0;
+    for (uint32_t i = 0; i < count; i++)
+        add_group(m, *score_at(m, i), *weight_at(m, i), precision);
+}
+
+/* Moves the groups to the front, lowest first, and adds up their weights. What is free becomes
+ * blank, so a packed model leaves it out. */
+static void store(merging *m)
+{
+    history *h = m->h;
+    h->groups = m->groups;
+    for (uint32_t i = 0; i < m->groups; i++) {
+        const uint32_t group = m->groups - 1 - i;
+        h->scores[i] = *score_at(m, group);
+        h->weights[i] = *weight_at(m, group);
     }
-    return groups;
+    memset(h->scores + m->groups, 0, (OIF_HISTORY_GROUPS - m->groups) * sizeof *h->scores);
+    memset(h->weights + m->groups, 0, (OIF_HISTORY_GROUPS - m->groups) * sizeof *h->weights);
+    h->total = 0;
+    for (uint32_t i = m->groups; i > 0; i--)
+        h->weights[i - 1] = h->total += h->weights[i - 1];
 }
 
 static void take_in(history *h)
 {
-    merged m;
+    merging m = {.h = h};
     sort_waiting(h);
-    merge(h, &m);
+    merge(&m);
     h->pending = 0;
     /* Steadily falling scores could each need their own group: reduce the precision. */
-    for (double precision = PRECISION; (m.count = group(&m, precision)) > OIF_HISTORY_GROUPS;)
-        precision /= 2;
-    h->groups = m.count;
-    h->total = 0;
-    for (uint32_t i = 0; i < m.count; i++) {
-        h->total += m.weights[i];
-        h->scores[m.count - 1 - i] = m.scores[i];
-        h->weights[m.count - 1 - i] = h->total;
-    }
+    for (double precision = PRECISION / 2.0; m.groups > OIF_HISTORY_GROUPS; precision /= 2)
+        group_again(&m, precision);
+    store(&m);
 }
 
 void oif_score_history_add(history *h, double score)

@@ -61,6 +61,21 @@ typedef struct oif_usual {
 } oif_usual;
 
 /* The head of the block; arrays follow at the offsets `.._at`. */
+/* Where the parts of a model's block are. */
+typedef struct oif_model_layout {
+    size_t judges; /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
+    size_t senses; /* oif_senses */
+    /* double [shingle][columns]: the last rows, oldest first. With motion, its numbers follow. */
+    size_t recent;
+    size_t usual;   /* oif_usual [columns] */
+    size_t shares;  /* double [oif_model_numbers()]: scratch space of explain */
+    size_t scratch; /* double [oif_model_numbers()]: the same */
+    size_t motion;  /* oif_motion; empty without motion */
+    size_t derived; /* oif_derived_state; empty if no column is derived */
+    size_t row;     /* double [columns]: the row with its derived columns; empty likewise */
+} oif_model_layout;
+
+/* Too large for the stack. */
 typedef struct oif_model {
     oif_model_options options;
     const oif_derived_plan *plan; /* the pipeline's */
@@ -88,26 +103,17 @@ typedef struct oif_model {
     uint32_t judge;
     uint32_t opened_by; /* whose debt the current episode raised, from 1; 0: none */
     double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; row i is at i % persistence */
-    size_t judges_at; /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
-    size_t senses_at; /* oif_senses */
-    /* double [shingle][columns]: the last rows, oldest first. With motion, its numbers follow. */
-    size_t recent_at;
-    size_t usual_at;   /* oif_usual [columns] */
-    size_t shares_at;  /* double [oif_model_numbers()]: scratch space of explain */
-    size_t scratch_at; /* double [oif_model_numbers()]: the same */
-    size_t motion_at;  /* oif_motion; empty without motion */
-    size_t derived_at; /* oif_derived_state; empty if no column is derived */
-    size_t row_at;     /* double [columns]: the row with its derived columns; empty likewise */
+    oif_model_layout at;
 } oif_model;
 
 static inline double *oif_model_recent(const oif_model *model)
 {
-    return (double *)((unsigned char *)model + model->recent_at);
+    return (double *)((unsigned char *)model + model->at.recent);
 }
 
 static inline oif_usual *oif_model_usual(const oif_model *model)
 {
-    return (oif_usual *)((unsigned char *)model + model->usual_at);
+    return (oif_usual *)((unsigned char *)model + model->at.usual);
 }
 
 /* How many numbers a detector gets for each row. */
@@ -119,11 +125,17 @@ static inline size_t oif_model_numbers(const oif_model_options *options, size_t 
 
 /* How many judges have their own history. A single detector needs none, unless categories judge
  * beside it. */
+static inline size_t oif_model_judges_with(const oif_model_options *options,
+                                           const oif_derived_plan *plan, size_t detectors)
+{
+    const size_t judges =
+        detectors + oif_senses_count(&options->senses) + (options->persistence > 1);
+    return judges > 1 || plan->categories > 0 ? judges : 0;
+}
+
 static inline size_t oif_model_judges(const oif_model *model)
 {
-    const size_t judges = model->detector_count + oif_senses_count(&model->options.senses) +
-                          (model->options.persistence > 1);
-    return judges > 1 || model->plan->categories > 0 ? judges : 0;
+    return oif_model_judges_with(&model->options, model->plan, model->detector_count);
 }
 
 /* Bytes of a model and its detectors, given by `params`; failures as in

@@ -9,29 +9,25 @@
 
 /* ---- Creation ---- */
 
-static oif_model lay_out(const oif_model_options *options, const oif_derived_plan *plan,
-                         size_t detectors)
+/* `*bytes` becomes the size of the block. */
+static oif_model_layout lay_out(const oif_model_options *options, const oif_derived_plan *plan,
+                                size_t detectors, size_t *bytes)
 {
-    const size_t columns = plan->derived_columns;
+    const size_t columns = plan->derived_columns, numbers = oif_model_numbers(options, columns);
     const bool derives = plan->count > 0;
-    oif_model m = {.options = *options,
-                   .plan = plan,
-                   .columns = columns,
-                   .bytes = oif_size_align(sizeof m),
-                   .detector_count = detectors};
-    const size_t numbers = oif_model_numbers(options, columns);
-    m.judges_at = oif_size_append(&m.bytes, oif_model_judges(&m), sizeof(oif_judge));
-    m.senses_at = oif_size_append(&m.bytes, oif_senses_bytes(columns, &options->senses), 1);
-    m.recent_at = oif_size_append(&m.bytes, numbers, sizeof(double));
-    m.usual_at = oif_size_append(&m.bytes, columns, sizeof(oif_usual));
-    m.shares_at = oif_size_append(&m.bytes, numbers, sizeof(double));
-    m.scratch_at = oif_size_append(&m.bytes, numbers, sizeof(double));
-    m.derived_at = oif_size_append(&m.bytes, derives ? oif_derived_state_bytes(plan) : 0, 1);
-    m.row_at = oif_size_append(&m.bytes, derives ? columns : 0, sizeof(double));
-    m.motion_at = oif_size_append(&m.bytes, options->motion ? oif_motion_bytes(columns) : 0, 1);
-    oif_score_history_init(&m.history, options->memory);
-    oif_alerts_init(&m.alerts, &options->alerts);
-    return m;
+    oif_model_layout at;
+    *bytes = oif_size_align(sizeof(oif_model));
+    at.judges =
+        oif_size_append(bytes, oif_model_judges_with(options, plan, detectors), sizeof(oif_judge));
+    at.senses = oif_size_append(bytes, oif_senses_bytes(columns, &options->senses), 1);
+    at.recent = oif_size_append(bytes, numbers, sizeof(double));
+    at.usual = oif_size_append(bytes, columns, sizeof(oif_usual));
+    at.shares = oif_size_append(bytes, numbers, sizeof(double));
+    at.scratch = oif_size_append(bytes, numbers, sizeof(double));
+    at.derived = oif_size_append(bytes, derives ? oif_derived_state_bytes(plan) : 0, 1);
+    at.row = oif_size_append(bytes, derives ? columns : 0, sizeof(double));
+    at.motion = oif_size_append(bytes, options->motion ? oif_motion_bytes(columns) : 0, 1);
+    return at;
 }
 
 oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_plan *plan,
@@ -43,7 +39,8 @@ oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_
                  numbers = oif_model_numbers(options, plan->derived_columns);
     if (count == 0 || plan->derived_columns == 0) /* fails and sets the error */
         return oif_detector_estimate_bytes(params, plan->derived_columns, bytes, error);
-    size_t total = lay_out(options, plan, count).bytes;
+    size_t total;
+    (void)lay_out(options, plan, count, &total);
     for (size_t i = 0; i < count; i++) {
         size_t detector_bytes = 0;
         oif_status status = oif_detector_estimate_bytes(&parts[i], numbers, &detector_bytes, error);
@@ -55,14 +52,11 @@ oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_
     return OIF_OK;
 }
 
-/* Allocates the block of a model and sets its head; the rest is uninitialised. */
-static oif_status make_block(const oif_model *head, oif_model **made, oif_error *error)
+static oif_status make_block(size_t bytes, oif_model **made, oif_error *error)
 {
-    *made = oif_memory_new(head->bytes);
-    if (!*made)
-        return oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", head->bytes);
-    **made = *head;
-    return OIF_OK;
+    *made = oif_memory_new(bytes);
+    return *made ? OIF_OK
+                 : oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", bytes);
 }
 
 static oif_score_scale scale_of(const oif_model *m, size_t judge)
@@ -96,11 +90,26 @@ void oif_model_count_unseen(oif_model *m)
         m->unseen_columns += oif_model_usual(m)[i].half_mean != oif_model_usual(m)[i].half_mean;
 }
 
-/* Initialises a model with blank detectors. */
-static void init(oif_model *m, const oif_model *head)
+/* Sets the head of a block: a model without detectors. */
+static void init_head(oif_model *m, const oif_model_options *options, const oif_derived_plan *plan,
+                      size_t detectors)
 {
-    memset(m, 0, head->bytes); /* padding too: equal models have equal bytes */
-    *m = *head;
+    size_t bytes;
+    const oif_model_layout at = lay_out(options, plan, detectors, &bytes);
+    memset(m, 0, bytes); /* padding too: equal models have equal bytes */
+    m->options = *options;
+    m->plan = plan;
+    m->columns = plan->derived_columns;
+    m->bytes = bytes;
+    m->detector_count = detectors;
+    m->at = at;
+    oif_score_history_init(&m->history, options->memory);
+    oif_alerts_init(&m->alerts, &options->alerts);
+}
+
+/* Initialises the rest; the detectors are blank. */
+static void init_parts(oif_model *m)
+{
     init_judges(m);
     oif_senses_init(senses_of(m), m->columns, &m->options.senses);
     for (size_t i = 0; i < m->columns; i++)
@@ -123,45 +132,51 @@ oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
 {
     oif_params parts[OIF_TOGETHER_MAX];
     size_t count = oif_together_split(params, parts); /* not 0: the estimate would have failed */
-    oif_model head = lay_out(options, plan, count), *made;
-    oif_status status = OIF_OK;
+    size_t bytes;
+    oif_model *made;
+    (void)lay_out(options, plan, count, &bytes);
+    oif_status status = make_block(bytes, &made, error);
+    if (status != OIF_OK)
+        return status;
+    init_head(made, options, plan, count);
     for (size_t i = 0; i < count && status == OIF_OK; i++)
-        status = oif_detector_new(&parts[i], oif_model_numbers(options, head.columns),
-                                  &head.detectors[i], error);
-    if (status == OIF_OK)
-        status = make_block(&head, &made, error);
+        status = oif_detector_new(&parts[i], oif_model_numbers(options, made->columns),
+                                  &made->detectors[i], error);
     if (status != OIF_OK) {
-        free_detectors(&head);
+        oif_model_free(made);
         return status;
     }
-    init(made, &head);
+    init_parts(made);
     *model = made;
     return OIF_OK;
 }
 
 void oif_model_reset(oif_model *model, const oif_model_options *options)
 {
-    oif_model head = lay_out(options, model->plan, model->detector_count);
-    memcpy(head.detectors, model->detectors, sizeof head.detectors);
-    for (size_t i = 0; i < head.detector_count; i++)
-        oif_detector_strip(head.detectors[i]);
-    init(model, &head);
+    const oif_model_options kept = *options; /* may be the model's own */
+    oif_detector *detectors[OIF_TOGETHER_MAX];
+    memcpy(detectors, model->detectors, sizeof detectors);
+    init_head(model, &kept, model->plan, model->detector_count);
+    memcpy(model->detectors, detectors, sizeof detectors);
+    for (size_t i = 0; i < model->detector_count; i++)
+        oif_detector_strip(model->detectors[i]);
+    init_parts(model);
 }
 
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error)
 {
-    oif_model head = *model, *made;
-    memset(head.detectors, 0, sizeof head.detectors);
-    oif_status status = make_block(&head, &made, error);
+    oif_model *made;
+    oif_status status = make_block(model->bytes, &made, error);
     if (status != OIF_OK)
         return status;
+    memcpy(made, model, model->bytes);
+    memset(made->detectors, 0, sizeof made->detectors);
     for (size_t i = 0; i < model->detector_count && status == OIF_OK; i++)
         status = oif_detector_clone(model->detectors[i], &made->detectors[i], error);
     if (status != OIF_OK) {
         oif_model_free(made);
         return status;
     }
-    memcpy(made + 1, model + 1, model->bytes - sizeof *model);
     *copy = made;
     return OIF_OK;
 }

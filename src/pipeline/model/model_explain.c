@@ -56,7 +56,7 @@ const double *oif_model_shares(oif_model *model)
 {
     const size_t columns = model->columns;
     const double *row = last_row_of(model);
-    double *shares = oif_block_part(model, model->shares_at), sum = 0;
+    double *shares = oif_block_part(model, model->at.shares), sum = 0;
     const size_t step = model->options.motion ? columns + OIF_MOVES : columns;
     if (oif_detector_explain(model->detectors[model->judge], oif_model_recent(model), step, shares,
                              scratch_of(model), NULL) != OIF_OK)

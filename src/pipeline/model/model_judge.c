@@ -95,9 +95,7 @@ static double score_with(const oif_model *m, int moves)
     (void)status; /* only an infinity could fail */
     if (m->judge == 0)
         return score;
-    oif_judge judge = judges_of(m)[m->judge];
-    judge.score = score;
-    return oif_judge_score(&judges_of(m)[0], oif_judge_severity(&judge));
+    return oif_judge_score(&judges_of(m)[0], oif_judge_severity_of(&judges_of(m)[m->judge], score));
 }
 
 /* The move that is the reason: the plainest one that is enough by itself, or else the one without

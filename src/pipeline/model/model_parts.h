@@ -23,27 +23,27 @@
 
 static inline oif_judge *judges_of(const oif_model *m)
 {
-    return oif_block_part(m, m->judges_at);
+    return oif_block_part(m, m->at.judges);
 }
 
 static inline oif_senses *senses_of(const oif_model *m)
 {
-    return oif_block_part(m, m->senses_at);
+    return oif_block_part(m, m->at.senses);
 }
 
 static inline oif_derived_state *derived_of(const oif_model *m)
 {
-    return oif_block_part(m, m->derived_at);
+    return oif_block_part(m, m->at.derived);
 }
 
 static inline oif_motion *motion_of(const oif_model *m)
 {
-    return oif_block_part(m, m->motion_at);
+    return oif_block_part(m, m->at.motion);
 }
 
 static inline double *scratch_of(const oif_model *m)
 {
-    return oif_block_part(m, m->scratch_at);
+    return oif_block_part(m, m->at.scratch);
 }
 
 /* The numbers of the motion as a detector gets them, after the values of the row. */

@@ -296,7 +296,7 @@ static const double *derive_row(oif_model *m, const double *row, double seconds)
 {
     if (m->plan->count == 0)
         return row;
-    double *derived = oif_block_part(m, m->row_at);
+    double *derived = oif_block_part(m, m->at.row);
     oif_derived_row(m->plan, derived_of(m), row, seconds, derived);
     return derived;
 }

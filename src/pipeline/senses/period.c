@@ -47,20 +47,15 @@ static void set_value(oif_period_search *search, uint32_t column, uint32_t sampl
 
 /* ---- Correlation ---- */
 
-typedef struct period_signal {
-    double changes[CHANGES];
-    double correlations[LAGS + 1];
-} period_signal;
-
-/* Returns false for a column that hardly ever changes. */
-static bool find_changes(const oif_period_search *search, uint32_t column, period_signal *signal)
+/* Sets the changes of a column. Returns false if it hardly ever changes. */
+static bool find_changes(oif_period_search *search, uint32_t column)
 {
     double sum = 0;
     uint32_t changed = 0;
     for (uint32_t i = 0; i < CHANGES; i++) {
         const double change =
             (double)value_at(search, column, i + 1) - (double)value_at(search, column, i);
-        signal->changes[i] = change;
+        search->changes[i] = change;
         sum += fabs(change);
         changed += change != 0;
     }
@@ -68,47 +63,47 @@ static bool find_changes(const oif_period_search *search, uint32_t column, perio
     if (changed < CHANGES / 8 || !(most > DBL_MIN))
         return false;
     for (uint32_t i = 0; i < CHANGES; i++) {
-        double change = signal->changes[i] / most; /* so no product overflows */
-        signal->changes[i] = change > 1 ? 1 : change < -1 ? -1 : change;
+        double change = search->changes[i] / most; /* so no product overflows */
+        search->changes[i] = change > 1 ? 1 : change < -1 ? -1 : change;
     }
     return true;
 }
 
-OIF_INLINE double product_at(const period_signal *signal, uint32_t lag)
+OIF_INLINE double product_at(const double *changes, uint32_t lag)
 {
     oif_four sums = {0}, later, earlier;
     uint32_t i = lag;
     for (; i + OIF_FOUR <= CHANGES; i += OIF_FOUR) {
-        oif_four_load(&later, &signal->changes[i]);
-        oif_four_load(&earlier, &signal->changes[i - lag]);
+        oif_four_load(&later, &changes[i]);
+        oif_four_load(&earlier, &changes[i - lag]);
         sums += later * earlier;
     }
     for (; i < CHANGES; i++)
-        sums[0] += signal->changes[i] * signal->changes[i - lag];
+        sums[0] += changes[i] * changes[i - lag];
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (CHANGES - lag);
 }
 
-OIF_INLINE void correlate_all(period_signal *signal)
+OIF_INLINE void correlate_all(const double *changes, double correlations[LAGS + 1])
 {
-    const double variance = product_at(signal, 0);
-    signal->correlations[0] = 1;
+    const double variance = product_at(changes, 0);
+    correlations[0] = 1;
     for (uint32_t lag = 1; lag <= LAGS; lag++)
-        signal->correlations[lag] = product_at(signal, lag) / variance;
+        correlations[lag] = product_at(changes, lag) / variance;
 }
 
-OIF_AVX2 static void correlate_avx2(period_signal *signal)
+OIF_AVX2 static void correlate_avx2(const double *changes, double correlations[LAGS + 1])
 {
-    correlate_all(signal);
+    correlate_all(changes, correlations);
 }
 
-static void correlate_portable(period_signal *signal)
+static void correlate_portable(const double *changes, double correlations[LAGS + 1])
 {
-    correlate_all(signal);
+    correlate_all(changes, correlations);
 }
 
-static void correlate(period_signal *signal)
+static void correlate(const double *changes, double correlations[LAGS + 1])
 {
-    (oif_machine_has_avx2() ? correlate_avx2 : correlate_portable)(signal);
+    (oif_machine_has_avx2() ? correlate_avx2 : correlate_portable)(changes, correlations);
 }
 
 static uint32_t highest(const double *numbers, uint32_t first, uint32_t last)
@@ -199,30 +194,27 @@ static double whole_rows(const double *correlations, double period, double rows_
     return (double)(uint64_t)(rows + 0.5);
 }
 
-static double find_period(const oif_period_search *search)
+static double find_period(oif_period_search *search)
 {
-    period_signal signal;
-    double best = 0, best_certainty = 0;
+    double correlations[LAGS + 1], best = 0, best_certainty = 0;
     for (uint32_t column = 0; column < search->columns; column++) {
-        if (!find_changes(search, column, &signal))
+        if (!find_changes(search, column))
             continue;
-        correlate(&signal);
+        correlate(search->changes, correlations);
         const uint32_t lag =
-            find_lag(signal.correlations, search->rows_per_sample == 1 ? LEAST_LAG : LATER_LAG);
+            find_lag(correlations, search->rows_per_sample == 1 ? LEAST_LAG : LATER_LAG);
         if (lag == 0)
             continue;
-        const double found = signal.correlations[lag],
-                     again =
-                         signal
-                             .correlations[highest(signal.correlations, 2 * lag - 1, 2 * lag + 1)],
+        const double found = correlations[lag],
+                     again = correlations[highest(correlations, 2 * lag - 1, 2 * lag + 1)],
                      certainty = found > 0 ? found * found * (CHANGES - lag) : 0;
         if (found < least_correlation || again < found / 2 ||
             certainty < least_certainty * least_certainty || certainty <= best_certainty)
             continue;
         best_certainty = certainty;
-        best = whole_rows(signal.correlations, refine(signal.correlations, lag),
-                          (double)search->rows_per_sample);
+        best = whole_rows(correlations, refine(correlations, lag), (double)search->rows_per_sample);
     }
+    memset(search->changes, 0, sizeof search->changes);
     return best;
 }
 

@@ -38,6 +38,8 @@ typedef struct oif_period_search {
     uint32_t counts[OIF_PERIOD_COLUMNS]; /* values in these sums */
     /* bits of floats; a missing sample is the one before it */
     uint32_t values[OIF_PERIOD_COLUMNS][OIF_PERIOD_SAMPLES];
+    double changes[OIF_PERIOD_SAMPLES]; /* scratch space of a search, too much for the stack; blank
+                                         * between searches, so a packed model leaves it out */
 } oif_period_search;
 
 /* Initialises a search without rows in a zeroed struct. */
