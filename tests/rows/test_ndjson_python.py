@@ -94,7 +94,11 @@ def expected_number(value):
         return math.nan
     if isinstance(value, bool):
         return float(value)
-    if not isinstance(value, Number) or math.isinf(float(value)):
+    if isinstance(value, str) and not isinstance(value, Number):  # as a field of CSV is read
+        value = value.strip(" \t\r\n")
+        if value == "":
+            return math.nan
+    if not isinstance(value, str) or not re.fullmatch(r"[-+.0-9eE]+", value) or math.isinf(float(value)):
         raise Refused("not a finite number")
     return float(value)
 
