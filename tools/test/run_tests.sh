@@ -11,7 +11,6 @@ jobs=$(nproc)
 logs=build/test_logs
 mkdir -p "$logs"
 passed=0 failed=0 summary=()
-declare -A running
 
 run_timed() { # run_timed NAME COMMAND...: its output goes to the log of the stage, its status and times to files
     local TIMEFORMAT='%0R %0U %0S' name=$1 status=0
@@ -38,16 +37,14 @@ stage() { # stage NAME COMMAND...
     report "$1"
 }
 
-# A stage beside others: one that waits for servers, or uses a single core. `finish` prints what it printed.
-begin() { # begin NAME COMMAND...
-    run_timed "$@" >"$logs/$1.log" &
-    running[$1]=$!
+# Stages beside others, one after the other: those that wait for servers, or use a single core.
+aside() { # aside NAME COMMAND...: `finish` prints its output
+    run_timed "$@" >"$logs/$1.log" 2>&1
 }
 
 finish() { # finish NAME...
     local name
     for name in "$@"; do
-        wait "${running[$name]}"
         printf '\n== %s\n' "$name"
         cat "$logs/$name.log"
         report "$name"
@@ -109,35 +106,49 @@ fetch_flink() {
     java/mvn -q -DskipTests package
 }
 
-# What fails most often comes first.
+measurements=(operations incidents reality feedback)
+machines=(bench-quick same-bits analysis wheels reference paper valgrind java flink)
+
+measure() { # measure NAME: a short form of a campaign, against its limits
+    aside "$1" make --no-print-directory "$1" ARGS="--quick --check"
+}
+
+# What `make test-all` runs beside the compilers and sanitizers.
+second_lane() {
+    local name
+    for name in "${measurements[@]}"; do measure "$name"; done
+    aside bench-quick make --no-print-directory bench-quick
+    aside same-bits tests/same_bits/run.sh
+    aside analysis analysis
+    aside wheels tools/build/make_wheels.sh --check
+    aside reference reference
+    aside paper make --no-print-directory paper-quick
+    aside valgrind tools/test/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
+    aside java tools/test/test_java.sh
+    aside flink tools/test/test_flink.sh
+}
+
 [ "${1:-}" = --all ] && { fetch_flink >"$logs/fetch_flink.log" 2>&1 & fetching=$!; }
 export OIF_FAULTS_ROWS=100000 # fewer in faults.allocation than `ctest` takes; make faults: all
 stage build build release-gcc
-begin python-package tools/test/test_python.sh
-begin docs docs_examples
+aside python-package tools/test/test_python.sh &
+python=$!
+aside docs docs_examples &
+docs=$!
 stage release-gcc ctest --preset release-gcc -j "$jobs"
+wait "$python" "$docs"
 finish python-package docs
 if [ "${1:-}" = --all ]; then
-    stage operations make --no-print-directory operations ARGS="--quick --check"
-    stage incidents make --no-print-directory incidents ARGS="--quick --check"
-    stage reality make --no-print-directory reality ARGS="--quick --check"
-    stage feedback make --no-print-directory feedback ARGS="--quick --check"
-    # Tests of a real server take minutes of waiting: gcc runs all, asan those that send it odd things. Evicted models under asan are
-    # those of pipeline.evicted_models. The longest twins run with gcc and under asan.
-    stage release-clang build_and_ctest release-clang -LE server -E '^(cli.score_evicted|pipeline.evicted_models|detect.row_ranges)$'
-    stage asan build_and_ctest asan -E '^(cli\.score_evicted|serve\.(alertmanager|config_file|metrics|openapi|prometheus_pull))$'
-    stage bench-quick make --no-print-directory bench-quick
-    stage same-bits tests/same_bits/run.sh
-    stage analysis analysis
-    stage wheels tools/build/make_wheels.sh --check
-    stage reference reference
     wait "$fetching"
-    stage java tools/test/test_java.sh
-    stage flink tools/test/test_flink.sh
+    second_lane &
+    lane=$!
+    # gcc runs all tests. With clang the C tests must pass. A sanitizer need not wait for servers, except those that are sent odd things.
+    stage release-clang build_and_ctest release-clang -LE server -E '^(cli|docs|tools)\.|^(faults.allocation|pipeline.evicted_models|package|style|layers)$'
+    stage asan build_and_ctest asan -E '^(cli\.(score_evicted|help|completions)|docs\..*|serve\.(alertmanager|config_file|metrics|openapi|prometheus_pull))$'
     stage tsan thread_tests
-    stage paper make --no-print-directory paper-quick
-    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
-    stage valgrind tools/test/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
+    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=5
+    wait "$lane"
+    finish "${measurements[@]}" "${machines[@]}"
 fi
 
 printf '\n'
