@@ -36,6 +36,7 @@ bool agent_body_write(const agent_body *body, const sample_rule *rule, agent_rep
     bool is_good = read_samples(body, rule, &reading, why) &&
                    samples_write(reading.all, body->limit_bytes, why);
     *report = (agent_report){.bad = reading.bad,
+                             .has_times = !reading.uses_now,
                              .first_bad = reading.first_bad,
                              .values = reading.values,
                              .histograms = reading.histograms};

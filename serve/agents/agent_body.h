@@ -17,6 +17,7 @@ typedef struct agent_body {
 typedef struct agent_report {
     sample_counts samples;
     uint64_t values, histograms; /* in a request of remote write */
+    bool has_times;              /* all samples have one: the same body is a repetition */
     uint64_t bad;                /* lines, metrics or points that are malformed */
     problem first_bad;           /* about the first of them */
 } agent_report;

@@ -56,10 +56,11 @@ static bool check_fields(const influx_line *parts)
     return true;
 }
 
-static double seconds_of(const sample_reading *reading, const influx_line *parts)
+static double seconds_of(sample_reading *reading, const influx_line *parts)
 {
     double number;
     const char *end = parts->time.text + parts->time.bytes;
+    reading->uses_now |= parts->time.bytes == 0;
     return parts->time.bytes > 0 && oif_number_parse(parts->time.text, end, &number) == end
                ? number / reading->per_second
                : reading->now_seconds;

@@ -158,6 +158,7 @@ bool otlp_point_take(sample_reading *reading, text_room *room, const otlp_metric
 {
     const point_target to = {reading, room, metric, labels,
                              point->seconds != 0 ? point->seconds : reading->now_seconds};
+    reading->uses_now |= point->seconds == 0;
     if (point->has_no_value) {
         samples_leave_out(reading->all, LEFT_STALE, 1);
         return true;

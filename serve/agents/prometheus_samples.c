@@ -60,6 +60,7 @@ static bool take_line(sample_reading *reading, oif_text line, uint64_t number, t
     if (!metric_sample_split(line, &parts) || !parse_number(parts.value, &one.value) ||
         (parts.time.bytes > 0 && !(parse_number(parts.time, &time) && isfinite(time))))
         return sample_reading_skip(reading, number, expected);
+    reading->uses_now |= parts.time.bytes == 0;
     if (parts.time.bytes > 0)
         one.seconds = sample_seconds(time);
     one.name = parts.name;

@@ -7,6 +7,7 @@
 typedef struct sample_reading {
     samples *all;
     double now_seconds;          /* the time of samples without one */
+    bool uses_now;               /* there are such */
     double per_second;           /* units of Influx's times in a second */
     uint64_t values, histograms; /* in a request of remote write */
     uint64_t bad;                /* lines, metrics or points that are malformed */

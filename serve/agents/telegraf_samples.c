@@ -66,6 +66,7 @@ static bool take_metric(sample_reading *reading, const json_t *metric)
             reading, 0,
             "this is not a metric of Telegraf: it has a name, fields, tags and a timestamp");
     const size_t count = take_tags(json_object_get(metric, "tags"), labels);
+    reading->uses_now |= !time;
     const double seconds = time ? sample_seconds(json_number_value(time)) : reading->now_seconds;
     return samples_begin(reading->all, text_of(json_object_get(metric, "name")), labels, count) &&
            take_fields(reading, json_object_get(metric, "fields"), seconds);

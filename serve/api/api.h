@@ -31,6 +31,7 @@ bool api_post_rule(api_call *call, problem *why);
 bool api_acknowledge(api_call *call, problem *why);
 bool api_delete_rule(api_call *call, problem *why);
 
+bool api_get_writers(api_call *call, problem *why);
 bool api_get_keys(api_call *call, problem *why);
 bool api_delete_key(api_call *call, problem *why);
 bool api_get_points(api_call *call, problem *why);

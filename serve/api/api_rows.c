@@ -18,21 +18,48 @@ static rows_answer_kind usual_answer(const request *asked)
                                                                       : ANSWER_RESULTS;
 }
 
+/* A name of a writer, or the key of a request. */
+static bool check_sender(const char *what, const char *text, problem *why)
+{
+    enum { SENDER_BYTES_MAX = 200 };
+    const size_t bytes = strlen(text);
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return problem_set(why, 400, NULL, "%s: expected printable ASCII", what);
+    return (bytes > 0 && bytes <= SENDER_BYTES_MAX) ||
+           problem_set(why, 400, NULL, "%s: expected 1 to %d bytes", what, SENDER_BYTES_MAX);
+}
+
+static bool read_sender(const request *asked, rows_request *rows, problem *why)
+{
+    rows->key = asked->headers[HEADER_IDEMPOTENCY_KEY];
+    rows->has_first_row = request_find(asked, "first_row") != NULL;
+    if (!request_count(asked, "first_row", UINT64_C(1) << 62, &rows->first_row, why) ||
+        !request_text(asked, "writer", &rows->writer, why) ||
+        (rows->writer && !check_sender("writer", rows->writer, why)) ||
+        (rows->key && !check_sender("Idempotency-Key", rows->key, why)))
+        return false;
+    if (rows->writer && !rows->has_first_row)
+        return problem_set(why, 400, "Add first_row, the number of its first row of the batch.",
+                           "writer: its rows are numbered");
+    return !rows->key || !rows->has_first_row ||
+           problem_set(why, 400, "Leave one of them out.",
+                       "first_row and Idempotency-Key are two ways to send a batch again");
+}
+
 static bool read_request(const request *asked, posted_rows *posted, problem *why)
 {
     static const char *const answers[] = {"results", "alerts", "count"};
     rows_request *rows = &posted->rows;
     size_t answer = usual_answer(asked);
-    rows->has_first_row = request_find(asked, "first_row") != NULL;
-    bool is_good = request_word(asked, "answer", answers, 3, &answer, why) &&
-                   request_count(asked, "first_row", UINT64_C(1) << 62, &rows->first_row, why) &&
-                   request_count(asked, "columns", UINT32_MAX, &posted->columns, why) &&
-                   request_flag(asked, "durable", &rows->is_durable, why) &&
-                   request_flag(asked, "create", &posted->may_create, why) &&
-                   request_text(asked, "format", &posted->format, why) &&
-                   posted_rows_read_precision(posted, why) &&
-                   posted_rows_read_setting(posted, "key", why) &&
-                   posted_rows_read_setting(posted, "time", why);
+    bool is_good =
+        request_word(asked, "answer", answers, 3, &answer, why) && read_sender(asked, rows, why) &&
+        request_count(asked, "columns", UINT32_MAX, &posted->columns, why) &&
+        request_flag(asked, "durable", &rows->is_durable, why) &&
+        request_flag(asked, "create", &posted->may_create, why) &&
+        request_text(asked, "format", &posted->format, why) &&
+        posted_rows_read_precision(posted, why) && posted_rows_read_setting(posted, "key", why) &&
+        posted_rows_read_setting(posted, "time", why);
     rows->answer = (rows_answer_kind)answer;
     return is_good;
 }
@@ -53,6 +80,10 @@ static void add_figures(reply *answer, const posted_rows *posted)
     reply_add_header(answer, "Oif-Saved", "%" PRIu64, done->saved);
     reply_add_header(answer, "Oif-Accepted", "%" PRIu64, done->accepted);
     reply_add_header(answer, "Oif-Skipped", "%" PRIu64, done->skipped);
+    if (done->skipped > 0)
+        reply_add_header(answer, "Oif-Repeated", "%" PRIu64, done->repeated);
+    if (done->has_writer)
+        reply_add_header(answer, "Oif-Writer-Rows", "%" PRIu64, done->writer_rows);
     reply_add_header(answer, "Oif-Bad", "%" PRIu64, done->bad);
     reply_add_header(answer, "Oif-Alerts", "%" PRIu64, done->alerts);
     if (done->is_a_header)
@@ -65,6 +96,10 @@ static void print_count(const posted_rows *posted)
     output_print("{\"rows\": %" PRIu64 ", \"saved\": %" PRIu64 ", \"accepted\": %" PRIu64
                  ", \"skipped\": %" PRIu64 ", \"alerts\": %" PRIu64 ", \"bad\": %" PRIu64,
                  done->rows, done->saved, done->accepted, done->skipped, done->alerts, done->bad);
+    if (done->skipped > 0)
+        output_print(", \"repeated\": %" PRIu64, done->repeated);
+    if (done->has_writer)
+        output_print(", \"writer_rows\": %" PRIu64, done->writer_rows);
     if (done->is_a_header)
         output_print(", \"note\": \"%s\"", header_note);
     agent_report_write(&posted->report);

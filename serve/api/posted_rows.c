@@ -188,6 +188,17 @@ bool posted_rows_check_bad(const posted_rows *posted, problem *why)
     return false;
 }
 
+/* An agent sends a body again if it got no answer. All samples have times, so the same bytes are
+ * the same samples. */
+static void expect_repetition(posted_rows *posted)
+{
+    rows_request *rows = &posted->rows;
+    if (rows->key || rows->has_first_row)
+        return;
+    rows->key = digest_text(body_of(posted).text, body_of(posted).bytes, posted->digest);
+    rows->is_forgotten = true;
+}
+
 static bool take(posted_rows *posted, problem *why)
 {
     api_call *call = posted->call;
@@ -202,6 +213,8 @@ static bool take(posted_rows *posted, problem *why)
         return check_samples(posted, why);
     if (!find_or_create(posted, why))
         return false;
+    if (body_kind_is_sampled(posted->found.kind) && posted->report.has_times)
+        expect_repetition(posted);
     posted->is_scored = true;
     return stream_rows(call->one, &posted->rows, &posted->done, why);
 }

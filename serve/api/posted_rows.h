@@ -4,7 +4,7 @@
 
 #include "api_call.h"
 #include "serve/agents/agent_body.h"
-
+#include "serve/base/digest.h"
 typedef struct posted_rows {
     api_call *call;
     /* What the caller knows. */
@@ -21,6 +21,7 @@ typedef struct posted_rows {
     bool is_scored;      /* `done` is known */
     rows_answer done;
     char *text; /* the rows as NDJSON; NULL: the body has them */
+    char digest[DIGEST_TEXT_BYTES];
 } posted_rows;
 
 posted_rows posted_rows_begin(api_call *call);

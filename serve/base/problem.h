@@ -17,6 +17,8 @@ typedef struct problem {
     uint64_t line, column; /* of the body, from 1; 0: unknown */
     uint64_t rows;         /* of the stream, if has_rows */
     int has_rows;
+    uint64_t writer_rows; /* of the writer, if has_writer */
+    int has_writer;
     char remedy[PROBLEM_REMEDY_BYTES];
 } problem;
 

@@ -76,6 +76,8 @@ void reply_problem(reply *answer, const problem *why)
     output_print("}");
     if (why->has_rows)
         output_print(",\"rows\":%" PRIu64, why->rows);
+    if (why->has_writer)
+        output_print(",\"writer_rows\":%" PRIu64, why->writer_rows);
     output_print("}\n");
     reply_end(answer, why->status, REPLY_JSON);
     snprintf(answer->reason, sizeof answer->reason, "%.*s",

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { REPLY_HEADERS_MAX = 12, REPLY_HEADER_BYTES = 384 };
+enum { REPLY_HEADERS_MAX = 16, REPLY_HEADER_BYTES = 384 };
 
 #define REPLY_JSON "application/json"
 

@@ -18,6 +18,7 @@ static const char *const header_names[HEADER_COUNT] = {
     [HEADER_CONTENT_TYPE] = "Content-Type",
     [HEADER_COOKIE] = "Cookie",
     [HEADER_HOST] = "Host",
+    [HEADER_IDEMPOTENCY_KEY] = "Idempotency-Key",
     [HEADER_IF_NONE_MATCH] = "If-None-Match",
     [HEADER_LAST_EVENT_ID] = "Last-Event-ID",
     [HEADER_ORIGIN] = "Origin",

@@ -175,6 +175,8 @@ FIGURE(keys)
 FIGURE(silent_keys)
 FIGURE(learning_keys)
 FIGURE(evictions)
+FIGURE(writers)
+FIGURE(writers_dropped)
 FIGURE(rows_without_model)
 FIGURE(memory_bytes)
 FIGURE(history_bytes)
@@ -215,6 +217,9 @@ static const stream_metric stream_metrics[] = {
     {"oif_learning_keys", "gauge", "Keys with too few rows to be judged.", learning_keys_of},
     {"oif_unusual_rows_total", "counter", "Rows far outside all before while their key learned.",
      unusual_of},
+    {"oif_writers", "gauge", "Writers whose rows are numbered.", writers_of},
+    {"oif_writers_dropped_total", "counter", "Writers that were forgotten for others.",
+     writers_dropped_of},
     {"oif_evictions_total", "counter", "Models that were given up for another key.", evictions_of},
     {"oif_rows_without_model_total", "counter", "Rows of keys for which there was no room.",
      rows_without_model_of},

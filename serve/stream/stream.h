@@ -27,6 +27,9 @@ typedef struct rows_request {
     bool must_have_row; /* a header alone is refused: it may be any text */
     bool has_first_row;
     uint64_t first_row; /* number of the first row of the body, from 0 */
+    const char *writer; /* whose rows first_row counts; NULL: those of the stream */
+    const char *key;    /* of the request: one that has come before is not processed; NULL: none */
+    bool is_forgotten;  /* the answer is not kept for a repetition */
     rows_answer_kind answer;
     bool is_durable; /* return only once the rows are on disk */
 } rows_request;
@@ -34,7 +37,10 @@ typedef struct rows_request {
 typedef struct rows_answer {
     uint64_t rows, saved; /* of the stream: processed, and on disk */
     uint64_t accepted;    /* rows of this body that were processed */
-    uint64_t skipped;     /* rows processed earlier, by first_row */
+    uint64_t skipped;     /* rows processed earlier, by first_row or the key of the request */
+    uint64_t repeated;    /* of those, rows whose earlier results are in the answer */
+    bool has_writer;
+    uint64_t writer_rows; /* of the writer, processed so far */
     uint64_t bad;         /* unreadable rows that were skipped or repaired */
     uint64_t alerts;
     bool is_csv;      /* format of the lines */
@@ -45,8 +51,9 @@ typedef struct rows_answer {
  * one were accepted: the answer is valid, `why` has the position, and lines may have been written.
  *
  * 400        a row cannot be read, and why->line and why->column say where; or there is none
- * 409        first_row is past the rows of the stream, the columns do not fit, or rows must be
- *            durable where nothing is stored
+ * 409        first_row is past the rows of the stream or the writer, a skipped row is not the one
+ *            that was processed, the columns do not fit, or rows must be durable where nothing is
+ *            stored
  * 413        there are too many columns
  * 503, 507   it could not be written to disk; nothing was processed */
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why);
@@ -59,6 +66,9 @@ bool stream_change(stream *one, json_t *settings, problem *why);
 
 /* Whether the settings named in the object are those of the stream; else 409. */
 bool stream_check_settings(stream *one, json_t *settings, problem *why);
+
+/* {"writers": [{"writer": "a", "rows": 100, "last_seen": ...}], "dropped": n} */
+void stream_write_writers(stream *one);
 
 /* Removes the model of a key and everything known about it; 404: there is none. */
 bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why);
@@ -204,6 +214,8 @@ typedef struct stream_figures {
     bool is_dead; /* the feed has stopped */
     uint64_t evictions, rows_without_model;
     size_t memory_bytes, history_bytes, journal_bytes;
+    size_t writers;
+    uint64_t writers_dropped;
     double rows_per_second, alert_rate;
     double last_row_at; /* by the wall clock, seconds since 1970; NaN: none yet */
     double last_save_seconds, save_seconds; /* of a snapshot: the last one, and in total */

@@ -41,6 +41,10 @@ static stream_figures figures_of(const stream *one)
         figures.memory_bytes += oif_pipeline_memory_bytes(pipeline);
     }
     figures.saved = one->saved;
+    const senders_figures sent = senders_get_figures(one->senders);
+    figures.writers = sent.writers;
+    figures.writers_dropped = sent.writers_dropped;
+    figures.memory_bytes += sent.answers_bytes;
     return figures;
 }
 

@@ -5,8 +5,10 @@
  *     incidents       of all streams: later, no journal could bring back what the file lacks
  *     settings.json   the shape of the bodies, with the previous settings
  *     history.new     with the number of rows
+ *     senders.new     the same
  *     state           from here on this is the snapshot: history.new fits it, history does not
  *     history         is replaced by history.new
+ *     senders         is replaced by senders.new
  *     settings.json   with the current settings, and the row number of the snapshot
  *     journal         is emptied; until then, records from before the snapshot are skipped
  */
@@ -177,6 +179,59 @@ static void load_history(stream *one)
         go_on_without_history(one);
 }
 
+/* ---- The senders ---- */
+
+static bool save_senders(stream *one, problem *why)
+{
+    char path[STREAM_PATH_BYTES];
+    FILE *file = fopen(stream_path(one, "senders.new", path), "we");
+    bool is_saved =
+        file && senders_save(one->senders, stream_row_count(one), file) && fsync(fileno(file)) == 0;
+    if (file && fclose(file) != 0)
+        is_saved = false;
+    return is_saved || stream_fail_on_file(why, path, "cannot be written");
+}
+
+static bool take_senders(stream *one, problem *why)
+{
+    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
+    stream_path(one, "senders", path);
+    stream_path(one, "senders.new", new_path);
+    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
+           stream_fail_on_file(why, path, "cannot be written");
+}
+
+static bool load_senders_file(stream *one, const char *name)
+{
+    char path[STREAM_PATH_BYTES];
+    FILE *file = fopen(stream_path(one, name, path), "re");
+    senders *all = file ? senders_new() : NULL;
+    bool is_loaded = all && senders_load(all, stream_row_count(one), file);
+    if (file)
+        fclose(file);
+    if (is_loaded) {
+        senders_free(one->senders);
+        one->senders = all;
+    } else
+        senders_free(all);
+    return is_loaded;
+}
+
+/* Those that belong to the state; an earlier version had none. */
+static void load_senders(stream *one)
+{
+    char path[STREAM_PATH_BYTES];
+    problem ignored; /* the next snapshot has them, too */
+    if (load_senders_file(one, "senders.new"))
+        take_senders(one, &ignored);
+    else if (!load_senders_file(one, "senders") &&
+             access(stream_path(one, "senders", path), F_OK) == 0)
+        complain(EXIT_FAILED,
+                 "stream %s: %s: does not belong to the state; which rows its writers have sent is "
+                 "not known, and rows that they send again count twice",
+                 one->name, path);
+}
+
 /* ---- Saving ---- */
 
 static bool save_state(stream *one, problem *why)
@@ -193,8 +248,8 @@ static bool save_steps(stream *one, problem *why)
     const stream_snapshot before = one->kept_snapshot,
                           after = {true, stream_row_count(one), one->times.format, one->bad_rows};
     return settings_file_write(one, one->kept_settings, &before, why) && save_history(one, why) &&
-           save_state(one, why) && take_history(one, why) &&
-           settings_file_write(one, one->settings.object, &after, why) &&
+           save_senders(one, why) && save_state(one, why) && take_history(one, why) &&
+           take_senders(one, why) && settings_file_write(one, one->settings.object, &after, why) &&
            journal_clear(&one->log, why);
 }
 
@@ -452,7 +507,7 @@ static bool replay_record(void *context, const journal_record *record, const jou
         return break_off(one, &why);
     }
     bool is_cut = next && next->kind == JOURNAL_CUT;
-    if (record->kind == JOURNAL_ROWS)
+    if (record->kind == JOURNAL_ROWS || record->kind == JOURNAL_SENT)
         stream_replay_rows(one, record, is_cut ? next->first_row : UINT64_MAX);
     else
         replay_change(one, record);
@@ -509,6 +564,7 @@ static bool load_state(stream *one, problem *why)
     key_room_limit(one->pipeline);
     stream_start_times(one);
     load_history(one);
+    load_senders(one);
     one->snapshot_rows = stream_row_count(one);
     one->snapshot_bytes = oif_pipeline_snapshot_bytes(one->pipeline);
     return true;
@@ -640,9 +696,10 @@ stream *stream_new(struct streams *all, const stream_asked *asked, problem *why)
     one->log.fd = -1;
     one->counted.last_row_at = one->quiet.latest = NAN;
     one->past = history_new(streams_asked(all)->history_bytes);
+    one->senders = senders_new();
     one->is_provisional = asked->is_provisional;
     one->folder = asked->folder ? strdup(asked->folder) : NULL;
-    if (!one->past || (asked->folder && !one->folder)) {
+    if (!one->past || !one->senders || (asked->folder && !one->folder)) {
         problem_set(why, 503, NULL, "out of memory");
         stream_free(one);
         return NULL;
@@ -668,6 +725,7 @@ void stream_free(stream *one)
     oif_state_file_close(one->file);
     oif_pipeline_free(one->pipeline);
     history_free(one->past);
+    senders_free(one->senders);
     stream_settings_close(&one->settings);
     body_shape_free(&one->shape);
     json_decref(one->kept_settings);

@@ -9,6 +9,7 @@
 #include "front/text/write_json.h"
 #include "history.h"
 #include "journal.h"
+#include "senders.h"
 #include "serve/incidents/incident_list.h"
 #include "stream_settings.h"
 
@@ -51,6 +52,7 @@ struct stream {
     history *past;
     char *notes;     /* messages of the first rows; NULL: none */
     names_text late; /* keys that came too late to be learned */
+    senders *senders;
 
     oif_state_file *file;
     journal log;
@@ -105,6 +107,35 @@ uint64_t stream_row_count(const stream *one);
 /* Processes the rows of a journal record again, at most `limit`. */
 void stream_replay_rows(stream *one, const journal_record *record, uint64_t limit);
 
+/* Rows per second over about the last ten seconds. */
+double stream_rate(const stream *one, double now);
+
+/* ---- stream_body.c ---- */
+
+/* Processing the rows of a body. */
+typedef struct body_run {
+    stream *one;
+    body_reader *reader;
+    const rows_request *request;
+    rows_answer *answer;
+    bad_rows bad;
+    sender from;            /* SENDER_NONE: unknown */
+    answers_cursor repeats; /* what is kept of the rows that are skipped */
+    uint64_t skip;          /* rows processed earlier */
+    uint64_t limit;         /* of a replay: rows of the stream after which it ends */
+    double now;             /* by the wall clock */
+    double latest;          /* time of a row; NaN: none yet */
+    bool is_row_told;
+    bool is_header_written;
+    bool is_shape_new; /* no row, but a header that is new */
+    bool seeks_decimal;
+} body_run;
+
+/* Why a body ended. */
+typedef enum run_end { BODY_READ, BODY_BAD_ROW, BODY_REFUSED, BODY_FAILED } run_end;
+
+run_end stream_run_body(body_run *run, problem *why);
+
 /* Starts the clock of the stream from its settings. */
 void stream_start_times(stream *one);
 
@@ -116,8 +147,19 @@ exit_code stream_name_columns(const stream *one, const cli_columns *columns,
 body_request stream_ask(const stream *one, const char *body, size_t bytes, int format,
                         problem *why);
 
-/* Rows per second over about the last ten seconds. */
-double stream_rate(const stream *one, double now);
+/* ---- stream_senders.c ---- */
+
+/* Who sends a body; and whether its rows follow those that were processed: else 409. */
+sender stream_sender_of(const rows_request *request);
+bool stream_check_sender(const stream *one, const sender *from, problem *why);
+
+/* How many rows of the sender were processed. */
+uint64_t stream_position(const stream *one, const sender *from);
+
+/* The payload of JOURNAL_SENT, which the caller frees: a line about the sender, then the body.
+ * NULL: out of memory. And the request of such a record; `texts` holds what it points to. */
+char *stream_write_sent(const rows_request *request, size_t *bytes);
+bool stream_read_sent(const journal_record *record, rows_request *request, json_t **texts);
 
 /* ---- stream_bands.c ---- */
 

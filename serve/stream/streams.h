@@ -3,6 +3,7 @@
  *     DIR/streams/NAME/settings.json   settings of the stream, and what was detected
  *                      state           the snapshot of its pipeline
  *                      history         recent points, episodes and alerts at that snapshot
+ *                      senders         how many rows of each writer it has, and recent answers
  *                      journal         everything since
  *     DIR/incidents                    which episodes of the streams began together
  *

@@ -152,8 +152,8 @@ def test_the_paths_of_influxdb(server):
     assert server.post("/query?q=CREATE%20DATABASE%20telegraf").json == {"results": [{"statement_id": 0}]}
     assert server.post("/query", "q=CREATE+DATABASE+%22telegraf%22", headers={"Content-Type": "application/x-www-form-urlencoded"}).status == 200
     assert "no queries" in server.post("/query?q=SHOW%20DATABASES").json["error"]
-    for path in ("/write?db=telegraf&rp=autogen&precision=s&consistency=any", "/api/v2/write?bucket=telegraf&org=us&precision=s"):
-        answer = server.post(path, f"cpu,host=a x=1 {TIME}\n", headers=PLAIN)
+    for number, path in enumerate(("/write?db=telegraf&rp=autogen&precision=s&consistency=any", "/api/v2/write?bucket=telegraf&org=us&precision=s")):
+        answer = server.post(path, f"cpu,host=a x=1 {TIME + number}\n", headers=PLAIN)
         assert answer.status == 204 and answer.body == b"", answer.text
     stream = server.get("/api/v1/streams/telegraf").json
     assert stream["rows"] == 2 and stream["settings"] == {"time": "time", "key": ["host"]}
@@ -417,7 +417,8 @@ def test_otlp_json_has_the_kinds_of_protobuf(server):
 def test_otlp_json_by_its_path(server):
     answer = server.post("/v1/metrics", json.dumps(otlp_json()), headers=JSON)
     assert answer.status == 200 and answer.json == {}
-    assert server.post("/v1/metrics", gzip.compress(json.dumps(otlp_json()).encode()), headers={**JSON, "Content-Encoding": "gzip"}).status == 200
+    other = json.dumps(otlp_json("b")).encode()
+    assert server.post("/v1/metrics", gzip.compress(other), headers={**JSON, "Content-Encoding": "gzip"}).status == 200
     assert server.get("/api/v1/streams/otlp").json["rows"] == 2
 
 
