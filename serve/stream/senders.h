@@ -6,7 +6,7 @@
  *     answers   batch <- batch <- batch                         the oldest is dropped
  *               rows: a digest of each, and where its line is in the text
  *
- * All of it is bounded, and what is dropped is counted. By its digest, a row is noticed that differs
+ * All of it is bounded, and what is dropped is counted. A digest shows whether a row differs
  * from the one that was processed under its number. */
 #ifndef OIF_SERVE_SENDERS_H
 #define OIF_SERVE_SENDERS_H
