@@ -5,6 +5,7 @@
 
 #include "feed.h"
 #include "serve/base/problem.h"
+#include "serve/senders/answer_kind.h"
 
 #include "oif_rows.h"
 
@@ -13,12 +14,6 @@
 typedef struct stream stream;
 
 /* ---- Rows ---- */
-
-typedef enum rows_answer_kind {
-    ANSWER_RESULTS, /* the lines that `oif score` would print */
-    ANSWER_ALERTS,  /* only the anomalous ones */
-    ANSWER_COUNT    /* no lines */
-} rows_answer_kind;
 
 typedef struct rows_request {
     const char *body; /* not compressed */

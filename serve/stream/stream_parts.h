@@ -9,8 +9,8 @@
 #include "front/text/write_json.h"
 #include "history.h"
 #include "journal.h"
-#include "senders.h"
 #include "serve/incidents/incident_list.h"
+#include "serve/senders/senders.h"
 #include "stream_settings.h"
 
 #include <pthread.h>

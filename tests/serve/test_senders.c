@@ -1,5 +1,5 @@
 /* Writers, keys of requests and kept answers: bounded, in order, and the same after a restart. */
-#include "serve/stream/senders.h"
+#include "serve/senders/senders.h"
 
 #include "stream_fixture.h"
 

@@ -11,8 +11,11 @@
 #ifndef OIF_SERVE_SENDERS_H
 #define OIF_SERVE_SENDERS_H
 
-#include "stream.h"
+#include "answer_kind.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { WRITERS_MAX = 1000, REQUEST_KEYS_MAX = 1000, ANSWERS_BYTES_MAX = 4 << 20 };
