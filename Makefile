@@ -15,7 +15,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	reality feedback operations incidents short data accuracy forgetting paper paper-quick ablation \
-	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-programs flink-job
+	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-programs flink-job
 
 ##@ Use it
 
@@ -288,6 +288,10 @@ bench-flink: bench-programs flink-job ## Flink's operator beside the C library, 
 
 bench-key-state: bench-programs ## bytes and times of a key's model, live and saved: the table of docs/flink.md
 	@build/benchmarks/benchmarks/bench_key_state
+
+bench-keys: bench-programs ## rows of many keys in turn beside sorted ones, bytes of a key: minutes, 6 GB (ARGS=--check: limits, half a minute)
+	@tools/build/install_dependencies.sh test-all
+	@benchmarks/keys.py $(ARGS)
 
 flink-job:
 	@tools/build/install_dependencies.sh java

@@ -14,13 +14,14 @@ are printed and nothing fails.
 
 import argparse
 import json
-import platform
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from machine import compiler, machine
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 LIMITS = CHECKOUT / "benchmarks" / "limits.json"
@@ -33,22 +34,6 @@ AARCH64_KEY = "aarch64-qemu"
 AARCH64_CASES = [f"rolling-iforest/row/learn-score/d={columns}/" for columns in (3, 10, 36)]
 AARCH64_CASES += ["rolling-iforest/row/score/d=10/", "running/learn-score/d=10", "running/score/d=10"]
 AARCH64_CASES += [f"{name}/learn-score/" for name in ("iforest-asd", "hst", "rrcf", "loda", "sdo")]
-
-
-def machine():
-    """The kind of processor as far as the library's code depends on it."""
-    name = platform.machine()
-    if name == "x86_64":
-        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
-        name += "-avx2" if re.search(r"^flags\s*:.*\bavx2\b", flags, re.MULTILINE) else "-without-avx2"
-    return name
-
-
-def compiler(program):
-    """What the program was built with, from the section that compilers leave in it."""
-    text = subprocess.run(["readelf", "-p", ".comment", program], check=True, capture_output=True, text=True).stdout
-    found = re.findall(r"(GCC: .*|clang version \S+.*)", text)
-    return found[0].strip() if found else "unknown"
 
 
 def count_instructions(program, start):

@@ -525,6 +525,16 @@ size_t oif_detector_memory_bytes(const oif_detector *detector)
     return detector->bytes + oif_column_names_memory_bytes(detector->names);
 }
 
+void oif_detector_unchanged(const oif_detector *detector, const oif_unchanged *unchanged)
+{
+    if (unchanged->rows != OIF_ALL_ROWS && unchanged->rows >= detector->rows_learned)
+        return; /* it may have been reset among these rows */
+    if (detector->kind->unchanged)
+        detector->kind->unchanged(detector->state, unchanged);
+    if (detector->insertion_depth > 0)
+        oif_row_ranges_unchanged(ranges_of(detector), unchanged);
+}
+
 size_t oif_detector_block_bytes(const oif_detector *detector)
 {
     return detector->bytes;

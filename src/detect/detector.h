@@ -13,6 +13,7 @@
 #include "base/column_names.h"
 #include "base/pool.h"
 #include "base/state_visitor.h"
+#include "base/unchanged.h"
 #include "detect/params.h"
 #include "detect/row_block.h"
 #include "detect/score_scale.h"
@@ -121,6 +122,9 @@ typedef struct oif_detector_kind {
      * from the parameters are not visited; `init` sets them. */
     void (*visit_fields)(void *state, oif_state_visitor *visitor);
 
+    /* Reports parts of the state that the last rows have not changed. NULL: none is known. */
+    void (*unchanged)(const void *state, const oif_unchanged *unchanged);
+
     /* Reports figures about the learned state, such as the leaves of a tree. */
     void (*describe)(const void *state, oif_describe_function report, void *context);
 
@@ -171,6 +175,9 @@ bool oif_detector_usual_range(const oif_detector *detector, size_t column, doubl
 
 /* Visits every field that learning changes: rows_learned, the kind's fields, the ranges of rows. */
 void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor);
+
+/* Reports parts of the block that the last rows have not changed. */
+void oif_detector_unchanged(const oif_detector *detector, const oif_unchanged *unchanged);
 
 /* The column names, or NULL. `take` frees the previous ones and takes ownership of `names`. */
 const oif_column_names *oif_detector_names(const oif_detector *detector);

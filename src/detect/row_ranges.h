@@ -31,6 +31,7 @@
 
 #include "base/memory.h"
 #include "base/state_visitor.h"
+#include "base/unchanged.h"
 #include "detect/widening.h"
 #include "oif.h"
 
@@ -101,6 +102,9 @@ bool oif_row_ranges_usual(const oif_row_ranges *ranges, size_t column, double *l
  * missing in all rows so far. */
 void oif_row_ranges_widen(oif_row_ranges *wide, const oif_row_ranges *ranges,
                           const oif_widening *widening);
+
+/* Reports boxes that the last rows have not changed. */
+void oif_row_ranges_unchanged(const oif_row_ranges *ranges, const oif_unchanged *unchanged);
 
 void oif_row_ranges_visit_fields(oif_row_ranges *ranges, oif_state_visitor *visitor);
 

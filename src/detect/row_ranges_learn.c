@@ -47,12 +47,12 @@ void oif_row_ranges_init(oif_row_ranges *ranges, size_t columns)
 
 /* At the start rows are dealt out to the groups that come next, later to all. Either is a power of
  * two, so no division is needed. */
-static uint32_t group_of_next_row(const oif_row_ranges *ranges)
+static uint32_t group_of_row(const oif_row_ranges *ranges, uint64_t row)
 {
     const bool start = ranges->groups < GROUPS;
     const uint32_t first = start ? ranges->groups : 0, dealt = next_groups(ranges->groups) - first;
-    const uint64_t round = ranges->rows >> __builtin_ctz(dealt);
-    return first + (uint32_t)((ranges->rows + turn_of(round)) & (dealt - 1));
+    const uint64_t round = row >> __builtin_ctz(dealt);
+    return first + (uint32_t)((row + turn_of(round)) & (dealt - 1));
 }
 
 /* Counts the widths below `width`, and those below or equal. */
@@ -313,7 +313,7 @@ bool oif_row_ranges_learn(oif_row_ranges *ranges, const double *row, bool comple
     if (ranges->rows % OIF_RANGE_ROWS == 0 && ranges->rows > 0)
         renew(ranges);
     bool may_be_outside = ranges->groups > 0 && learn_excesses(ranges, row);
-    uint32_t group = group_of_next_row(ranges);
+    uint32_t group = group_of_row(ranges, ranges->rows);
     (is_vector_work(ranges) ? widen_avx2 : widen)(
         filling_low(ranges, group), filling_high(ranges, group), row, ranges->columns);
     for (uint32_t j = 0; j < ranges->columns && !complete; j++)
@@ -321,4 +321,21 @@ bool oif_row_ranges_learn(oif_row_ranges *ranges, const double *row, bool comple
             filling_missing_of(ranges)[j] |= UINT32_C(1) << group;
     ranges->rows++;
     return may_be_outside;
+}
+
+/* Boxes in use change only when some are full, at the first of 64 rows. A row widens one of those
+ * that are being filled. */
+void oif_row_ranges_unchanged(const oif_row_ranges *ranges, const oif_unchanged *unchanged)
+{
+    const size_t group_bytes = ranges->columns * sizeof(double);
+    if (ranges->rows == 0 || (ranges->rows - 1) % OIF_RANGE_ROWS < unchanged->rows)
+        return;
+    oif_unchanged_add(unchanged, ranges->numbers, 2 * GROUPS * group_bytes);
+    if (unchanged->rows != 1)
+        return;
+    const uint32_t widened = group_of_row(ranges, ranges->rows - 1), after = GROUPS - widened - 1;
+    oif_unchanged_add(unchanged, filling_low(ranges, 0), widened * group_bytes);
+    oif_unchanged_add(unchanged, filling_low(ranges, widened + 1), after * group_bytes);
+    oif_unchanged_add(unchanged, filling_high(ranges, 0), widened * group_bytes);
+    oif_unchanged_add(unchanged, filling_high(ranges, widened + 1), after * group_bytes);
 }

@@ -568,7 +568,7 @@ oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, doubl
         return OIF_OK;
     }
     oif_model *model;
-    status = oif_models_open(&pipeline->models, entry, &model, error);
+    status = oif_models_open_for_row(&pipeline->models, entry, &model, error);
     if (status == OIF_OK && pipeline->models.have_grown)
         status = make_room(pipeline, entry, error);
     if (status != OIF_OK)

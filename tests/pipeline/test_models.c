@@ -238,6 +238,28 @@ static void a_detector_can_be_exchanged_with_a_packed_model(void **unused)
     oif_pipeline_free(pipeline);
 }
 
+/* What a removed key has learned is not left in the memory that the next one is unpacked into. */
+static void a_removed_key_leaves_nothing_to_others(void **unused)
+{
+    (void)unused;
+    pair p = {new_packing("rolling-iforest", "", ""),
+              new_pipeline("rolling-iforest", "", COLUMNS, "")};
+    dice from = {7};
+    double row[COLUMNS];
+    for (uint32_t i = 0; i < 900; i++) {
+        draw_row(&from, row, COLUMNS);
+        const char *key = key_text(i / 30 % 3); /* thirty rows that are packed once */
+        require_same_row(&p, key, row, NAN);
+        if (i % 30 == 29 && dice_below(&from, 2)) {
+            require_ok(oif_pipeline_remove_key(p.packs, key, strlen(key), NULL));
+            require_ok(oif_pipeline_remove_key(p.whole, key, strlen(key), NULL));
+        }
+    }
+    require_same_snapshot(&p);
+    oif_pipeline_free(p.packs);
+    oif_pipeline_free(p.whole);
+}
+
 /* ---- Memory ---- */
 
 static size_t bytes_per_key(uint32_t keys, int rows)
@@ -305,6 +327,7 @@ int main(void)
         cmocka_unit_test(equal_models_have_equal_bytes),
         cmocka_unit_test(a_model_becomes_whole_once_it_has_learned_much),
         cmocka_unit_test(a_detector_can_be_exchanged_with_a_packed_model),
+        cmocka_unit_test(a_removed_key_leaves_nothing_to_others),
         cmocka_unit_test(a_key_takes_memory_as_it_learns),
         cmocka_unit_test(the_first_models_are_whole),
         cmocka_unit_test(memory_is_counted_and_limited),

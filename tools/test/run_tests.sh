@@ -107,7 +107,7 @@ fetch_flink() {
 }
 
 measurements=(operations incidents reality feedback)
-machines=(bench-quick same-bits analysis wheels reference paper valgrind java flink)
+machines=(bench-quick bench-keys same-bits analysis wheels reference paper valgrind java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits
     aside "$1" make --no-print-directory "$1" ARGS="--quick --check"
@@ -118,6 +118,7 @@ second_lane() {
     local name
     for name in "${measurements[@]}"; do measure "$name"; done
     aside bench-quick make --no-print-directory bench-quick
+    aside bench-keys make --no-print-directory bench-keys ARGS=--check
     aside same-bits tests/same_bits/run.sh
     aside analysis analysis
     aside wheels tools/build/make_wheels.sh --check

@@ -316,6 +316,32 @@ static void visit_fields(void *state, oif_state_visitor *visitor)
     oif_rolling_visit_fields(own_trees(rolling), visitor);
 }
 
+/* The rows of the ring from `first` on. */
+static void report_slots(const rolling_state *rolling, uint32_t first, uint32_t end,
+                         const oif_unchanged *unchanged)
+{
+    oif_unchanged_add(unchanged, slot_row(rolling, first),
+                      (size_t)(end - first) * rolling->dimension * sizeof(double));
+}
+
+/* A row is stored in the next slot, and trees are renewed at most once for each. */
+static void report_unchanged(const void *state, const oif_unchanged *unchanged)
+{
+    const rolling_state *rolling = state;
+    const uint32_t next = rolling->next_slot, held = rows_held(rolling);
+    const uint64_t rows = oif_min_u64(unchanged->rows, held);
+    if (rows <= next) {
+        report_slots(rolling, 0, next - (uint32_t)rows, unchanged);
+        report_slots(rolling, held == rolling->slots ? next : held, rolling->slots, unchanged);
+    } else {
+        report_slots(rolling, next, rolling->slots - (uint32_t)(rows - next), unchanged);
+    }
+    oif_unchanged_add(unchanged, oif_block_part(rolling, rolling->sample_at),
+                      rolling->trees_at - rolling->sample_at);
+    oif_rolling_unchanged(own_trees(rolling), rolling->next_tree, rows * rolling->renew_trees,
+                          unchanged);
+}
+
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const rolling_state *rolling = state;
@@ -380,6 +406,7 @@ const oif_detector_kind oif_rolling_iforest = {
     .widen = widen,
     .ready = ready,
     .visit_fields = visit_fields,
+    .unchanged = report_unchanged,
     .describe = describe,
     .check = check,
 };

@@ -100,6 +100,48 @@ static const oif_field node_fields[] = {
     {"children", OIF_FIELD_U16, offsetof(oif_rolling_node, children), 2},
 };
 
+/* How many nodes a tree has. Those from there on are all zero. */
+static uint32_t count_nodes(const oif_rolling_trees *trees, uint32_t tree)
+{
+    const oif_rolling_node *nodes = oif_rolling_nodes(trees, tree);
+    uint32_t low = 0, high = trees->node_capacity;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (nodes[middle].children[0] | nodes[middle].children[1])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void report_nodes(const oif_rolling_trees *trees, uint32_t first, uint32_t end,
+                         const oif_unchanged *unchanged)
+{
+    oif_unchanged_add(unchanged, oif_rolling_nodes(trees, first),
+                      (size_t)(end - first) * trees->node_capacity * sizeof(oif_rolling_node));
+}
+
+void oif_rolling_unchanged(const oif_rolling_trees *trees, uint32_t next, uint64_t grown,
+                           const oif_unchanged *unchanged)
+{
+    const uint32_t count = trees->shape.num_trees;
+    /* What follows from the shape, and scratch space, which is blank again. */
+    oif_unchanged_add(unchanged, oif_rolling_averages(trees), trees->bytes - trees->averages_at);
+    if (unchanged->rows == OIF_ALL_ROWS) {
+        for (uint32_t tree = 0; tree < count; tree++) {
+            const uint32_t used = count_nodes(trees, tree);
+            oif_unchanged_add(unchanged, oif_rolling_nodes(trees, tree) + used,
+                              (trees->node_capacity - used) * sizeof(oif_rolling_node));
+        }
+    } else if (grown <= next) {
+        report_nodes(trees, 0, next - (uint32_t)grown, unchanged);
+        report_nodes(trees, next, count, unchanged);
+    } else if (grown < count) {
+        report_nodes(trees, next, count - (uint32_t)(grown - next), unchanged);
+    }
+}
+
 void oif_rolling_visit_fields(oif_rolling_trees *trees, oif_state_visitor *visitor)
 {
     oif_visit_u16(visitor, "roots", oif_rolling_roots(trees), trees->shape.num_trees);

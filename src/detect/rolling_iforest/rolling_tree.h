@@ -116,6 +116,11 @@ double oif_rolling_score(const oif_rolling_trees *trees, const double *row, bool
 /* Adds the leaves of all trees to the figures. */
 void oif_rolling_add_figures(const oif_rolling_trees *trees, oif_tree_figures *figures);
 
+/* Reports trees other than the `grown` ones before `next`, which are those that the last rows have
+ * grown; or nodes that no tree has, if these are all rows. */
+void oif_rolling_unchanged(const oif_rolling_trees *trees, uint32_t next, uint64_t grown,
+                           const oif_unchanged *unchanged);
+
 /* Visits every field that growing changes. */
 void oif_rolling_visit_fields(oif_rolling_trees *trees, oif_state_visitor *visitor);
 

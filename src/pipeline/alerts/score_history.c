@@ -111,6 +111,12 @@ static void group_again(merging *m, double precision)
         add_group(m, *score_at(m, i), *weight_at(m, i), precision);
 }
 
+static void clear_unused(history *h)
+{
+    for (uint32_t i = h->groups; i < OIF_HISTORY_GROUPS; i++)
+        h->scores[i] = h->weights[i] = 0;
+}
+
 /* Moves the groups to the front, lowest first, and adds up their weights. What is free becomes
  * blank, so a packed model leaves it out. */
 static void store(merging *m)
@@ -122,8 +128,7 @@ static void store(merging *m)
         h->scores[i] = *score_at(m, group);
         h->weights[i] = *weight_at(m, group);
     }
-    memset(h->scores + m->groups, 0, (OIF_HISTORY_GROUPS - m->groups) * sizeof *h->scores);
-    memset(h->weights + m->groups, 0, (OIF_HISTORY_GROUPS - m->groups) * sizeof *h->weights);
+    clear_unused(h);
     h->total = 0;
     for (uint32_t i = m->groups; i > 0; i--)
         h->weights[i - 1] = h->total += h->weights[i - 1];
@@ -253,6 +258,18 @@ void oif_score_history_visit_fields(history *h, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "scores", h->scores, OIF_HISTORY_GROUPS);
     oif_visit_f64(visitor, "weights", h->weights, OIF_HISTORY_GROUPS);
     oif_visit_f64(visitor, "waiting", h->waiting, OIF_HISTORY_PENDING);
+    clear_unused(h); /* older snapshots have what was there before */
+}
+
+/* Groups change when enough scores wait, which then are none. */
+void oif_score_history_unchanged(const history *h, const oif_unchanged *unchanged)
+{
+    const uint32_t first = h->pending >= unchanged->rows ? 0 : h->groups;
+    const size_t bytes = (OIF_HISTORY_GROUPS - first) * sizeof *h->scores;
+    if (first > 0 && unchanged->rows != OIF_ALL_ROWS)
+        return;
+    oif_unchanged_add(unchanged, h->scores + first, bytes);
+    oif_unchanged_add(unchanged, h->weights + first, bytes);
 }
 
 /* The difference of two such scores is finite: groups can be merged. */

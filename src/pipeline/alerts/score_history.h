@@ -14,6 +14,7 @@
 #define OIF_PIPELINE_SCORE_HISTORY_H
 
 #include "base/state_visitor.h"
+#include "base/unchanged.h"
 
 #include <stdbool.h>
 
@@ -54,6 +55,9 @@ double oif_score_history_at(const oif_score_history *history, double share);
  * inverse of the other. For comparing histories; the functions above return actual scores. */
 double oif_score_history_smooth_share(const oif_score_history *history, double score);
 double oif_score_history_smooth_at(const oif_score_history *history, double share);
+
+/* Reports groups that the last scores, at most one per row, have not changed. */
+void oif_score_history_unchanged(const oif_score_history *history, const oif_unchanged *unchanged);
 
 void oif_score_history_visit_fields(oif_score_history *history, oif_state_visitor *visitor);
 

@@ -22,6 +22,7 @@
 #define OIF_PIPELINE_MOTION_H
 
 #include "base/state_visitor.h"
+#include "base/unchanged.h"
 #include "oif.h"
 
 typedef enum oif_motion_mode { OIF_MOTION_OFF, OIF_MOTION_ON, OIF_MOTION_AUTO } oif_motion_mode;
@@ -106,6 +107,9 @@ bool oif_motion_is_missing(const oif_motion *motion, size_t column);
 /* Makes a motion without rows that of `motion`, which has fewer columns: the new ones come after
  * them, and were missing until now. */
 void oif_motion_widen(oif_motion *wide, const oif_motion *motion);
+
+/* Reports shapes that the last rows have not changed. */
+void oif_motion_unchanged(const oif_motion *motion, const oif_unchanged *unchanged);
 
 void oif_motion_visit_fields(oif_motion *motion, oif_state_visitor *visitor);
 

@@ -538,3 +538,17 @@ bool oif_motion_is_missing(const oif_motion *motion, size_t column)
 {
     return field_of(motion, OIF_MOTION_IS_MISSING)[column] > 0;
 }
+
+/* ---- What rows change ---- */
+
+/* Columns take turns. */
+void oif_motion_unchanged(const oif_motion *motion, const oif_unchanged *unchanged)
+{
+    for (uint32_t j = 0; j < motion->columns; j++) {
+        const uint32_t known = (uint32_t)field_of(motion, OIF_MOTION_SHAPES_KNOWN)[j];
+        if (unchanged->rows == 1 && j % SHAPE_EVERY != first_shape(motion))
+            oif_unchanged_add(unchanged, shapes_of(motion, j), sizeof(oif_shapes));
+        else
+            oif_shapes_unchanged(shapes_of(motion, j), known, unchanged);
+    }
+}

@@ -157,6 +157,13 @@ uint32_t oif_shapes_learn(oif_shapes *shapes, uint32_t known,
 
 /* ---- Snapshots ---- */
 
+void oif_shapes_unchanged(const oif_shapes *shapes, uint32_t known, const oif_unchanged *unchanged)
+{
+    const uint32_t groups = (known + LANES - 1) / LANES;
+    oif_unchanged_add(unchanged, shapes->points[groups],
+                      (OIF_SHAPE_GROUPS - groups) * sizeof shapes->points[0]);
+}
+
 void oif_shapes_visit_fields(oif_shapes *shapes, oif_state_visitor *visitor)
 {
     oif_visit_f64(visitor, "shape_uses", shapes->uses, OIF_SHAPES);

@@ -11,6 +11,7 @@
 
 #include "base/four.h"
 #include "base/state_visitor.h"
+#include "base/unchanged.h"
 
 enum {
     OIF_SHAPES = 32,
@@ -43,6 +44,9 @@ oif_nearest_shape oif_shapes_nearest(const oif_shapes *shapes, uint32_t known,
 uint32_t oif_shapes_learn(oif_shapes *shapes, uint32_t known,
                           const double stretch[OIF_SHAPE_POINTS], oif_nearest_shape nearest,
                           double spread, uint64_t others);
+
+/* Reports empty places, which never were anything else. */
+void oif_shapes_unchanged(const oif_shapes *shapes, uint32_t known, const oif_unchanged *unchanged);
 
 void oif_shapes_visit_fields(oif_shapes *shapes, oif_state_visitor *visitor);
 bool oif_shapes_check(const oif_shapes *shapes, uint32_t known);

@@ -47,7 +47,7 @@ oif_status oif_models_new_model(const oif_models *models, oif_model **model, oif
 
 static size_t bytes_of_packed(const oif_packed_model *packed)
 {
-    return packed ? packed->capacity + ALLOCATION_BYTES : 0;
+    return packed ? packed->bytes + ALLOCATION_BYTES : 0;
 }
 
 static size_t bytes_of_whole(const oif_model *model)
@@ -91,10 +91,17 @@ size_t oif_models_bytes(const oif_models *models)
 
 /* ---- Packing ---- */
 
-/* Spare space, so a model is reallocated only every few dozen rows. */
-static size_t roomy(size_t bytes)
+/* The unpacked model is of no entry any more. */
+static void abandon_work(oif_models *models)
 {
-    return bytes + bytes / 16;
+    models->in_work = OIF_NO_KEY;
+    oif_unpacked_model_abandon(&models->work);
+}
+
+/* Spare space, so a model is reallocated only every few dozen rows. */
+static size_t roomy(size_t lines)
+{
+    return lines + lines / 16 + 1;
 }
 
 /* Whether a model of that packed size should be whole instead. Packed, rolling-iforest takes at
@@ -106,24 +113,36 @@ static bool has_learned_much(const oif_models *models, size_t packed_bytes)
            whole_bytes <= models->whole_at_most - models->bytes;
 }
 
+/* How many rows the unpacked model has processed since it was unpacked. */
+static uint64_t rows_in_work(const oif_models *models, const oif_packed_model *packed)
+{
+    const bool is_new = packed->count == 0;
+    return is_new || models->is_changed ? OIF_ALL_ROWS
+                                        : models->work.model->rows - models->rows_before;
+}
+
 /* Packs the unpacked model, or makes it whole. */
 static oif_status put_work_back(oif_models *models, oif_error *error)
 {
     if (models->in_work == OIF_NO_KEY)
         return OIF_OK;
     oif_key_entry *entry = &models->keys->entries[models->in_work];
-    size_t bytes = oif_unpacked_model_compare(&models->work, models->blank);
     oif_packed_model *packed = entry->packed;
-    if (has_learned_much(models, bytes) &&
+    oif_unpacked_model_find(&models->work, models->blank, rows_in_work(models, packed));
+    const size_t lines = packed->count + models->work.line_count;
+    if (has_learned_much(models, oif_packed_model_bytes(lines)) &&
         oif_models_make_whole(models, models->in_work, NULL) == OIF_OK)
         return OIF_OK;
-    if (bytes > packed->capacity) {
-        packed = oif_packed_model_new(models->blank, roomy(bytes));
+    if (lines <= packed->capacity) {
+        oif_packed_model_store(packed, &models->work);
+    } else {
+        packed = oif_packed_model_new(roomy(lines));
         if (!packed)
-            return oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", bytes);
+            return oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes",
+                            oif_packed_model_bytes(lines));
+        oif_packed_model_fill(packed, &models->work);
+        hold(models, entry, NULL, packed);
     }
-    oif_packed_model_store(packed, &models->work);
-    hold(models, entry, NULL, packed);
     models->in_work = OIF_NO_KEY;
     return OIF_OK;
 }
@@ -148,7 +167,7 @@ static oif_status prepare_to_pack(oif_models *models, oif_error *error)
     return status;
 }
 
-oif_status oif_models_unpack(oif_models *models, uint32_t entry, oif_model **model,
+oif_status oif_models_unpack(oif_models *models, uint32_t entry, bool for_row, oif_model **model,
                              oif_error *error)
 {
     if (entry != models->in_work) {
@@ -157,7 +176,10 @@ oif_status oif_models_unpack(oif_models *models, uint32_t entry, oif_model **mod
             return status;
         oif_packed_model_load(models->keys->entries[entry].packed, models->blank, &models->work);
         models->in_work = entry;
+        models->rows_before = models->work.model->rows;
+        models->is_changed = false;
     }
+    models->is_changed |= !for_row;
     *model = models->work.model;
     return OIF_OK;
 }
@@ -201,7 +223,7 @@ static oif_status add_packed(oif_models *models, oif_key_entry *entry, oif_error
     oif_status status = make_blank(models, error);
     if (status != OIF_OK)
         return status;
-    oif_packed_model *packed = oif_packed_model_new(models->blank, 0);
+    oif_packed_model *packed = oif_packed_model_new(0);
     if (!packed)
         return oif_fail(error, OIF_EMEMORY, "no memory for one more model");
     status = prepare_to_pack(models, error);
@@ -232,7 +254,7 @@ void oif_models_remove(oif_models *models, uint32_t number)
 {
     oif_key_entry *entry = &models->keys->entries[number];
     if (models->in_work == number)
-        models->in_work = OIF_NO_KEY;
+        abandon_work(models);
     if (!models->blank && models->keys->count == 1)
         become_blank(models, entry);
     else
@@ -248,7 +270,7 @@ oif_status oif_models_make_whole(oif_models *models, uint32_t entry, oif_error *
     if (status != OIF_OK)
         return status;
     if (models->in_work == entry)
-        models->in_work = OIF_NO_KEY;
+        abandon_work(models);
     hold(models, &models->keys->entries[entry], model, NULL);
     return OIF_OK;
 }
@@ -269,12 +291,9 @@ static bool pack(oif_models *models, oif_key_entry *entry)
 {
     if (prepare_to_pack(models, NULL) != OIF_OK || !can_be_packed(entry->value, models->blank))
         return false;
-    oif_model_assign(models->view.model, entry->value);
-    size_t bytes = oif_unpacked_model_compare(&models->view, models->blank);
-    oif_packed_model *packed = oif_packed_model_new(models->blank, bytes);
+    oif_packed_model *packed = oif_packed_model_of(entry->value, models->blank, &models->view);
     if (!packed)
         return false;
-    oif_packed_model_store(packed, &models->view);
     hold(models, entry, NULL, packed);
     return true;
 }
@@ -303,7 +322,7 @@ void oif_models_set_options(oif_models *models, const oif_model_options *options
         if (packed && i != models->in_work) {
             oif_packed_model_load(packed, models->blank, &models->view);
             oif_model_set_options(models->view.model, options);
-            oif_packed_model_store(packed, &models->view);
+            oif_packed_model_update(packed, &models->view);
             oif_model_set_options(models->view.model, &before);
         } else if (!packed) {
             oif_model_set_options(keys->entries[i].value, options);

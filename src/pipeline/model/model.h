@@ -218,6 +218,9 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions);
 /* Returns false if there is no such season yet. */
 bool oif_model_season(const oif_model *model, size_t index, oif_season_info *info);
 
+/* Reports parts of the model's own block that the last rows have not changed. */
+void oif_model_unchanged(const oif_model *model, const oif_unchanged *unchanged);
+
 /* Visits every field that rows change, except those of the detector and of `alerts`. */
 void oif_model_visit_fields(oif_model *model, oif_state_visitor *visitor);
 

@@ -41,6 +41,16 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
         oif_derived_state_visit_fields(m->plan, derived_of(m), visitor);
 }
 
+void oif_model_unchanged(const oif_model *m, const oif_unchanged *unchanged)
+{
+    oif_score_history_unchanged(&m->history, unchanged);
+    for (size_t i = 0; i < oif_model_judges(m); i++)
+        oif_score_history_unchanged(&judges_of(m)[i].history, unchanged);
+    oif_senses_unchanged(senses_of(m), unchanged);
+    if (m->options.motion)
+        oif_motion_unchanged(motion_of(m), unchanged);
+}
+
 static bool has_infinity(const double *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -287,6 +287,26 @@ void oif_period_search_widen(oif_period_search *wide, const oif_period_search *s
 
 /* ---- Snapshots ---- */
 
+/* When the space is full, samples are merged into its first half; the second stays as it is. */
+void oif_period_search_unchanged(const oif_period_search *search, const oif_unchanged *unchanged)
+{
+    const uint32_t half = SAMPLES / 2, end = search->samples;
+    const bool was_full = search->rows_per_sample > 1;
+    const uint64_t rows_since =
+        was_full && end >= half ? (end - half) * search->rows_per_sample + search->rows_in_sample
+                                : end;
+    if (was_full && rows_since < unchanged->rows)
+        return;
+    const uint32_t first = unchanged->rows < end ? end - (uint32_t)unchanged->rows : 0;
+    for (uint32_t column = 0; column < search->columns; column++) {
+        const uint32_t *values = search->values[column];
+        oif_unchanged_add(unchanged, values, first * sizeof *values);
+        oif_unchanged_add(unchanged, values + end, (SAMPLES - end) * sizeof *values);
+    }
+    oif_unchanged_add(unchanged, search->values[search->columns],
+                      (OIF_PERIOD_COLUMNS - search->columns) * sizeof search->values[0]);
+}
+
 void oif_period_search_visit_fields(oif_period_search *search, oif_state_visitor *visitor)
 {
     oif_visit_u32(visitor, "period_samples", &search->samples, 1);

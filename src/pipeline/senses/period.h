@@ -20,6 +20,7 @@
 #define OIF_PIPELINE_SENSES_PERIOD_H
 
 #include "base/state_visitor.h"
+#include "base/unchanged.h"
 
 #include <stdbool.h>
 
@@ -50,6 +51,9 @@ double oif_period_search_row(oif_period_search *search, const double *row);
 
 /* Makes a search without rows that of `search`, of rows with fewer columns. */
 void oif_period_search_widen(oif_period_search *wide, const oif_period_search *search);
+
+/* Reports samples that the last rows have not changed. */
+void oif_period_search_unchanged(const oif_period_search *search, const oif_unchanged *unchanged);
 
 void oif_period_search_visit_fields(oif_period_search *search, oif_state_visitor *visitor);
 

@@ -34,6 +34,7 @@
 
 #include "base/memory.h"
 #include "base/state_visitor.h"
+#include "base/unchanged.h"
 #include "oif.h"
 
 #include <stdbool.h>
@@ -119,6 +120,9 @@ void oif_season_learn(oif_season *season, const double *row);
 /* Makes a sense without rows that of `season`, which has fewer columns: the new ones come after
  * them, and were missing until now. */
 void oif_season_widen(oif_season *wide, const oif_season *season);
+
+/* Reports parts that the last rows have not changed. */
+void oif_season_unchanged(const oif_season *season, const oif_unchanged *unchanged);
 
 void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor);
 

@@ -546,3 +546,28 @@ void oif_season_learn(oif_season *season, const double *row)
     if (season->phases > 1 && season->rows % COMPARE_ROWS == 0)
         compare_with_other(season, row);
 }
+
+/* ---- What rows change ---- */
+
+/* Phases that the period does not have are blank, but those of the period before it may not have
+ * been. */
+static void report_phases(const oif_season *season, const oif_unchanged *unchanged)
+{
+    const unsigned char *end = (const unsigned char *)means_of(season),
+                        *used = (const unsigned char *)history_of(season, season->phases);
+    if (!is_searched_for(season) || unchanged->rows == OIF_ALL_ROWS ||
+        season->compared > unchanged->rows)
+        oif_unchanged_add(unchanged, used, (size_t)(end - used));
+}
+
+void oif_season_unchanged(const oif_season *season, const oif_unchanged *unchanged)
+{
+    const unsigned char *head_end = (const unsigned char *)(season + 1),
+                        *search = (const unsigned char *)search_of(season);
+    if (is_searched_for(season))
+        oif_period_search_unchanged(search_of(season), unchanged);
+    if (season->period == 0)
+        oif_unchanged_add(unchanged, head_end, (size_t)(search - head_end));
+    else
+        report_phases(season, unchanged);
+}

@@ -132,6 +132,13 @@ void oif_senses_widen(oif_senses *wide, const oif_senses *senses)
 
 /* ---- Snapshots ---- */
 
+void oif_senses_unchanged(const oif_senses *senses, const oif_unchanged *unchanged)
+{
+    for (uint32_t i = 0; i < senses->count; i++)
+        if (senses->reasons[i] == OIF_REASON_SEASON)
+            oif_season_unchanged(oif_block_part(senses, senses->at[i]), unchanged);
+}
+
 static void visit_finding(oif_finding *found, oif_state_visitor *visitor)
 {
     int32_t direction = found->direction;

@@ -71,6 +71,9 @@ void oif_senses_learn(oif_senses *senses, const double *row, bool is_change);
  * them, and were missing until now. */
 void oif_senses_widen(oif_senses *wide, const oif_senses *senses);
 
+/* Reports parts that the last rows have not changed. */
+void oif_senses_unchanged(const oif_senses *senses, const oif_unchanged *unchanged);
+
 void oif_senses_visit_fields(oif_senses *senses, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

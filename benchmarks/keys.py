@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Many keys: rows of different keys in turn beside the same rows sorted by key, and the bytes of a key: make bench-keys.
+
+    benchmarks/keys.py            times and bytes with 1,000 and 100,000 keys, some minutes and 6 GB
+    benchmarks/keys.py --check    instructions and bytes of small fleets against benchmarks/limits.json: seconds, for CI
+    benchmarks/keys.py --accept   make the figures of this machine the limits
+
+Times are of the processor, the best of three runs in turn, and what counts is their ratio: packed models are read from
+memory for every row, so they depend on who else uses it. Instructions do not.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from machine import machine
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+LIMITS = CHECKOUT / "benchmarks" / "limits.json"
+PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_keys"
+ORDERS = ("sorted", "turns")
+
+# In small fleets all models would be whole. With this limit a quarter of it is.
+PACKING = "memory_limit=12000000"
+
+# Rows in turn cost at most so many times as much as sorted ones.
+MOST_TIMES = {1000: 2, 100_000: 3}
+
+
+def run(keys, rows, columns, order, *settings):
+    """Microseconds per row, bytes of a key in memory and in a snapshot, and the sum of the scores."""
+    command = [PROGRAM, str(keys), str(rows), str(columns), order, "512", *settings]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    micros, live, stored, scores = done.stdout.split()
+    return float(micros), int(live), int(stored), scores
+
+
+def count_instructions(keys, rows, columns, order, *settings):
+    """Instructions per row, without those of making up the rows."""
+    with tempfile.TemporaryDirectory(prefix="oif_callgrind_") as folder:
+        dump = Path(folder) / "dump"
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={dump}", "--toggle-collect=pass_counted_rows"]
+        command += [PROGRAM, str(keys), str(rows), str(columns), order, "512", *settings]
+        subprocess.run(command, check=True, capture_output=True)
+        total = re.search(r"^(?:totals|summary): (\d+)", dump.read_text(encoding="utf-8"), re.MULTILINE)
+    return round(int(total.group(1)) / (keys * rows))
+
+
+def measure():
+    """The table of docs/manual/fleets.md."""
+    missed = 0
+    print("| keys | rows of each | columns | us per row, sorted | in turn | times | KB per key in memory | in a snapshot |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for keys, rows in ((1000, 200), (1000, 2000), (100_000, 50)):
+        for columns in (3, 10):
+            runs = {order: [] for order in ORDERS}
+            for _ in range(3 if keys <= 1000 else 1):
+                for order in ORDERS:
+                    runs[order].append(run(keys, rows, columns, order))
+            if len({taken[3] for taken in runs["sorted"] + runs["turns"]}) != 1:
+                sys.exit("the scores depend on the order of the rows")
+            ordered, turns = (min(taken[0] for taken in runs[order]) for order in ORDERS)
+            missed += turns > MOST_TIMES[keys] * ordered
+            _, live, stored, _ = runs["turns"][0]
+            print(
+                f"| {keys:,} | {rows:,} | {columns} | {ordered:.1f} | {turns:.1f} | {turns / ordered:.2f} "
+                f"| {live / 1e3:.1f} | {stored / 1e3:.1f} |"
+            )
+    bars = " and ".join(f"{times} times at {keys:,} keys" for keys, times in MOST_TIMES.items())
+    print(f"\nbar: in turn at most {bars}: {'MISSED' if missed else 'met'}")
+
+
+def figures():
+    """Those that depend on nothing but the program: name to number."""
+    found = {}
+    for columns in (3, 10):
+        counts = [count_instructions(40, 120, columns, order, PACKING) for order in ORDERS]
+        for order, count in zip(ORDERS, counts):
+            found[f"instructions per row, {columns} columns, {order}"] = count
+        found[f"instructions in turn per 100 of sorted rows, {columns} columns"] = round(100 * counts[1] / counts[0])
+    for rows in (3, 100, 480):
+        _, live, stored, _ = run(100, rows, 3, "turns", PACKING)
+        found[f"bytes of a key in memory, {rows} rows of 3 columns"] = live
+        found[f"bytes of a key in a snapshot, {rows} rows of 3 columns"] = stored
+    return found
+
+
+def compare(found, limits, slack_percent):
+    """Prints the table; the number of figures above their limit."""
+    above = 0
+    for name, figure in found.items():
+        limit = limits.get(name)
+        exceeded = limit is None or figure > limit * (1 + slack_percent / 100)
+        above += exceeded
+        print(f"{name:<60} {figure:>9,} {limit or 0:>9,}{'  EXCEEDED' if exceeded else ''}")
+    return above
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--check", action="store_true", help="compare small fleets with their limits")
+    some.add_argument("--accept", action="store_true", help="rewrite the limits")
+    arguments = parser.parse_args()
+    if not arguments.check and not arguments.accept:
+        measure()
+        return 0
+    stored = json.loads(LIMITS.read_text(encoding="utf-8"))
+    found = figures()
+    if arguments.accept:
+        stored["keys"][machine()] = found
+        LIMITS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+    if machine() not in stored["keys"]:
+        print(f"no limits for {machine()} yet, so nothing is compared; --accept stores these figures as its limits")
+    above = compare(found, stored["keys"].get(machine(), found), stored["slack_percent"])
+    # In the words that tools/test/run_tests.sh adds up.
+    print(f"{len(found) - above} passed, {above} failed")
+    return 1 if above else 0
+
+
+sys.exit(main())
