@@ -159,8 +159,40 @@ static void what_is_reported_has_not_changed(void **unused)
     }
 }
 
+/* A model that got another column is not one that was created with it. */
+static void a_model_with_a_new_column_reports_what_is_blank(void **unused)
+{
+    (void)unused;
+    static const int rows_before[] = {5, 100, 600, 1500};
+    const trial wide = {"rolling-iforest", "", "", 80, 0, 0};
+    for (size_t i = 0; i < sizeof rows_before / sizeof *rows_before; i++) {
+        oif_pipeline *pipeline = new_pipeline(wide.detector, "", COLUMNS - 1, "");
+        oif_model *blank;
+        double row[COLUMNS], level[COLUMNS] = {0};
+        dice from = {11};
+        for (int k = 0; k < rows_before[i] + 200; k++) {
+            if (k == rows_before[i])
+                require_ok(oif_pipeline_add_columns(pipeline, 1, NULL, NULL, 0, NULL));
+            draw(&from, &wide, k, level, row);
+            process(pipeline, row);
+            if (k < rows_before[i])
+                continue;
+            const oif_model *model = pipeline->keys.entries[0].value;
+            require_ok(oif_models_new_model(&pipeline->models, &blank, NULL));
+            blocks b = blocks_of(model, blank);
+            compare(&b, model, OIF_ALL_ROWS);
+            free_blocks(&b);
+            oif_model_free(blank);
+        }
+        oif_pipeline_free(pipeline);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_reported_has_not_changed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_reported_has_not_changed),
+        cmocka_unit_test(a_model_with_a_new_column_reports_what_is_blank),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
