@@ -100,7 +100,7 @@ static const oif_field node_fields[] = {
     {"children", OIF_FIELD_U16, offsetof(oif_rolling_node, children), 2},
 };
 
-/* How many nodes a tree has. Those from there on are all zero. */
+/* The number of nodes of a tree. Those from there on are all zero. */
 static uint32_t count_nodes(const oif_rolling_trees *trees, uint32_t tree)
 {
     const oif_rolling_node *nodes = oif_rolling_nodes(trees, tree);
