@@ -25,7 +25,7 @@ class Source:
             self.at += 10
             row = {"host": self.host} if key else {}
             rows.append({**row, "load": round(self.chance.gauss(10, 1) + (80 if bad else 0), 3), "t": self.at})
-        answer = self.server.post(STREAM + "/rows?durable=true", to_ndjson(rows))
+        answer = self.server.post(STREAM + "/rows", to_ndjson(rows))
         assert answer.status == 200, answer.text
 
 
