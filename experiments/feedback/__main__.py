@@ -2,12 +2,12 @@
 
     make feedback                           all labelled series: some minutes
     make feedback ARGS="--quick --check"    two of each family; exit code 1 if a limit is missed
-    make feedback ARGS="--markdown"         the table as Markdown, for docs/reality.md
+    make feedback ARGS="--markdown"         the table as Markdown, for docs/measurements/feedback.md
     make feedback ARGS="--leave-out"        also the sums of all families but one
 
 The labels play the person. An episode without an alert in a labelled event is clicked when it begins, up to 5 times in a
 series; after each click all proposals are accepted. The same series runs without clicks, and with clicks and a restart
-in the middle. The series are looked for in $OIF_DATA; docs/reality.md describes them.
+in the middle. The series are looked for in $OIF_DATA; docs/measurements/reality.md describes them.
 """
 
 import argparse

@@ -4,7 +4,7 @@
     make operations ARGS="--quick"            some kinds, 3 seeds, 3 commands: under a minute
     make operations ARGS="--quick --check"    exit code 1 if a limit is missed, naming each
     make operations ARGS="--accept"           what is measured becomes the limits; bars stay
-    make operations ARGS="--markdown"         the tables as Markdown, for docs/choosing.md
+    make operations ARGS="--markdown"         the tables as Markdown, for docs/measurements/operations.md
     make operations ARGS="spike-6 silence"    some kinds or measures, no false alerts
 
 Prints the tables, and writes operations.json, .svg and .html to experiments/results (with --quick,

@@ -4,13 +4,13 @@
     make reality ARGS="--quick"            some series of each family, without AWS: some 10 seconds
     make reality ARGS="--quick --check"    exit code 1 if a limit is missed, naming each
     make reality ARGS="--accept"           what is measured becomes the limits, with a margin; bars stay
-    make reality ARGS="--markdown"         the tables as Markdown, for docs/reality.md
+    make reality ARGS="--markdown"         the tables as Markdown, for docs/measurements/reality.md
     make reality ARGS="--leave-out"        also the means of all families but one
     make reality ARGS="--only planted --seeds 6"
     make reality ARGS="--options '--season auto'"
 
 Prints the tables, and writes reality.json and reality.html to experiments/results (with --quick, to
-experiments/results/quick). The series are looked for in $OIF_DATA; docs/reality.md describes them. Scores of
+experiments/results/quick). The series are looked for in $OIF_DATA; docs/measurements/reality.md describes them. Scores of
 AWS's forest are kept in experiments/results/reality-peers, as they take minutes.
 """
 

@@ -41,7 +41,7 @@ HOW = """
 <p>Every scorer gets the rows of a series in their order, without labels, and judges each row before it learns it. Rows
 before the start of a series are history: they are scored, but do not count. An event is found if one of its rows is an
 alert, a planted incident also if an alert follows soon after it. Alerts at most 16 rows apart are one episode; an
-episode without a labelled row, and not of an incident, is an <i>other</i>. <code>docs/reality.md</code> has the exact
+episode without a labelled row, and not of an incident, is an <i>other</i>. <code>docs/measurements/reality.md</code> has the exact
 definitions.</p>
 <p><b>robust z</b>: the largest distance of a column from its median of 1,024 rows, in median deviations; alerts are
 above the running quantile at the same rate. <b>AWS RCF</b>: the thresholded Random Cut Forest of AWS with its own

@@ -18,7 +18,7 @@ from .. import data
 DAY_SECONDS = 86400
 HOW_TO_GET = (
     "the real series are not public in one place: put them into $OIF_DATA/real and $OIF_DATA/series, "
-    "as docs/reality.md describes"
+    "as docs/measurements/reality.md describes"
 )
 
 

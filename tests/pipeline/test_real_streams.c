@@ -1,5 +1,5 @@
 /* What real streams showed, in streams that need no data: rounded sensors, twins, late columns,
- * level shifts and seasons under noise. docs/reality.md has the real ones. */
+ * level shifts and seasons under noise. docs/measurements/reality.md has the real ones. */
 #include "pipelines.h"
 
 static const double turn = 6.283185307179586;

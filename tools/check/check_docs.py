@@ -1,19 +1,27 @@
 #!/usr/bin/env python3
-"""Checks the documentation: every link within the repository leads somewhere, and the README stays short.
+"""Checks the documentation: links lead somewhere, pages stay short, and numbers agree with their source.
 
     tools/check/check_docs.py
 
 A link to a page may name a heading (`page.md#heading`) as GitHub names it. Links to other hosts are not followed.
 `make docs` checks the same links again as pages of the site.
+
+Every page of docs/measurements begins with a table of date, machine and command. A line elsewhere that ends in
+  <!-- from: PAGE... -->
+takes its numbers from these pages: each number of the line has to occur there. Tables that follow from
+benchmarks/figures.json or from other tables are computed again.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
 from urllib.parse import unquote
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-README_LINES, README_WORDS = 120, 900
+README_LINES, README_WORDS = 100, 750
+SHORT_PAGES = ("docs/choosing.md", "docs/reliability.md", "benchmarks/README.md")
+SHORT_LINES = 120
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(\s*<?([^)\s>]+)>?[^)]*\)|\b(?:src|srcset|href)=\"([^\"]+)\"")
 FENCE = re.compile(r"^\s*(```|~~~)")
 
@@ -95,7 +103,111 @@ def check_readme():
             yield f"README.md:{number}: an example begins with awk or seq; use `oif generate`"
 
 
+def check_short_pages():
+    for name in SHORT_PAGES:
+        lines = len((CHECKOUT / name).read_text(encoding="utf-8").splitlines())
+        if lines > SHORT_LINES:
+            yield f"{name}: {lines} lines, at most {SHORT_LINES}: move measurements to docs/measurements"
+
+
+# ---- Measurements and the numbers taken from them ----
+
+BEGINNING = re.compile(r"# .+\n\n\| date \| machine \| command \|\n\| --- \| --- \| --- \|\n"
+                       r"\| 20\d\d-\d\d-\d\d[^|]* \| [^|]+ \| [^|]*`[^|]+ \|\n")
+FROM = re.compile(r"^(.*)<!-- from: (.*) -->(?: \|)?$")
+NUMBER = re.compile(r"(?<![\w.,])\.?\d(?:[\d,]*\d)?(?:\.\d+)?")
+SPEED_SETS = (("Http", 3), ("Shuttle", 9), ("Satellite", 36))
+
+
+def measurement(name):
+    return (CHECKOUT / "docs" / "measurements" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def check_beginnings():
+    for page in sorted((CHECKOUT / "docs" / "measurements").glob("*.md")):
+        if not BEGINNING.match(page.read_text(encoding="utf-8")):
+            yield f"{page.relative_to(CHECKOUT)}: does not begin with a title and a table of date, machine and command"
+
+
+def numbers_of(text):
+    """The numbers of a line, without those in code and in the targets of links."""
+    return set(NUMBER.findall(re.sub(r"`[^`]*`|\]\([^)]*\)", " ", text)))
+
+
+def check_numbers():
+    count = 0
+    for page in pages():
+        for number, line in prose(page.read_text(encoding="utf-8")):
+            taken = FROM.match(line)
+            if taken:
+                count += 1
+                source = " ".join((CHECKOUT / name).read_text(encoding="utf-8") for name in taken[2].split())
+                for missing in sorted(numbers_of(taken[1]) - numbers_of(source)):
+                    yield f"{page.relative_to(CHECKOUT)}:{number}: {missing} is not in {taken[2]}"
+    if not count:
+        yield "no line names the source of its numbers: the pattern is wrong"
+
+
+def three_digits(number):
+    return f"{float(f'{number:.3g}'):,.0f}"
+
+
+def check_speed():
+    """The table of the default detector, and nanoseconds per row in docs/choosing.md, from the results of `make bench`."""
+    methods = json.loads((CHECKOUT / "benchmarks" / "figures.json").read_text(encoding="utf-8"))["speed"]["methods"]
+    rates = {method["name"]: method["rows_per_second"] for method in methods}
+    for name, columns in SPEED_SETS:
+        ours, cells = rates["rolling-iforest"][name], []
+        for other in ("River HalfSpaceTrees", "AWS RandomCutForest"):
+            cells += [three_digits(1e9 / rates[other][name]), f"{ours / rates[other][name]:.0f}"]
+        line = " | ".join([f"| {name} ({columns})", three_digits(1e9 / ours), *cells]) + " |"
+        if line not in measurement("bench"):
+            yield f"docs/measurements/bench.md: should have the line {line}"
+    yield from check_detectors({name: three_digits(1e9 / rate["Shuttle"]) for name, rate in rates.items()})
+
+
+def mean_aucs():
+    """Of each detector: from `make paper`, and where that has none, from `make accuracy`."""
+    first_table = measurement("accuracy").partition("2,000 rows of each set")[0]
+    aucs = dict(re.findall(r"^\| `([\w-]+)` \| \**(\.\d+)", first_table, re.MULTILINE))
+    table = re.search(r"^\| data set \|(.*)\|$(?:\n\|.*)*?\n\| mean \|(.*)\|$", measurement("paper-auc"), re.MULTILINE)
+    return aucs | {name.strip(): mean.strip(" *") for name, mean in zip(table[1].split("|"), table[2].split("|"))}
+
+
+def check_detectors(nanoseconds):
+    """The table of detectors in docs/choosing.md: events found, AUC, nanoseconds, KB."""
+    aucs, count = mean_aucs(), 0
+    events = dict(re.findall(r"^\| `([\w-]+)`[^|]*(?:\|[^|]*){3}\| (\.\d+) \| [\d.]+ \|$", measurement("reality"), re.MULTILINE))
+    kilobytes = dict(re.findall(r"^\| `([\w-]+)` \| [\d,]+ \| ([\d,]+) \|$", measurement("bench-quick"), re.MULTILINE))
+    for line in (CHECKOUT / "docs" / "choosing.md").read_text(encoding="utf-8").splitlines():
+        detector = re.match(r"\| \[`([\w-]+)`\]\(algorithms/", line)
+        if detector:
+            count += 1
+            wanted = [source.get(detector[1]) for source in (events, aucs, nanoseconds, kilobytes)]
+            if [cell.strip() for cell in line.split("|")[2:6]] != wanted:
+                yield f"docs/choosing.md: {detector[1]} has {', '.join(map(str, wanted))} in docs/measurements"
+    if count != len(kilobytes):
+        yield f"docs/choosing.md: the table has {count} detectors, docs/measurements/bench-quick.md {len(kilobytes)}"
+
+
+def check_events():
+    """The sums of docs/measurements/reality.md over all families."""
+    page = measurement("reality")
+    table = page[page.index("### Labelled series"):page.index("### Budget of alerts")]
+
+    def events(scorer):
+        found = re.findall(rf"^\| {scorer} (?:\|[^|]*){{3}}\| (\d+)/(\d+) \|", table, re.MULTILINE)
+        return sum(int(some) for some, _ in found), sum(int(all_) for _, all_ in found)
+
+    ours, at_rate, own = events("oif score"), events("AWS RCF at the rate"), events("AWS RCF")
+    sentence = (f"Of the {ours[1]} events of all families `oif score` finds {ours[0]}, and AWS's forest at the same alert rate "
+                f"{at_rate[0]}. With its own threshold AWS's forest finds {own[0]},")
+    if sentence not in " ".join(page.split()):
+        yield f"docs/measurements/reality.md: should say: {sentence}"
+
+
 if __name__ == "__main__":
-    complaints = [*check_links(), *check_readme()]
+    complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_beginnings(), *check_numbers(),
+                  *check_speed(), *check_events()]
     print("\n".join(complaints) or f"{len(pages())} pages: nothing to report")
     sys.exit(bool(complaints))

@@ -6,7 +6,7 @@
     tools/docs/make_pictures.py --figures RESULT.json...   renew benchmarks/figures.json from results of `make bench` and
                                           of `make accuracy ARGS="--anchors --json RESULT.json"`, and draw nothing
 
-OIF is the program. Sources: the streams that OIF generates and scores, the tables of docs/choosing.md, and
+OIF is the program. Sources: the streams that OIF generates and scores, the tables of docs/measurements, and
 benchmarks/figures.json. Only the standard library of Python is used, so the bytes depend on nothing else.
 """
 

@@ -15,7 +15,7 @@ A figure is the mean over the streams of a group and over the runs. The last thr
     tools/measure/accuracy.py --kinds online-iforest:forgetting=turnover,num_trees=64
     tools/measure/accuracy.py --kinds --anchors                   and methods of others, on the same rows: tools/measure/anchors.py
     tools/measure/accuracy.py --kinds "kNN (dSalmon)"             one of them, in build/bench-venv
-    tools/measure/accuracy.py --kinds --markdown                  the table for docs/choosing.md
+    tools/measure/accuracy.py --kinds --markdown                  the table for docs/measurements/accuracy.md
 """
 
 import argparse

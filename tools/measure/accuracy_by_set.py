@@ -8,7 +8,7 @@ table with the reason.
     tools/measure/accuracy.py --anchors                              all, 5 shuffles
     tools/measure/accuracy.py --anchors rolling-iforest "RCF (AWS)"  these only
     tools/measure/accuracy.py --anchors --sets Shuttle,Http --runs 2
-    tools/measure/accuracy.py --anchors --markdown --json FILE       the table for docs/choosing.md, and every figure
+    tools/measure/accuracy.py --anchors --markdown --json FILE       the table for docs/measurements/accuracy.md, and every figure
 """
 
 import argparse

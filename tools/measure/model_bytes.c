@@ -1,5 +1,5 @@
-/* Prints the bytes of a model of every detector: the table of docs/choosing.md, which says how to
- * compile it. */
+/* Prints the bytes of a model of every detector: the table of docs/measurements/memory.md, which
+ * says how to compile it. */
 #include <oif.h>
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ typedef struct setting {
     double value;
 } setting;
 
-/* What docs/choosing.md recommends for many models; the window is set apart. */
+/* What docs/measurements/memory.md recommends for many models; the window is set apart. */
 static const setting small[] = {
     {"num_trees", 16}, {"sample_size", 48}, {"max_depth", 4}, {"max_leaf_samples", 12}};
 

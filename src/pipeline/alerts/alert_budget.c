@@ -55,7 +55,7 @@ static double correction_of_rows(double alert_rows)
     return alert_rows > allowed ? step * (alert_rows - allowed) : 0;
 }
 
-/* Chosen together: the total stays what was wanted (docs/choosing.md). */
+/* Chosen together: the total stays what was wanted (docs/measurements/reality.md). */
 double oif_alert_cost(bool is_by_sense)
 {
     return is_by_sense ? 0.4 : 1.2;

@@ -6,8 +6,8 @@
 
 enum { COLUMNS_MAX = 8, NAME_BYTES = 64 };
 
-/* Of a change, above the largest useless one: docs/reality.md, "Clicks". A tight one only rounds
- * it up. */
+/* How much larger than the largest useless change (docs/measurements/feedback.md). A tight margin
+ * only rounds up. */
 static const double usual_margin = 2, tight_margin = 1.01;
 
 /* ---- Trying ---- */

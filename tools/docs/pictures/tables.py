@@ -4,7 +4,7 @@ import re
 
 from .svg import Drawing
 
-FOUND_PAGE = "docs/choosing.md"
+FOUND_PAGE, AUC_PAGE, COST_PAGE = (f"docs/measurements/{name}.md" for name in ("operations", "paper-auc", "bench-quick"))
 SHORT = {"oif score": "default", "online-iforest turnover": "online turnover", "max \\|z\\|": "max |z|"}
 
 
@@ -77,7 +77,7 @@ def draw_found(table, theme):
             for i, cell in enumerate(cells[1:]):
                 draw_cell(drawing, LABELS + CELL_WIDTH * i, y, cell)
         y += CELL_HEIGHT
-    drawing.text(16, y + 22, "docs/choosing.md has the table; make operations measures it", theme.quiet, 11)
+    drawing.text(16, y + 22, "make operations measures it; docs/measurements/operations.md has the table", theme.quiet, 11)
     return drawing.finish()
 
 
@@ -111,7 +111,7 @@ def draw_auc(table, theme):
             drawing.circle(to_x(float(cells[i + 1].strip("*"))), y, 4, theme.calm, theme.paper)
         drawing.line(to_x(mean), y - 9, to_x(mean), y + 9, theme.alarm, 2)
         drawing.text(to_x(mean) - 5, y - 8, f"{mean:.3f}"[1:], theme.alarm, 11, "end")
-    drawing.text(16, bottom + 40, "docs/choosing.md has the table; make paper measures it", theme.quiet, 11)
+    drawing.text(16, bottom + 40, "make paper measures it; docs/measurements/paper-auc.md has the table", theme.quiet, 11)
     return drawing.finish()
 
 
@@ -119,8 +119,8 @@ def draw_auc(table, theme):
 
 
 def draw_cost(table, theme):
-    """From the list of detectors: `name` | AUC | instructions | KB."""
-    rows = [(re.sub(r"[\[`]|`?\].*", "", cells[0]), int(cells[2].replace(",", "")), int(cells[3].replace(",", "")))
+    """From the list of detectors: `name` | instructions | KB."""
+    rows = [(re.sub(r"[\[`]|`?\].*", "", cells[0]), int(cells[1].replace(",", "")), int(cells[2].replace(",", "")))
             for cells in table[1:]]
     rows.sort(key=lambda row: row[1])
     left, top, step, width = 150, 58, 30, 760
@@ -137,7 +137,7 @@ def draw_cost(table, theme):
             drawing.line(left + length - 26, y + 26, left + length - 18, y + 4, theme.paper, 4)
         drawing.text(left + length + 8, y + 19, f"{instructions:,}")
         drawing.text(width - 24, y + 19, f"{kilobytes:,} KB", theme.quiet, anchor="end")
-    drawing.text(16, top + step * len(rows) + 22, "docs/choosing.md has the table; make bench-quick measures it", theme.quiet, 11)
+    drawing.text(16, top + step * len(rows) + 22, "make bench-quick measures it; docs/measurements/bench-quick.md has the table", theme.quiet, 11)
     return drawing.finish()
 
 
@@ -146,8 +146,8 @@ def draw_cost(table, theme):
 
 def pictures(checkout):
     found = table_with(checkout, FOUND_PAGE, "anomaly")
-    auc = table_with(checkout, FOUND_PAGE, "data set")
-    cost = table_with(checkout, FOUND_PAGE, "detector", "AUC", "instructions", "KB")
+    auc = table_with(checkout, AUC_PAGE, "data set")
+    cost = table_with(checkout, COST_PAGE, "detector", "instructions", "KB")
     return {
         "found": lambda theme: draw_found(found, theme),
         "auc": lambda theme: draw_auc(auc, theme),
