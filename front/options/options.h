@@ -105,12 +105,12 @@ typedef struct serve_settings {
     const char *token_file, *read_token_file, *tls_cert, *tls_key;
     double save_seconds;
     bool is_save_given;
-    double max_body_bytes, history_bytes, timeout_seconds;
+    double max_body_bytes, history_bytes, history_disk_bytes, timeout_seconds;
     uint64_t max_streams, max_columns, max_connections;
     const char *alertmanager, *prometheus; /* their addresses */
     const char *external_url;              /* of the page, as people reach it */
     uint64_t metrics_keys;
-    bool is_metrics_keys_given;
+    bool is_metrics_keys_given, is_history_disk_given;
 } serve_settings;
 
 typedef struct joined_text {

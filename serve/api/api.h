@@ -34,6 +34,7 @@ bool api_delete_rule(api_call *call, problem *why);
 bool api_get_writers(api_call *call, problem *why);
 bool api_get_keys(api_call *call, problem *why);
 bool api_delete_key(api_call *call, problem *why);
+bool api_get_history(api_call *call, problem *why);
 bool api_get_points(api_call *call, problem *why);
 bool api_get_episodes(api_call *call, problem *why);
 bool api_get_alerts(api_call *call, problem *why);

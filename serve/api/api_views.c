@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The longest lists in one answer. */
-enum { LIST_MAX = 10000, POINTS_MAX = 1000000 };
+enum { LIST_MAX = 10000, POINTS_MAX = 1000000, HISTORY_POINTS = 500, HISTORY_POINTS_MAX = 5000 };
 
 static void take_key(const request *asked, const char **key, size_t *bytes)
 {
@@ -85,6 +85,19 @@ bool api_get_points(api_call *call, problem *why)
            request_time(call->asked, "since", &query.since, why) &&
            request_flag(call->asked, "expected", &query.wants_expected, why) &&
            stream_write_points(call->one, &query, why);
+}
+
+bool api_get_history(api_call *call, problem *why)
+{
+    history_query query = {.from = NAN, .to = NAN};
+    uint64_t points = HISTORY_POINTS;
+    take_key(call->asked, &query.key, &query.key_bytes);
+    if (!api_find_stream(call, why) || !request_time(call->asked, "from", &query.from, why) ||
+        !request_time(call->asked, "to", &query.to, why) ||
+        !request_count(call->asked, "points", HISTORY_POINTS_MAX, &points, why))
+        return false;
+    query.points = points > 0 ? (size_t)points : 1;
+    return stream_write_history(call->one, &query, why);
 }
 
 bool api_get_row(api_call *call, problem *why)

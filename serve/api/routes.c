@@ -51,6 +51,8 @@ static const route routes[] = {
     {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_FORM},
     {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_NONE},
     {"POST", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_FORM},
+    {"GET", STREAM "/history", ACCESS_READ, api_get_history, "key from to points", BODY_NONE},
+    {"POST", STREAM "/history", ACCESS_READ, api_get_history, "key from to points", BODY_FORM},
     {"GET", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_NONE},
     {"POST", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_FORM},
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},

@@ -181,6 +181,10 @@ FIGURE(rows_without_model)
 FIGURE(memory_bytes)
 FIGURE(history_bytes)
 FIGURE(journal_bytes)
+FIGURE(trend_bytes)
+FIGURE(trend_lost)
+FIGURE(trend_damaged)
+FIGURE(keys_without_trend)
 FIGURE(last_row_at)
 FIGURE(saves)
 FIGURE(failed_saves)
@@ -226,6 +230,13 @@ static const stream_metric stream_metrics[] = {
     {"oif_memory_bytes", "gauge", "Memory of the models.", memory_bytes_of},
     {"oif_history_bytes", "gauge", "Memory of recent points, episodes and alerts.",
      history_bytes_of},
+    {"oif_history_disk_bytes", "gauge", "Hours and days on disk.", trend_bytes_of},
+    {"oif_history_lost_total", "counter", "Buckets of hours and days that could not be written.",
+     trend_lost_of},
+    {"oif_history_damaged_total", "counter", "Buckets of hours and days that could not be read.",
+     trend_damaged_of},
+    {"oif_keys_without_history", "gauge", "Keys without hours and days, for lack of --history.",
+     keys_without_trend_of},
     {"oif_journal_bytes", "gauge", "Rows on disk that are not in the snapshot yet.",
      journal_bytes_of},
     {"oif_last_row_timestamp_seconds", "gauge", "When the latest row came.", last_row_at_of},

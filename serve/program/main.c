@@ -109,6 +109,8 @@ static bool take_folder(service *one)
         .max_streams = (size_t)asked->max_streams,
         .max_columns = (size_t)asked->max_columns,
         .history_bytes = (size_t)asked->history_bytes,
+        .history_disk_bytes = asked->is_history_disk_given ? (size_t)asked->history_disk_bytes
+                                                           : HISTORY_DISK_BYTES_INITIALLY,
     };
     problem why;
     return streams_prepare(&options, &one->kept, &why) || complain_about(&why);

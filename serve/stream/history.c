@@ -50,6 +50,7 @@ static void free_alert(history_alert *alert)
 
 static void free_rings(history_key *key)
 {
+    free(key->trend);
     free(key->ranges);
     history_ring_free(&key->points);
     history_ring_free(&key->bands);
@@ -210,13 +211,51 @@ void history_set_silent(history *past, history_key *key, bool is_silent)
     key->info.is_silent = is_silent;
 }
 
+/* ---- Open buckets ---- */
+
+static void drop_trend(history *past, history_key *key)
+{
+    const size_t bytes = key->trend ? trend_bytes(key->trend->columns) : 0;
+    past->bytes -= bytes;
+    past->trend_bytes -= bytes;
+    free(key->trend);
+    key->trend = NULL;
+}
+
+uint64_t history_hash(const char *key, size_t bytes)
+{
+    const uint64_t hash = byte_hash(BYTE_HASH_START, key, bytes);
+    return hash != 0 ? hash : 1;
+}
+
+trend *history_trend(history *past, history_key *key)
+{
+    const size_t bytes = trend_bytes(past->value_count);
+    if (key->trend && key->trend->columns != past->value_count)
+        drop_trend(past, key);
+    if (key->trend)
+        return key->trend;
+    key->trend = past->trend_bytes + bytes <= past->limit_bytes / 4 ? malloc(bytes) : NULL;
+    if (!key->trend) {
+        past->trends_left_out += key->info.rows <= 1;
+        return NULL;
+    }
+    past->bytes += bytes;
+    past->trend_bytes += bytes;
+    trend_init(key->trend, history_hash(key->info.key, key->info.key_bytes), past->value_count);
+    return key->trend;
+}
+
 static void end_episode(history *past, history_key *key);
 
 void history_forget(history *past, history_key *key)
 {
+    if (past->on_drop)
+        past->on_drop(past->drop_context, key);
     unlink_key(past, key);
     if (key->open)
         end_episode(past, key);
+    drop_trend(past, key);
     history_wait_silent(past, key, 0);
     history_set_silent(past, key, false);
     leave_learning(past, key);
@@ -300,18 +339,19 @@ void *history_new_point(history *past, history_key *key)
     return history_ring_add(points, past->point_bytes);
 }
 
-void history_add_point(history *past, history_key *key, const history_point *point,
-                       const double *values)
+const history_point *history_add_point(history *past, history_key *key, const history_point *point,
+                                       const double *values)
 {
     char *to = history_new_point(past, key);
     if (!to)
-        return;
+        return NULL;
     memcpy(to, point, sizeof *point);
     float *numbers = (float *)(void *)(to + sizeof *point);
     for (size_t i = 0; i < past->value_count; i++)
         numbers[i] = (float)values[i];
     if (past->value_count % 2)
         numbers[past->value_count] = 0; /* points go whole into the file */
+    return (const history_point *)(const void *)to;
 }
 
 /* ---- Ranges ---- */
@@ -376,6 +416,12 @@ void history_add_band(history *past, history_key *key, uint64_t row, const float
         return;
     to->row = row;
     memcpy(to + 1, ends, bytes);
+}
+
+const float *history_latest_band(const history *past, const history_key *key)
+{
+    const uint32_t count = key->bands.count;
+    return count > 0 ? (const float *)(const void *)(band_at(past, key, count - 1) + 1) : NULL;
 }
 
 const float *history_band_of(const history *past, const history_key *key, uint64_t row)

@@ -18,6 +18,7 @@
 #include "front/text/byte_table.h"
 #include "history_ring.h"
 #include "stream.h"
+#include "serve/trend/trend.h"
 
 #include <stdio.h>
 
@@ -49,6 +50,7 @@ typedef struct history_key {
     uint64_t shut;         /* number of an episode that ended before its rows did; 0: none */
     episode_end shut_by;
     history_ring points, bands;
+    trend *trend;          /* its open buckets; NULL: none */
     float *ranges;         /* while it learns: low and high of each column; NULL: not known */
     uint32_t unusual_rows; /* the latest rows that were outside of these */
 } history_key;
@@ -76,9 +78,13 @@ typedef struct history {
     size_t alert_count, alert_start;
     uint64_t episodes;                       /* that began */
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows by grade */
-    size_t silent_count, waiting_count;      /* keys that are silent; those whose silence waits */
-    size_t learning_count;                   /* keys that are not ready */
-    uint64_t learning_rows;                  /* of these */
+    size_t trend_bytes, trends_left_out;     /* of open buckets; keys for which there was no room */
+    /* Called before a key and its open buckets are dropped; NULL: nothing is called. */
+    void (*on_drop)(void *context, const history_key *key);
+    void *drop_context;
+    size_t silent_count, waiting_count; /* keys that are silent; those whose silence waits */
+    size_t learning_count;              /* keys that are not ready */
+    uint64_t learning_rows;             /* of these */
 } history;
 
 /* NULL: out of memory. */
@@ -87,6 +93,9 @@ void history_free(history *past);
 
 /* Call it before the first point: the number of values per point. */
 void history_start(history *past, size_t value_count);
+
+/* The hash of a key; never 0. */
+uint64_t history_hash(const char *key, size_t bytes);
 
 /* NULL: there is none. */
 history_key *history_find(const history *past, const char *key, size_t bytes);
@@ -107,8 +116,9 @@ void history_widen_ranges(const history *past, float *ranges, const double *valu
 void history_wait_silent(history *past, history_key *key, double at);
 void history_set_silent(history *past, history_key *key, bool is_silent);
 
-void history_add_point(history *past, history_key *key, const history_point *point,
-                       const double *values);
+/* Returns it as it is kept; NULL: no memory. */
+const history_point *history_add_point(history *past, history_key *key, const history_point *point,
+                                       const double *values);
 
 /* Room for the next point of a key and its values; NULL: no memory for even one. */
 void *history_new_point(history *past, history_key *key);
@@ -117,9 +127,16 @@ void *history_new_point(history *past, history_key *key);
 const history_point *history_point_at(const history *past, const history_key *key, uint32_t index);
 const float *history_values(const history_point *point);
 
+/* The open buckets of a key. All together have at most a quarter of the limit; NULL: there is no
+ * room, or no memory. */
+trend *history_trend(history *past, history_key *key);
+
 /* What is expected from a row on: low and high of each column. */
 void history_add_band(history *past, history_key *key, uint64_t row, const float *ends);
 void *history_new_band(history *past, history_key *key); /* like history_new_point */
+
+/* The latest one; NULL: none. */
+const float *history_latest_band(const history *past, const history_key *key);
 
 /* What was expected of the columns in a row of the key: low and high of each; NULL: unknown. */
 const float *history_band_of(const history *past, const history_key *key, uint64_t row);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char file_magic[8] = "oifpast2";
+static const char file_magic[8] = "oifpast3", older_magic[8] = "oifpast2"; /* without trends */
 
 enum { TEXT_BYTES_MAX = 1 << 24 };
 
@@ -16,6 +16,7 @@ typedef struct past_file {
     FILE *file;
     uint64_t checksum;
     bool is_good;
+    bool is_older;
 } past_file;
 
 static void put(past_file *to, const void *bytes, size_t count)
@@ -191,6 +192,7 @@ static void put_key(past_file *to, const history *past, const history_key *key)
     put_count(to, key->shut_by);
     put_ring(to, &key->points, past->point_bytes);
     put_ring(to, &key->bands, past->band_bytes);
+    put_text(to, (const char *)key->trend, key->trend ? trend_bytes(key->trend->columns) : 0);
 }
 
 static void get_ring(past_file *from, history *past, history_key *key,
@@ -201,6 +203,16 @@ static void get_ring(past_file *from, history *past, history_key *key,
         void *item = new_item(past, key);
         from->is_good = item && get(from, item, item_bytes);
     }
+}
+
+static void get_trend(past_file *from, history *past, history_key *key)
+{
+    size_t bytes = 0;
+    char *kept = get_text(from, &bytes);
+    trend *open = kept && bytes == trend_bytes(past->value_count) ? history_trend(past, key) : NULL;
+    if (open && trend_check((const trend *)(const void *)kept, open->key, past->value_count))
+        memcpy(open, kept, bytes);
+    free(kept);
 }
 
 static void take_key_info(history *past, history_key *key, const stream_key *info)
@@ -233,6 +245,8 @@ static void get_key(past_file *from, history *past)
     key->shut_by = get_count(from) == ENDED_BY_PERSON ? ENDED_BY_PERSON : ENDED_BY_SILENCE;
     get_ring(from, past, key, history_new_point, past->point_bytes);
     get_ring(from, past, key, history_new_band, past->band_bytes);
+    if (!from->is_older)
+        get_trend(from, past, key);
 }
 
 static void get_keys(past_file *from, history *past)
@@ -299,7 +313,9 @@ static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_
     char magic[sizeof file_magic];
     size_t bytes = 0;
     get(from, magic, sizeof magic);
-    bool is_it = memcmp(magic, file_magic, sizeof magic) == 0 && get_count(from) == rows;
+    from->is_older = memcmp(magic, older_magic, sizeof magic) == 0;
+    bool is_it =
+        (from->is_older || memcmp(magic, file_magic, sizeof magic) == 0) && get_count(from) == rows;
     if (!is_it)
         return false;
     char *text = get_text(from, &bytes);

@@ -137,6 +137,17 @@ typedef struct points_query {
     bool wants_expected; /* what was expected of the columns, too */
 } points_query;
 
+/* Hours and days: buckets of equal width, with the lowest, the highest and the mean values. */
+typedef struct history_query {
+    const char *key; /* as in points_query */
+    size_t key_bytes;
+    double from, to; /* seconds since 1970; NaN: the day before the latest row */
+    size_t points;   /* at most */
+} history_query;
+
+/* 404: nothing is known of the key; 400: the range is empty. */
+bool stream_write_history(stream *one, const history_query *query, problem *why);
+
 /* Points; 404: the key is unknown. */
 bool stream_write_points(stream *one, const points_query *query, problem *why);
 
@@ -211,6 +222,8 @@ typedef struct stream_figures {
     size_t memory_bytes, history_bytes, journal_bytes;
     size_t writers;
     uint64_t writers_dropped;
+    size_t trend_bytes, keys_without_trend; /* history on disk; keys without, for lack of memory */
+    uint64_t trend_lost, trend_damaged;     /* its buckets */
     double rows_per_second, alert_rate;
     double last_row_at; /* by the wall clock, seconds since 1970; NaN: none yet */
     double last_save_seconds, save_seconds; /* of a snapshot: the last one, and in total */

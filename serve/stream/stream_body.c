@@ -94,6 +94,7 @@ static exit_code begin_stream(stream *one, const cli_input *input)
     one->pipeline = pipeline;
     history_start(one->past, oif_pipeline_columns(pipeline));
     stream_start_times(one);
+    stream_trend_resume(one);
     stream_count_needed(one);
     return EXIT_OK;
 }
@@ -127,7 +128,9 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
     key->info.threshold = result->threshold;
     key->info.severity = result->severity;
     key->info.grade = result->grade;
-    history_add_point(one->past, key, &point, values_of(run, row));
+    const history_point *kept = history_add_point(one->past, key, &point, values_of(run, row));
+    if (kept)
+        stream_trend_row(one, key, kept, run->now);
     if (run->is_row_told)
         stream_tell_row(one, key, &point);
 }

@@ -28,6 +28,13 @@ static stream_figures figures_of(const stream *one)
     figures.is_dead = one->is_dead;
     figures.history_bytes = one->past->bytes;
     figures.memory_bytes = sizeof *one + one->past->bytes;
+    figures.keys_without_trend = one->past->trends_left_out;
+    if (one->trends) {
+        const trend_figures trends = trend_store_figures(one->trends);
+        figures.trend_bytes = trends.bytes;
+        figures.trend_lost = trends.lost;
+        figures.trend_damaged = trends.damaged;
+    }
     figures.journal_bytes = (size_t)one->log.bytes;
     figures.rows_per_second = stream_rate(one, background_wall_seconds());
     figures.alert_rate = pipeline ? oif_pipeline_alert_rate(pipeline) : NAN;
@@ -432,12 +439,16 @@ static void write_points(stream *one, const history_key *key, const points_query
     output_print("}");
 }
 
+history_key *stream_find_key(const stream *one, const char *key, size_t key_bytes)
+{
+    return key && one->settings.cli.score.key ? history_find(one->past, key, key_bytes)
+                                              : one->past->newest;
+}
+
 bool stream_write_points(stream *one, const points_query *query, problem *why)
 {
     stream_begin_look(one);
-    const history_key *key = query->key && one->settings.cli.score.key
-                                 ? history_find(one->past, query->key, query->key_bytes)
-                                 : one->past->newest;
+    const history_key *key = stream_find_key(one, query->key, query->key_bytes);
     bool is_found = one->pipeline && key;
     if (is_found)
         write_points(one, key, query);

@@ -3,6 +3,7 @@
  * A snapshot is made in steps. The machine may stop after any of them:
  *
  *     incidents       of all streams: later, no journal could bring back what the file lacks
+ *     trend.*         the buckets up to here: later, no journal could bring them back
  *     settings.json   the shape of the bodies, with the previous settings
  *     history.new     with the number of rows
  *     senders.new     the same
@@ -245,6 +246,7 @@ static bool save_state(stream *one, problem *why)
 static bool save_steps(stream *one, problem *why)
 {
     incident_list_save(one->incidents, incident_list_copy(one->incidents)); /* reports failures */
+    stream_trend_sync(one);
     const stream_snapshot before = one->kept_snapshot,
                           after = {true, stream_row_count(one), one->times.format, one->bad_rows};
     return settings_file_write(one, one->kept_settings, &before, why) && save_history(one, why) &&
@@ -565,6 +567,7 @@ static bool load_state(stream *one, problem *why)
     stream_start_times(one);
     load_history(one);
     load_senders(one);
+    stream_trend_resume(one);
     one->snapshot_rows = stream_row_count(one);
     one->snapshot_bytes = oif_pipeline_snapshot_bytes(one->pipeline);
     return true;
@@ -724,6 +727,7 @@ void stream_free(stream *one)
     journal_close(&one->log);
     oif_state_file_close(one->file);
     oif_pipeline_free(one->pipeline);
+    trend_store_close(one->trends);
     history_free(one->past);
     senders_free(one->senders);
     stream_settings_close(&one->settings);

@@ -2,7 +2,7 @@
 #ifndef OIF_SERVE_STREAM_PARTS_H
 #define OIF_SERVE_STREAM_PARTS_H
 
-#include "arrival_gaps.h"
+#include "serve/base/arrival_gaps.h"
 #include "body_reader.h"
 #include "front/input/stream_clock.h"
 #include "front/session/silence_clock.h"
@@ -12,6 +12,7 @@
 #include "serve/incidents/incident_list.h"
 #include "serve/senders/senders.h"
 #include "stream_settings.h"
+#include "serve/trend/trend_store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,6 +54,7 @@ struct stream {
     char *notes;     /* messages of the first rows; NULL: none */
     names_text late; /* keys that came too late to be learned */
     senders *senders;
+    trend_store *trends; /* NULL: none */
 
     oif_state_file *file;
     journal log;
@@ -198,6 +200,18 @@ void stream_write_state(const stream_state *state);
 /* Finds out how many rows a key needs; after a start or the first row. */
 void stream_count_needed(stream *one);
 
+/* ---- stream_trend.c ---- */
+
+/* start is for a new number of columns. resume, after a start or before the first row, also cuts
+ * off what the journal will bring again. */
+void stream_trend_start(stream *one);
+void stream_trend_resume(stream *one);
+
+/* `now`: the arrival, for rows without a time. */
+void stream_trend_row(stream *one, history_key *key, const history_point *point, double now);
+void stream_trend_forget(stream *one, const char *key, size_t key_bytes);
+void stream_trend_sync(stream *one);
+
 /* ---- stream_unusual.c ---- */
 
 /* Call it for a row of a key that learns, before the history has it. */
@@ -315,6 +329,10 @@ void stream_tell_rows(stream *one);
 /* Under the lock, newest first. */
 void stream_visit_open(const stream *one, episode_visitor *visit, void *context);
 void stream_visit_ended(const stream *one, episode_visitor *visit, void *context);
+
+/* Under the lock: the key of a query, or the latest one if there are no keys or none is named;
+ * NULL: the history does not have it. */
+history_key *stream_find_key(const stream *one, const char *key, size_t key_bytes);
 
 /* "flow"; "x0", "x1", ... if the columns are unnamed. */
 void stream_write_column_name(const stream *one, size_t column);

@@ -5,6 +5,7 @@
  *                      history         recent points, episodes and alerts at that snapshot
  *                      senders         how many rows of each writer it has, and recent answers
  *                      journal         everything since
+ *                      trend.N.N       hours and days in buckets
  *     DIR/incidents                    which episodes of the streams began together
  *
  * NAME is [A-Za-z0-9][A-Za-z0-9._-]{0,63}, so it is a safe part of a path. */
@@ -16,12 +17,15 @@
 
 typedef struct streams streams;
 
+enum { HISTORY_DISK_BYTES_INITIALLY = 128 << 20 };
+
 typedef struct streams_options {
-    const char *folder;   /* NULL: nothing is stored */
-    double save_every;    /* seconds between two syncs of journals; 0: before every answer */
-    size_t max_streams;   /* 0: 1000 */
-    size_t max_columns;   /* of a stream; 0: 1000 */
-    size_t history_bytes; /* per stream; 0: 64 MB */
+    const char *folder;        /* NULL: nothing is stored */
+    double save_every;         /* seconds between two syncs of journals; 0: before every answer */
+    size_t max_streams;        /* 0: 1000 */
+    size_t max_columns;        /* of a stream; 0: 1000 */
+    size_t history_bytes;      /* per stream; 0: 64 MB */
+    size_t history_disk_bytes; /* the same on disk; 0: none */
 } streams_options;
 
 /* Locks the folder. It is a problem if another program holds it or it cannot be written. */

@@ -1,5 +1,5 @@
-/* serve/stream/arrival_gaps.c: how long a feed may pause. */
-#include "serve/stream/arrival_gaps.h"
+/* serve/base/arrival_gaps.c: how long a feed may pause. */
+#include "serve/base/arrival_gaps.h"
 
 #include <math.h>
 #include <setjmp.h>
