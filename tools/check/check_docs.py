@@ -110,6 +110,20 @@ def check_short_pages():
             yield f"{name}: {lines} lines, at most {SHORT_LINES}: move measurements to docs/measurements"
 
 
+def check_indexes():
+    """Two lists of all pages: docs/README.md, by question, and the menu of the site."""
+    index = CHECKOUT / "docs" / "README.md"
+    linked = {(index.parent / target.partition("#")[0]).resolve()
+              for target in re.findall(r"\]\(([^)]+\.md)[^)]*\)", index.read_text(encoding="utf-8"))}
+    menu = set(re.findall(r": ([\w./-]+\.md)$", (CHECKOUT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in pages():
+        name = str(page.relative_to(CHECKOUT))
+        if page != index and page not in linked:
+            yield f"docs/README.md: has no link to {name}"
+        if name not in menu and name != "README.md":
+            yield f"mkdocs.yml: the menu lacks {name}"
+
+
 # ---- Measurements and the numbers taken from them ----
 
 BEGINNING = re.compile(r"# .+\n\n\| date \| machine \| command \|\n\| --- \| --- \| --- \|\n"
@@ -207,7 +221,7 @@ def check_events():
 
 
 if __name__ == "__main__":
-    complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_beginnings(), *check_numbers(),
+    complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_indexes(), *check_beginnings(), *check_numbers(),
                   *check_speed(), *check_events()]
     print("\n".join(complaints) or f"{len(pages())} pages: nothing to report")
     sys.exit(bool(complaints))

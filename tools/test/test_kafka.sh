@@ -3,7 +3,7 @@
 # committed records are compared bit for bit with what one process says, build/release-gcc/oif.
 #
 #   tools/test/test_kafka.sh flink      a Flink job on a real cluster; a task manager is killed
-#   tools/test/test_kafka.sh streams    the Kafka Streams program of docs/recipes-kafka-streams.md; it is killed
+#   tools/test/test_kafka.sh streams    the Kafka Streams program of docs/engines.md; it is killed
 #
 # OIF_KAFKA_ROWS is the number of rows (200000). Needs 120 MB for Kafka, and for Flink 331 MB more.
 set -euo pipefail

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs a recipe of docs/ once, with a kill, and compares every result bit for bit with that of build/release-gcc/oif.
 #
-#   tools/test/test_recipes.sh spark [ROWS KEYS]    docs/recipes-spark.md (fetches Spark, some 850 MB)
-#   tools/test/test_recipes.sh kafka-streams        docs/recipes-kafka-streams.md (fetches Kafka, 120 MB)
+#   tools/test/test_recipes.sh spark [ROWS KEYS]    docs/engines.md (fetches Spark, some 850 MB)
+#   tools/test/test_recipes.sh kafka-streams        docs/engines.md (fetches Kafka, 120 MB)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 case ${1:-} in
