@@ -10,10 +10,39 @@
 
 #include <jansson.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { REQUESTS_MAX = 16, BODY_BYTES_MAX = 1 << 16 };
 
-static const char write_token[] = "a-token-for-writing";
+/* Of "a-token-for-writing". */
+static const char token_hash[] = "50bbad918cc12978e4c7f1e8183ae362cd06248b2ff4d56200fff79e002fdaf3";
+
+static token_table *make_tokens(const char *role, const char *limits)
+{
+    char path[] = "/tmp/fuzz_tokens_XXXXXX";
+    problem why;
+    token_table *tokens = token_table_new();
+    const int file = mkstemp(path);
+    require(tokens && file >= 0);
+    dprintf(file, "{\"tokens\":[{\"name\":\"a\",\"role\":\"%s\",%s\"sha256\":\"%s\"}]}", role,
+            limits, token_hash);
+    close(file);
+    require(token_table_load(tokens, path, &why));
+    unlink(path);
+    return tokens;
+}
+
+/* No tokens, or one that may read, or write to some streams, or everything. */
+static void set_tokens(app *one, unsigned choice)
+{
+    static token_table *made[4];
+    if (!made[1]) {
+        made[1] = make_tokens("read", "");
+        made[2] = make_tokens("write", "\"streams\":[\"a*\"],\"max_streams\":1,\"max_keys\":3,");
+        made[3] = make_tokens("admin", "");
+    }
+    access_set_tokens(&one->access, token_table_keep(made[choice]));
+}
 
 static app *served(void)
 {
@@ -27,6 +56,12 @@ static app *served(void)
     one.max_body_bytes = BODY_BYTES_MAX;
     one.bodies.limit_bytes = 4 * BODY_BYTES_MAX;
     one.access.is_loopback = true;
+    one.access.clients = clients_new(1);
+    one.access.sessions = sessions_open(NULL);
+    pthread_mutex_init(&one.access.lock, NULL);
+    pthread_mutex_init(&one.creating, NULL);
+    pthread_rwlock_init(&one.others_lock, NULL);
+    require(one.access.clients && one.access.sessions);
     one.watchers = events_open(streams_feed(all));
     atomic_store(&one.all, all);
     return &one;
@@ -129,6 +164,7 @@ static void ask(app *one, char *text, size_t bytes)
         require_good(&answer);
     events_client_free(answer.events);
     reply_free(&answer);
+    token_table_release(asked.tokens);
     request_free(&asked);
 }
 
@@ -154,9 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     app *one = served();
     if (size < 1 || size > BODY_BYTES_MAX)
         return 0;
-    one->access.token_count = data[0] % 2;
-    memcpy(one->access.tokens[0].bytes, write_token, sizeof write_token);
-    one->access.tokens[0].may_write = data[0] % 4 > 1;
+    set_tokens(one, data[0] % 4);
     char *text = malloc(size + 1), *next = text;
     require(text);
     memcpy(text, data, size);

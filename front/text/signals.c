@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t requested; /* to end: the signal's number */
-static volatile sig_atomic_t save_requested;
+static volatile sig_atomic_t save_requested, reload_requested;
 static int pipe_ends[2] = {-1, -1};
 
 static void wake(void)
@@ -27,6 +27,13 @@ static void request_save(int number)
 {
     (void)number;
     save_requested = 1;
+    wake();
+}
+
+static void request_reload(int number)
+{
+    (void)number;
+    reload_requested = 1;
     wake();
 }
 
@@ -61,6 +68,11 @@ void signals_catch_resize(void)
     catch_signal(SIGWINCH, notice, 0);
 }
 
+void signals_catch_reload(void)
+{
+    catch_signal(SIGHUP, request_reload, 0);
+}
+
 bool signals_stop_requested(void)
 {
     return requested != 0;
@@ -71,12 +83,22 @@ bool signals_hangup_requested(void)
     return requested == SIGHUP;
 }
 
+static bool take(volatile sig_atomic_t *request_flag)
+{
+    if (!*request_flag)
+        return false;
+    *request_flag = 0;
+    return true;
+}
+
 bool signals_take_save_request(void)
 {
-    if (!save_requested)
-        return false;
-    save_requested = 0;
-    return true;
+    return take(&save_requested);
+}
+
+bool signals_take_reload_request(void)
+{
+    return take(&reload_requested);
 }
 
 void signals_heed(void)

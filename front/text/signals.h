@@ -9,6 +9,9 @@
  * jobs that way. */
 void signals_catch(void);
 
+/* From now on SIGHUP asks for the configuration to be read again, and does not end the program. */
+void signals_catch_reload(void);
+
 /* From now on a terminal that changes its size ends a wait for input. */
 void signals_catch_resize(void);
 
@@ -19,6 +22,9 @@ bool signals_hangup_requested(void);
 
 /* Whether a save was asked for since the last call that returned true. */
 bool signals_take_save_request(void);
+
+/* Whether that was asked for since the last call that returned true. */
+bool signals_take_reload_request(void);
 
 /* Becomes readable with each signal, so a wait for input sees one that comes just before it. -1
  * while signals are not caught. */

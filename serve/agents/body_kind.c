@@ -224,5 +224,5 @@ bool body_kind_find(const body_claim *claim, oif_text body, body_found *found, p
         return find_json(body, found, why);
     return problem_set(why, 415,
                        "Send Content-Type: application/x-ndjson, application/json or text/csv.",
-                       "rows of the type %s are not read", cut_name(claim->type).text);
+                       "rows of the type \"%s\" are not read", cut_name(claim->type).text);
 }

@@ -2,7 +2,6 @@
  * get no scores; the page and the events have them. */
 #include "api.h"
 
-#include "front/text/cut.h"
 #include "front/text/output.h"
 #include "front/text/quoting.h"
 #include "front/text/write_json.h"
@@ -37,9 +36,7 @@ static void answer_nothing(const posted_rows *posted)
 static void begin_refusal(api_call *call, const problem *why)
 {
     call->status = why->status;
-    snprintf(call->answer->reason, sizeof call->answer->reason, "%.*s",
-             (int)cut_bytes(why->message, strlen(why->message), sizeof call->answer->reason - 1),
-             why->message);
+    problem_write_reason(why, call->answer->reason);
 }
 
 /* The whole message: where, what and what to do. */

@@ -79,10 +79,49 @@ bool api_read_object(const request *asked, const api_object *kind, json_t **obje
     return false;
 }
 
-void api_answer(app *served, api_handler handle, const request *asked, reply *answer)
+/* The parameters and a body of JSON; NULL: there are none. The caller frees it. */
+static json_t *details_of(const request *asked)
 {
-    api_call call = {
-        .served = served, .asked = asked, .answer = answer, .status = 200, .type = REPLY_JSON};
+    json_t *details = json_object();
+    for (size_t i = 0; i < asked->parameter_count; i++)
+        json_object_set_new(details, asked->parameters[i].name,
+                            json_string(asked->parameters[i].value));
+    json_t *object = json_loadb(asked->body, asked->body_bytes, JSON_ALLOW_NUL, NULL);
+    if (json_is_object(object))
+        json_object_update(details, object);
+    json_decref(object);
+    if (json_object_size(details) > 0)
+        return details;
+    json_decref(details);
+    return NULL;
+}
+
+/* A token may be in the body of a login, and nothing else of it matters. */
+static void record(const api_call *call)
+{
+    const request *asked = call->asked;
+    if (!call->served->changes)
+        return;
+    json_t *details = strcmp(asked->path, "/login") == 0 ? NULL : details_of(asked);
+    audit_add(call->served->changes, &(audit_entry){.who = call->who,
+                                                    .from = asked->from,
+                                                    .method = asked->method,
+                                                    .path = asked->path,
+                                                    .status = call->answer->status,
+                                                    .details = details});
+    json_decref(details);
+}
+
+void api_answer(app *served, api_handler handle, bool is_change, const request *asked,
+                reply *answer)
+{
+    api_call call = {.served = served,
+                     .asked = asked,
+                     .answer = answer,
+                     .status = 200,
+                     .type = REPLY_JSON,
+                     .who = asked->who,
+                     .is_change = is_change};
     size_t bytes;
     problem why;
     reply_begin();
@@ -94,6 +133,8 @@ void api_answer(app *served, api_handler handle, const request *asked, reply *an
     if (!is_good) {
         reply_free(answer);
         reply_problem(answer, &why);
+    } else if (call.is_change) {
+        record(&call);
     }
     if (call.one)
         stream_release(call.one);

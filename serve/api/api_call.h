@@ -14,8 +14,10 @@ typedef struct api_call {
     reply *answer; /* for headers; and for a whole answer that is not written, such as events */
     int status;    /* 200, unless the handler changes it */
     const char *type;
-    streams *all; /* once api_find_streams was called */
-    stream *one;  /* once api_find_stream was called; it is released after the handler */
+    streams *all;     /* once api_find_streams was called */
+    stream *one;      /* once api_find_stream was called; it is released after the handler */
+    const token *who; /* that asks; after a login, the one that was given */
+    bool is_change;   /* and goes to the audit log; a handler may know better */
 } api_call;
 
 /* False: `why` becomes the answer. */
@@ -41,7 +43,8 @@ typedef struct api_object {
 /* The object in the body, which the caller frees; NULL if the body is empty. */
 bool api_read_object(const request *asked, const api_object *kind, json_t **object, problem *why);
 
-/* Calls a handler, and completes the answer. */
-void api_answer(app *served, api_handler handle, const request *asked, reply *answer);
+/* Calls a handler, and completes the answer. A change that succeeds is recorded. */
+void api_answer(app *served, api_handler handle, bool is_change, const request *asked,
+                reply *answer);
 
 #endif

@@ -138,6 +138,7 @@ bool api_post_rule(api_call *call, problem *why)
                    read_members(call->asked, &rule_object, members, &object, why) &&
                    read_rule(object, &rule, why) &&
                    (is_trial ? stream_write_trial : stream_add_rule)(call->one, rule, why);
+    call->is_change = !is_trial;
     json_decref(object);
     return is_good;
 }

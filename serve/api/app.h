@@ -2,7 +2,8 @@
 #ifndef OIF_SERVE_APP_H
 #define OIF_SERVE_APP_H
 
-#include "serve/http/access.h"
+#include "serve/access/access.h"
+#include "serve/access/audit.h"
 #include "serve/http/body.h"
 #include "serve/http/request_figures.h"
 
@@ -13,10 +14,14 @@ typedef struct events events;
 typedef struct outside outside;
 
 typedef struct app {
-    _Atomic(streams *) all;    /* NULL while loading */
-    _Atomic(outside *) others; /* NULL while loading */
+    _Atomic(streams *) all; /* NULL while loading */
+    pthread_rwlock_t others_lock;
+    outside *others; /* NULL while loading, and for a moment during a reload */
     events *watchers;
     access_rules access;
+    audit *changes;
+    pthread_mutex_t creating; /* of streams by tokens with quotas, one at a time */
+    const char *proxies;      /* addresses whose X-Forwarded-For is true; NULL: none */
     size_t max_body_bytes;
     body_budget bodies;
     request_figures requests;

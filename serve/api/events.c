@@ -23,9 +23,10 @@ struct events_client {
     struct MHD_Connection *connection;
     loops *loops; /* which wait for it */
     feed_filter filter;
-    char *stream, *key;
+    char *stream, *key, *visible;
     uint64_t cursor;
-    char *text; /* being sent, from `sent` on */
+    unsigned round; /* of `events` when it began */
+    char *text;     /* being sent, from `sent` on */
     size_t bytes, sent;
     double sent_at;
 };
@@ -38,6 +39,7 @@ struct events {
     _Atomic uint64_t news; /* events so far; a client that has seen all of them may wait */
     bool has_news;
     _Atomic bool is_ending;
+    _Atomic unsigned round; /* clients of an earlier one end */
 };
 
 /* ---- Waiting ---- */
@@ -120,6 +122,14 @@ void events_end(events *all)
     notice_news(all);
 }
 
+void events_restart(events *all)
+{
+    if (!all)
+        return;
+    atomic_fetch_add(&all->round, 1);
+    notice_news(all);
+}
+
 void events_resume_all(events *all)
 {
     if (!all)
@@ -150,9 +160,12 @@ events_client *events_client_new(events *all, const feed_filter *filter, uint64_
     client->all = all;
     client->filter = *filter;
     client->cursor = after == UINT64_MAX ? latest : after;
+    client->round = atomic_load(&all->round);
     client->stream = filter->stream ? strdup(filter->stream) : NULL;
+    client->visible = filter->visible ? strdup(filter->visible) : NULL;
     client->key = filter->key ? malloc(filter->key_bytes + 1) : NULL;
-    if ((filter->stream && !client->stream) || (filter->key && !client->key)) {
+    if ((filter->stream && !client->stream) || (filter->key && !client->key) ||
+        (filter->visible && !client->visible)) {
         client->filter.wants_rows = false;
         events_client_free(client);
         return NULL;
@@ -161,6 +174,7 @@ events_client *events_client_new(events *all, const feed_filter *filter, uint64_
         memcpy(client->key, filter->key, filter->key_bytes);
     client->filter.stream = client->stream;
     client->filter.key = client->key;
+    client->filter.visible = client->visible;
     if (filter->wants_rows)
         feed_watch_rows(all->source, client->stream);
     return client;
@@ -174,6 +188,7 @@ void events_client_free(events_client *client)
         feed_unwatch_rows(client->all->source, client->stream);
     free(client->stream);
     free(client->key);
+    free(client->visible);
     free(client->text);
     free(client);
 }
@@ -224,12 +239,18 @@ static void take_comment(events_client *client, const char *comment)
     keep_text(client);
 }
 
+static bool must_end(const events_client *client)
+{
+    return atomic_load(&client->all->is_ending) ||
+           atomic_load(&client->all->round) != client->round;
+}
+
 /* Suspends the client, unless there are more than `seen` news. */
 static bool wait_for_news(events_client *client, uint64_t seen)
 {
     events *all = client->all;
     pthread_mutex_lock(&all->lock);
-    bool may_wait = atomic_load(&all->news) == seen && !atomic_load(&all->is_ending);
+    bool may_wait = atomic_load(&all->news) == seen && !must_end(client);
     if (may_wait) {
         add_waiting(all, client);
         MHD_suspend_connection(client->connection);
@@ -254,7 +275,7 @@ static ssize_t read_events(void *context, uint64_t position, char *room, size_t 
         take_comment(client, "events follow");
     while (client->sent == client->bytes) {
         uint64_t seen = atomic_load(&client->all->news);
-        if (atomic_load(&client->all->is_ending))
+        if (must_end(client))
             return MHD_CONTENT_READER_END_OF_STREAM;
         if (take_events(client))
             break;

@@ -16,6 +16,7 @@ typedef struct events_client events_client;
 /* NULL: out of memory. */
 events *events_open(feed *source);
 void events_end(events *all);        /* ends the answers of all clients, present and future */
+void events_restart(events *all);    /* ends those of present clients, which then ask again */
 void events_resume_all(events *all); /* after events_end: from now on no client is suspended */
 void events_close(events *all);      /* once there are no clients */
 

@@ -1,4 +1,4 @@
-/* Answers that need no stream: embedded files, health, login. */
+/* Answers that need no stream: embedded files and health. */
 #ifndef OIF_SERVE_PAGES_H
 #define OIF_SERVE_PAGES_H
 
@@ -6,7 +6,5 @@
 
 bool page_file(api_call *call, problem *why);
 bool page_healthz(api_call *call, problem *why);
-bool page_login(api_call *call, problem *why);
-bool page_logout(api_call *call, problem *why);
 
 #endif

@@ -19,18 +19,21 @@ static const route routes[] = {
     {"GET", "/healthz", ACCESS_NONE, page_healthz, "", BODY_NONE},
     {"GET", "/readyz", ACCESS_NONE, api_readyz, "", BODY_NONE},
     {"GET", "/metrics", ACCESS_READ, api_metrics, "", BODY_NONE},
-    {"POST", "/login", ACCESS_NONE, page_login, "", BODY_SMALL},
-    {"POST", "/logout", ACCESS_NONE, page_logout, "", BODY_SMALL},
+    {"POST", "/login", ACCESS_NONE, api_login, "", BODY_SMALL},
+    {"POST", "/logout", ACCESS_NONE, api_logout, "", BODY_SMALL},
     {"GET", "/api/v1/openapi.json", ACCESS_NONE, page_file, "", BODY_NONE},
     {"GET", "/api/v1", ACCESS_READ, api_root, "", BODY_NONE},
     {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
     {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "id open since limit", BODY_NONE},
     {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
+    {"GET", "/api/v1/audit", ACCESS_ADMIN, api_audit, "limit", BODY_NONE},
+    {"GET", "/api/v1/sessions", ACCESS_ADMIN, api_get_sessions, "", BODY_NONE},
+    {"DELETE", "/api/v1/sessions", ACCESS_ADMIN, api_end_session, "id", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
     {"PUT", STREAM, ACCESS_WRITE, api_put_stream, "", BODY_SMALL},
-    {"PATCH", STREAM, ACCESS_WRITE, api_patch_stream, "", BODY_SMALL},
-    {"DELETE", STREAM, ACCESS_WRITE, api_delete_stream, "", BODY_NONE},
+    {"PATCH", STREAM, ACCESS_ADMIN, api_patch_stream, "", BODY_SMALL},
+    {"DELETE", STREAM, ACCESS_ADMIN, api_delete_stream, "", BODY_NONE},
     {"POST", STREAM "/rows", ACCESS_WRITE, api_post_rows,
      "writer first_row answer durable create key time format columns precision", BODY_ROWS},
     {"GET", STREAM "/writers", ACCESS_READ, api_get_writers, "", BODY_NONE},
@@ -44,11 +47,11 @@ static const route routes[] = {
     {"POST", STREAM "/explain", ACCESS_READ, api_post_explain, "key format", BODY_SMALL},
     {"GET", STREAM "/feedback", ACCESS_READ, api_get_feedback, "", BODY_NONE},
     {"POST", STREAM "/feedback", ACCESS_WRITE, api_post_feedback, "", BODY_JSON},
-    {"POST", STREAM "/rules", ACCESS_WRITE, api_post_rule, "try", BODY_SMALL},
-    {"DELETE", STREAM "/rules", ACCESS_WRITE, api_delete_rule, "number", BODY_SMALL},
+    {"POST", STREAM "/rules", ACCESS_ADMIN, api_post_rule, "try", BODY_SMALL},
+    {"DELETE", STREAM "/rules", ACCESS_ADMIN, api_delete_rule, "number", BODY_SMALL},
     {"POST", STREAM "/acknowledge", ACCESS_WRITE, api_acknowledge, "", BODY_JSON},
     {"GET", STREAM "/keys", ACCESS_READ, api_get_keys, "order find limit offset", BODY_NONE},
-    {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_FORM},
+    {"DELETE", STREAM "/keys", ACCESS_ADMIN, api_delete_key, "key", BODY_FORM},
     {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_NONE},
     {"POST", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_FORM},
     {"GET", STREAM "/history", ACCESS_READ, api_get_history, "key from to points", BODY_NONE},
@@ -138,12 +141,19 @@ static bool check_parameters(const route *found, const request *asked, reply *an
     return false;
 }
 
-const route *route_find(app *served, const request *asked, reply *answer)
+/* Whether its path names a stream: /api/v1/streams/NAME... */
+static bool is_of_stream(const route *found)
+{
+    return strncmp(found->path, STREAM, sizeof STREAM - 1) == 0;
+}
+
+const route *route_find(app *served, request *asked, reply *answer)
 {
     char allow[ALLOW_BYTES];
     problem why;
     const route *found = find(asked, allow);
-    if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why)) {
+    if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why) ||
+        (found && is_of_stream(found) && !access_check_stream(asked, asked->segments[3], &why))) {
         if (why.status == 401)
             reply_add_header(answer, "WWW-Authenticate", "Bearer realm=\"oif\"");
         reply_problem(answer, &why);
@@ -164,11 +174,18 @@ size_t route_body_limit(const app *served, const route *found)
                                       : SMALL_BODY_BYTES;
 }
 
+/* Rows are not changes; the handler knows whether they create a stream. */
+static bool is_change(const route *found)
+{
+    return found->access >= ACCESS_WRITE && found->body != BODY_ROWS &&
+           strcmp(found->method, "GET") != 0;
+}
+
 void route_handle(app *served, const route *found, request *asked, reply *answer)
 {
     problem why;
     if (found->body == BODY_FORM && !request_take_form(asked, &why))
         reply_problem(answer, &why);
     else if (found->body != BODY_FORM || check_parameters(found, asked, answer))
-        api_answer(served, found->handle, asked, answer);
+        api_answer(served, found->handle, is_change(found), asked, answer);
 }

@@ -23,7 +23,7 @@ typedef struct route {
 
 /* Finds the route and checks access. If that fails, or the answer is already known, returns NULL
  * and the answer is complete. */
-const route *route_find(app *served, const request *asked, reply *answer);
+const route *route_find(app *served, request *asked, reply *answer);
 
 /* The maximum size of its body in bytes. */
 size_t route_body_limit(const app *served, const route *found);

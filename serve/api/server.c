@@ -17,6 +17,7 @@
 #include "serve/base/descriptors.h"
 #include "serve/base/jobs.h"
 #include "serve/base/log.h"
+#include "serve/http/certificate.h"
 #include "serve/http/connections.h"
 #include "serve/http/loops.h"
 
@@ -48,7 +49,6 @@ struct server {
     _Atomic unsigned exchanges;
     bool is_encrypted;
     int descriptor;
-    char *cert, *key;
 };
 
 typedef enum exchange_stage {
@@ -146,12 +146,14 @@ static enum MHD_Result queue_answer(exchange *one)
     return queued;
 }
 
-/* What wire.h refuses gets its answer there, and never becomes an exchange. */
-static void count_refusal(void *context, const char *why)
+/* What connections refuse gets its answer there, and never becomes an exchange. */
+static void count_refusal(void *context, int status, const char *from, const char *why)
 {
     server *running = context;
-    log_line("warn", "refused", "status", "400", "reason", why, (char *)NULL);
-    request_figures_count(&running->served->requests, 400, 0);
+    char text[16];
+    snprintf(text, sizeof text, "%d", status);
+    log_line("warn", "refused", "status", text, "from", from, "reason", why, (char *)NULL);
+    request_figures_count(&running->served->requests, status, 0);
 }
 
 /* ---- Requests ---- */
@@ -161,6 +163,23 @@ static void read_headers(exchange *one)
     for (request_header i = 0; i < HEADER_COUNT; i++)
         one->asked.headers[i] =
             MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, request_header_name(i));
+}
+
+/* The last address of X-Forwarded-For is what the proxy itself has seen. */
+static void find_client(exchange *one)
+{
+    const char *list = one->asked.headers[HEADER_FORWARDED_FOR];
+    const char *peer = connection_address(one->peer);
+    snprintf(one->asked.from, sizeof one->asked.from, "%s", peer);
+    if (!list || !address_is_listed(peer, one->running->served->proxies))
+        return;
+    const char *last = strrchr(list, ',');
+    last = last ? last + 1 : list;
+    last += strspn(last, " ");
+    const size_t bytes = strcspn(last, " ");
+    if (bytes > 0 && bytes < sizeof one->asked.from &&
+        strspn(last, "0123456789abcdefABCDEF.:") == bytes)
+        snprintf(one->asked.from, sizeof one->asked.from, "%.*s", (int)bytes, last);
 }
 
 static bool waits_for_permission(const exchange *one)
@@ -179,6 +198,7 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
     bool is_good = request_parse(&one->asked, method, one->target, &why);
     one->asked.is_encrypted = running->is_encrypted;
     read_headers(one);
+    find_client(one);
     if (!connection_agrees(one->peer)) {
         reply_refuse(&one->answer, 400, NULL, "where this request begins is not clear");
         reply_add_header(&one->answer, "Connection", "close");
@@ -188,6 +208,8 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
         reply_problem(&one->answer, &why);
     else
         one->found = route_find(running->served, &one->asked, &one->answer);
+    if (access_level_of(&one->asked) > ACCESS_NONE)
+        connection_prove(one->peer);
     size_t limit = one->found ? route_body_limit(running->served, one->found) : 0;
     bool is_body_good =
         !one->found || body_begin(&one->taken, &one->asked, limit, &running->served->bodies, &why);
@@ -320,6 +342,7 @@ static void end_exchange(void *context, struct MHD_Connection *wire, void **stat
     reply_free(&one->answer);
     events_client_free(one->answer.events);
     body_free(&one->taken);
+    token_table_release(one->asked.tokens);
     request_free(&one->asked);
     free(one->target);
     free(one);
@@ -337,7 +360,9 @@ static void notice_connection(void *context, struct MHD_Connection *wire, void *
     }
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(wire, MHD_CONNECTION_INFO_CONNECTION_FD);
-    *state = info ? connection_new(running->open, info->connect_fd) : NULL;
+    const int descriptor = info ? info->connect_fd : -1;
+    info = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *state = info ? connection_new(running->open, descriptor, info->client_addr) : NULL;
 }
 
 /* request.c decodes the query, where a NUL cannot cut it short. */
@@ -358,34 +383,6 @@ static void ignore_message(void *context, const char *format, va_list arguments)
 
 /* ---- Lifecycle ---- */
 
-/* Reads a PEM file; the caller frees it. */
-static char *read_pem(const char *option, const char *file)
-{
-    enum { PEM_BYTES_MAX = 1 << 20 };
-    FILE *opened = fopen(file, "r");
-    char *text = opened ? calloc(1, PEM_BYTES_MAX) : NULL;
-    size_t bytes = text ? fread(text, 1, PEM_BYTES_MAX - 1, opened) : 0;
-    if (!opened)
-        complain(EXIT_FAILED, "%s %s: %s", option, file, strerror(errno));
-    else if (bytes == 0 || !strstr(text, "-----BEGIN"))
-        complain(EXIT_FAILED, "%s %s: this is not a PEM file", option, file);
-    if (opened)
-        fclose(opened);
-    if (bytes > 0 && strstr(text, "-----BEGIN"))
-        return text;
-    free(text);
-    return NULL;
-}
-
-static bool read_certificate(server *running, const server_options *options)
-{
-    if (!options->tls_cert && !options->tls_key)
-        return true;
-    running->cert = read_pem("--tls-cert", options->tls_cert);
-    running->key = running->cert ? read_pem("--tls-key", options->tls_key) : NULL;
-    return running->key != NULL;
-}
-
 static struct MHD_Daemon *start_daemon(void *context)
 {
     server *running = context;
@@ -396,8 +393,7 @@ static struct MHD_Daemon *start_daemon(void *context)
     if (own_descriptor < 0)
         return NULL;
     struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, running->cert},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, running->key},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)certificate_retrieve},
         {MHD_OPTION_HTTPS_PRIORITIES, 0,
          (void *)(uintptr_t) "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL},
@@ -423,9 +419,7 @@ static bool start_loops(server *running, const server_options *options)
     running->waiting = loops_new(LOOPS);
     if (running->waiting && loops_start(running->waiting, start_daemon, running))
         return true;
-    complain(EXIT_FAILED, running->is_encrypted
-                              ? "cannot start the server; are --tls-cert and --tls-key a pair?"
-                              : "cannot start the server: no threads or no memory");
+    complain(EXIT_FAILED, "cannot start the server: no threads or no memory");
     loops_close(running->waiting);
     running->waiting = NULL;
     return false;
@@ -438,16 +432,17 @@ server *server_open(const server_options *options, const listening *opened, app 
         return complain(EXIT_FAILED, "out of memory"), NULL;
     running->served = served;
     running->descriptor = opened->descriptor;
-    running->is_encrypted = options->tls_cert != NULL;
+    running->is_encrypted = options->is_encrypted;
     running->open =
         connections_open(&(connections_options){.timeout_seconds = options->timeout_seconds,
                                                 .is_encrypted = running->is_encrypted,
+                                                .counted = served->access.clients,
                                                 .on_refusal = count_refusal,
                                                 .context = running});
     running->workers = jobs_open(JOB_THREADS);
     if (!running->open || !running->workers)
         complain(EXIT_FAILED, "out of memory");
-    else if (read_certificate(running, options) && start_loops(running, options))
+    else if (start_loops(running, options))
         return running;
     server_close(running);
     return NULL;
@@ -478,9 +473,5 @@ void server_close(server *running)
     close(running->descriptor);
     jobs_close(running->workers);
     connections_close(running->open);
-    free(running->cert);
-    if (running->key)
-        memset(running->key, 0, strlen(running->key));
-    free(running->key);
     free(running);
 }

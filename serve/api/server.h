@@ -10,7 +10,7 @@ typedef struct server server;
 typedef struct server_options {
     unsigned max_connections;
     double timeout_seconds; /* at least 1; for idle or slow clients */
-    const char *tls_cert, *tls_key;
+    bool is_encrypted;      /* with the certificate of certificate_use */
 } server_options;
 
 /* Starts serving. The server owns the socket, the caller owns the app. Complains and returns NULL

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool folder_sync(const char *path)
@@ -45,4 +46,18 @@ bool folder_is_unused(const char *path)
         is_unused &= !is_file(entry) || strcmp(entry->d_name, "settings.json.new") == 0;
     closedir(folder);
     return is_unused;
+}
+
+void folder_restrict(const char *path)
+{
+    struct stat info;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (is_file(entry) &&
+            fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(info.st_mode) && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+            fchmodat(dirfd(folder), entry->d_name, S_IRUSR | S_IWUSR, 0);
+    closedir(folder);
 }

@@ -14,4 +14,7 @@ bool folder_remove(const char *path);
 /* Whether nothing was stored in it yet: the server stopped while creating it. */
 bool folder_is_unused(const char *path);
 
+/* Makes what is in it readable and writable by its owner alone. */
+void folder_restrict(const char *path);
+
 #endif

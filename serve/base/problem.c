@@ -2,6 +2,7 @@
 
 #include "front/text/cut.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,4 +31,31 @@ bool problem_set_error(problem *why, int status, const char *remedy, const oif_e
     problem_set(why, status, remedy, "%s", error->message);
     why->cause = error->cause;
     return false;
+}
+
+/* Copies a text; of what is quoted, only the quotes. */
+static void copy_unquoted(const char *text, char *to, size_t room)
+{
+    char quote = '\0';
+    size_t used = 0;
+    for (; *text && used + 1 < room; text++) {
+        const bool is_quote = *text == '"' || *text == '\'';
+        if (quote == '\0' || *text == quote)
+            to[used++] = *text;
+        if (is_quote && (quote == '\0' || quote == *text))
+            quote = quote == '\0' ? *text : '\0';
+    }
+    to[cut_bytes(to, used, room - 1)] = '\0';
+}
+
+void problem_write_reason(const problem *why, char reason[PROBLEM_REASON_BYTES])
+{
+    const char *cause = oif_cause_name(why->cause);
+    if (why->line > 0)
+        snprintf(reason, PROBLEM_REASON_BYTES, "%s, line %" PRIu64 ", column %" PRIu64,
+                 *cause ? cause : "a bad row", why->line, why->column);
+    else if (*cause)
+        snprintf(reason, PROBLEM_REASON_BYTES, "%s", cause);
+    else
+        copy_unquoted(why->message, reason, PROBLEM_REASON_BYTES);
 }

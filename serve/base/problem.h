@@ -19,6 +19,7 @@ typedef struct problem {
     int has_rows;
     uint64_t writer_rows; /* of the writer, if has_writer */
     int has_writer;
+    unsigned wait_seconds; /* before another try, for Retry-After; 0: not known */
     char remedy[PROBLEM_REMEDY_BYTES];
 } problem;
 
@@ -31,5 +32,11 @@ bool problem_set(problem *why, int status, const char *remedy, const char *forma
 bool problem_set_error(problem *why, int status, const char *remedy, const oif_error *error);
 bool problem_set_list(problem *why, int status, const char *remedy, const char *format,
                       va_list arguments);
+
+/* What a log may have of it: no text of a body, which may be personal. For a problem with a row
+ * that is its cause and place, "bad_json, line 2, column 25"; else the message without what it
+ * quotes. */
+enum { PROBLEM_REASON_BYTES = 128 };
+void problem_write_reason(const problem *why, char reason[PROBLEM_REASON_BYTES]);
 
 #endif

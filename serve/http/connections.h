@@ -4,8 +4,7 @@
 #ifndef OIF_SERVE_CONNECTIONS_H
 #define OIF_SERVE_CONNECTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "clients.h"
 
 typedef struct connections connections;
 typedef struct connection connection;
@@ -23,7 +22,9 @@ typedef enum connection_phase {
 typedef struct connections_options {
     double timeout_seconds;
     bool is_encrypted;
-    void (*on_refusal)(void *context, const char *why); /* of bytes that are no good request */
+    clients *counted; /* NULL: addresses have no limit */
+    /* of bytes that are no good request, or of a connection too many */
+    void (*on_refusal)(void *context, int status, const char *from, const char *why);
     void *context;
 } connections_options;
 
@@ -31,8 +32,15 @@ typedef struct connections_options {
 connections *connections_open(const connections_options *options);
 void connections_close(connections *all);
 
-connection *connection_new(connections *all, int descriptor);
+/* NULL: it is turned away, or out of memory. */
+connection *connection_new(connections *all, int descriptor, const struct sockaddr *from);
 void connection_free(connection *one); /* call it before the descriptor is closed */
+
+/* Its client, as text; "" for NULL. */
+const char *connection_address(const connection *one);
+
+/* It may stay: the client has shown a token, or needs none. */
+void connection_prove(connection *one);
 
 /* A request begins: whether its bytes were judged (wire.h). False for NULL. */
 bool connection_agrees(connection *one);

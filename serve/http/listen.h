@@ -10,7 +10,8 @@ enum { LISTEN_ADDRESS_BYTES = 80 };
 
 typedef struct listening {
     int descriptor;
-    bool is_loopback;                   /* unreachable from other machines */
+    bool is_loopback; /* unreachable from other machines */
+    unsigned port;
     char address[LISTEN_ADDRESS_BYTES]; /* "127.0.0.1:8571", with the actual port if 0 was given */
 } listening;
 

@@ -1,6 +1,5 @@
 #include "reply.h"
 
-#include "front/text/cut.h"
 #include "front/text/output.h"
 #include "front/text/write_json.h"
 
@@ -80,9 +79,9 @@ void reply_problem(reply *answer, const problem *why)
         output_print(",\"writer_rows\":%" PRIu64, why->writer_rows);
     output_print("}\n");
     reply_end(answer, why->status, REPLY_JSON);
-    snprintf(answer->reason, sizeof answer->reason, "%.*s",
-             (int)cut_bytes(why->message, strlen(why->message), sizeof answer->reason - 1),
-             why->message);
+    if (why->wait_seconds > 0)
+        reply_add_header(answer, "Retry-After", "%u", why->wait_seconds);
+    problem_write_reason(why, answer->reason);
 }
 
 void reply_refuse(reply *answer, int status, const char *remedy, const char *format, ...)

@@ -27,8 +27,8 @@ typedef struct reply {
     bool is_static;
     reply_header headers[REPLY_HEADERS_MAX];
     size_t header_count;
-    events_client *events; /* instead of a body: live events */
-    char reason[128];      /* of a refusal, for the log */
+    events_client *events;             /* instead of a body: live events */
+    char reason[PROBLEM_REASON_BYTES]; /* of a refusal, for the log */
 } reply;
 
 void reply_begin(void);

@@ -3,6 +3,7 @@
 #ifndef OIF_SERVE_REQUEST_H
 #define OIF_SERVE_REQUEST_H
 
+#include "address.h"
 #include "serve/base/problem.h"
 
 #include <stdbool.h>
@@ -17,6 +18,7 @@ typedef enum request_header {
     HEADER_CONTENT_LENGTH,
     HEADER_CONTENT_TYPE,
     HEADER_COOKIE,
+    HEADER_FORWARDED_FOR,
     HEADER_HOST,
     HEADER_IDEMPOTENCY_KEY,
     HEADER_IF_NONE_MATCH,
@@ -38,6 +40,9 @@ typedef struct request_parameter {
     size_t value_bytes;
 } request_parameter;
 
+typedef struct token token;
+typedef struct token_table token_table;
+
 typedef struct request {
     char method[REQUEST_METHOD_BYTES];
     char *path;   /* as received, without the query; for logs: it holds no secrets */
@@ -50,7 +55,10 @@ typedef struct request {
     const char *headers[HEADER_COUNT]; /* NULL: not present */
     const char *body;
     size_t body_bytes;
-    bool is_encrypted; /* it came over TLS */
+    bool is_encrypted;        /* it came over TLS */
+    char from[ADDRESS_BYTES]; /* the client, or what a trusted proxy says about it */
+    const token *who;         /* by access_check; NULL: no token */
+    token_table *tokens;      /* that `who` is in */
 } request;
 
 /* Parses the target: "/api/v1/streams/a%20b?key=x". Returns false and sets `why` if it is

@@ -49,16 +49,24 @@ bool wire_agrees(wire_watch *watch)
 
 /* ---- Refusing ---- */
 
-static size_t write_answer(char text[ANSWER_BYTES], const char *why)
+static size_t write_answer(char text[ANSWER_BYTES], const char *status, const char *headers,
+                           const char *message)
 {
     char body[ANSWER_BYTES / 2];
-    int bytes =
-        snprintf(body, sizeof body, "{\"error\":{\"status\":400,\"message\":\"%s\"}}\n", why);
+    int bytes = snprintf(body, sizeof body, "{\"error\":{\"status\":%.3s,\"message\":\"%s\"}}\n",
+                         status, message);
     bytes = snprintf(text, ANSWER_BYTES,
-                     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
+                     "HTTP/1.1 %s\r\nConnection: close\r\n%s"
                      "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-                     bytes, body);
+                     status, headers, bytes, body);
     return (size_t)bytes;
+}
+
+void wire_answer(int descriptor, const char *status, const char *headers, const char *message)
+{
+    char text[ANSWER_BYTES];
+    const size_t bytes = write_answer(text, status, headers, message);
+    send(descriptor, text, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Bytes that are left unread when a connection is closed would reset it, and the client might not
@@ -74,17 +82,17 @@ static void drop_rest(int descriptor)
 /* `session` is NULL if the connection is not encrypted. */
 static void refuse(wire_watch *watch, int descriptor, gnutls_session_t session)
 {
+    static const char bad_request[] = "400 Bad Request";
     char text[ANSWER_BYTES];
     if (watch->is_refused)
         return;
     watch->is_refused = true;
     watch->on_refusal(watch->context, watch->bytes.wrong);
-    const size_t bytes = write_answer(text, watch->bytes.wrong);
     if (session) {
-        gnutls_record_send(session, text, bytes);
+        gnutls_record_send(session, text, write_answer(text, bad_request, "", watch->bytes.wrong));
         gnutls_bye(session, GNUTLS_SHUT_WR);
     } else {
-        send(descriptor, text, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        wire_answer(descriptor, bad_request, "", watch->bytes.wrong);
     }
     shutdown(descriptor, SHUT_WR);
     drop_rest(descriptor);

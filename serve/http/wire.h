@@ -24,6 +24,9 @@ typedef struct wire_watch {
 bool wire_watch_start(int descriptor, wire_watch *watch);
 void wire_watch_stop(int descriptor);
 
+/* Sends an answer with an error, whole or not at all: "400 Bad Request". Headers end with CR LF. */
+void wire_answer(int descriptor, const char *status, const char *headers, const char *message);
+
 /* Call it for each request that libmicrohttpd begins: whether its headers were judged here. */
 bool wire_agrees(wire_watch *watch);
 

@@ -4,6 +4,7 @@
 #include "front/results/result_fields.h"
 #include "front/text/output.h"
 #include "serve/base/background.h"
+#include "serve/base/name_patterns.h"
 #include "serve/stream/stream.h"
 
 #include <inttypes.h>
@@ -402,22 +403,25 @@ static void write_webhook(webhook *hook)
 typedef struct pull_metric {
     const char *name, *type, *help;
     size_t number;
+    const char *visible; /* while it is written: patterns of streams */
 } pull_metric;
 
 static const pull_metric pull_metrics[] = {
-    {"oif_pull_steps_total", "counter", "Steps whose rows were taken from Prometheus.", 0},
-    {"oif_pull_failures_total", "counter", "Attempts at a step that failed.", 1},
-    {"oif_pull_missed_steps_total", "counter", "Steps that were not asked for.", 2},
-    {"oif_pull_rows_total", "counter", "Rows that were taken from Prometheus.", 3},
-    {"oif_pull_left_out_total", "counter", "Samples in no row: too many keys, or one key twice.",
-     4},
-    {"oif_pull_last_step_seconds", "gauge", "Time that the latest step took.", 5},
-    {"oif_pull_up", "gauge", "0 if the latest attempt failed.", 6},
+    {"oif_pull_steps_total", "counter", "Steps whose rows were taken from Prometheus.", 0, NULL},
+    {"oif_pull_failures_total", "counter", "Attempts at a step that failed.", 1, NULL},
+    {"oif_pull_missed_steps_total", "counter", "Steps that were not asked for.", 2, NULL},
+    {"oif_pull_rows_total", "counter", "Rows that were taken from Prometheus.", 3, NULL},
+    {"oif_pull_left_out_total", "counter", "Samples in no row: too many keys, or one key twice.", 4,
+     NULL},
+    {"oif_pull_last_step_seconds", "gauge", "Time that the latest step took.", 5, NULL},
+    {"oif_pull_up", "gauge", "0 if the latest attempt failed.", 6, NULL},
 };
 
 static void write_pull(void *context, const pull_figures *figures)
 {
     const pull_metric *metric = context;
+    if (!name_patterns_match(metric->visible, figures->stream))
+        return;
     const double values[] = {(double)figures->steps,     (double)figures->failures,
                              (double)figures->missed,    (double)figures->rows,
                              (double)figures->left_out,  figures->last_seconds,
@@ -425,10 +429,11 @@ static void write_pull(void *context, const pull_figures *figures)
     write_of_stream(metric->name, figures->stream, values[metric->number]);
 }
 
-static void write_pulls(pull *puller)
+static void write_pulls(pull *puller, const char *visible)
 {
     for (size_t i = 0; i < sizeof pull_metrics / sizeof *pull_metrics; i++) {
         pull_metric metric = pull_metrics[i];
+        metric.visible = visible;
         prometheus_head(metric.name, metric.type, metric.help);
         pull_each(puller, write_pull, &metric);
     }
@@ -484,11 +489,12 @@ static void write_process(void)
     output_print("} 1\n");
 }
 
-bool exposition_write(const exposition_sources *sources, request_figures *requests)
+bool exposition_write(const exposition_sources *sources, request_figures *requests,
+                      const char *visible)
 {
     collected all = {.keys_max = sources->keys_max};
     if (sources->all) {
-        streams_each(sources->all, take_stream, &all);
+        streams_each_visible(sources->all, visible, take_stream, &all);
         if (!all.is_short)
             write_streams(&all);
         write_incidents(sources->all);
@@ -500,7 +506,7 @@ bool exposition_write(const exposition_sources *sources, request_figures *reques
     if (sources->hook)
         write_webhook(sources->hook);
     if (sources->puller)
-        write_pulls(sources->puller);
+        write_pulls(sources->puller, visible);
     write_requests(requests);
     write_process();
     return is_whole;

@@ -104,7 +104,7 @@ void outside_stop(outside *others)
     free(others);
 }
 
-bool outside_write_metrics(outside *others, request_figures *requests)
+bool outside_write_metrics(outside *others, request_figures *requests, const char *visible)
 {
-    return exposition_write(&others->sources, requests);
+    return exposition_write(&others->sources, requests, visible);
 }

@@ -230,23 +230,10 @@ static void *run(void *context)
 
 /* ---- Lifecycle ---- */
 
-/* Parses the settings like the stream itself. */
-static size_t keys_max(json_t *settings)
-{
-    stream_settings parsed;
-    double most = 0;
-    problem ignored; /* the stream already has them, so they are valid */
-    if (!stream_settings_open(&parsed, settings, true, &ignored))
-        return 0;
-    bool is_known = oif_params_get(&parsed.cli.options, "max_keys", &most, NULL) == OIF_OK;
-    stream_settings_close(&parsed);
-    return is_known ? (size_t)most : 0;
-}
-
 static bool start_worker(pull_worker *worker, problem *why)
 {
     const prometheus_config *prometheus = worker->prometheus;
-    worker->rows_max = keys_max(worker->config->stream.settings);
+    worker->rows_max = stream_settings_keys_max(worker->config->stream.settings);
     worker->figures.stream = worker->config->stream.name;
     worker->client =
         http_client_new(prometheus->url, prometheus->token_file, &worker->beside.is_stopped);

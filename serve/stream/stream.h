@@ -26,7 +26,8 @@ typedef struct rows_request {
     const char *key;    /* of the request: one that has come before is not processed; NULL: none */
     bool is_forgotten;  /* the answer is not kept for a repetition */
     rows_answer_kind answer;
-    bool is_durable; /* return only once the rows are on disk */
+    size_t max_columns; /* besides the server's own limit; 0: none */
+    bool is_durable;    /* return only once the rows are on disk */
 } rows_request;
 
 typedef struct rows_answer {

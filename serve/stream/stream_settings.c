@@ -170,6 +170,21 @@ static void add_name(char names[SETTING_NAMES_BYTES], const char *name)
     snprintf(names + used, SETTING_NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
+size_t stream_settings_keys_max(json_t *object)
+{
+    stream_settings parsed;
+    double most = 0;
+    problem ignored;
+    if (!stream_settings_open(&parsed, object, true, &ignored))
+        return 0;
+    if (!parsed.cli.score.key)
+        most = 1;
+    else if (oif_params_get(&parsed.cli.options, "max_keys", &most, NULL) != OIF_OK)
+        most = 0;
+    stream_settings_close(&parsed);
+    return (size_t)most;
+}
+
 bool stream_settings_equal(const json_t *a, const json_t *b, char names[SETTING_NAMES_BYTES])
 {
     const char *name;

@@ -25,6 +25,10 @@ typedef struct stream_settings {
 bool stream_settings_open(stream_settings *settings, json_t *object, bool has_folder, problem *why);
 void stream_settings_close(stream_settings *settings);
 
+/* How many models a stream with these settings has at most: 1 if it has no keys. 0: they are
+ * wrong. */
+size_t stream_settings_keys_max(json_t *object);
+
 /* Whether both are equivalent; else `names` has some settings that differ: "key, season". */
 enum { SETTING_NAMES_BYTES = 256 };
 bool stream_settings_equal(const json_t *a, const json_t *b, char names[SETTING_NAMES_BYTES]);

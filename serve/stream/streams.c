@@ -4,6 +4,7 @@
 #include "serve/base/background.h"
 #include "serve/base/descriptors.h"
 #include "serve/base/folder.h"
+#include "serve/base/name_patterns.h"
 #include "stream_parts.h"
 
 #include <dirent.h>
@@ -124,12 +125,19 @@ static void remove_from_list(streams *all, const char *name)
     pthread_mutex_unlock(&all->lock);
 }
 
-size_t streams_count(streams *all)
+size_t streams_count_visible(streams *all, const char *visible)
 {
+    size_t count = 0;
     pthread_mutex_lock(&all->lock);
-    size_t count = all->count;
+    for (size_t i = 0; i < all->count; i++)
+        count += name_patterns_match(visible, all->list[i]->name);
     pthread_mutex_unlock(&all->lock);
     return count;
+}
+
+size_t streams_count(streams *all)
+{
+    return streams_count_visible(all, NULL);
 }
 
 const streams_options *streams_asked(const streams *all)
@@ -137,23 +145,28 @@ const streams_options *streams_asked(const streams *all)
     return &all->asked;
 }
 
-void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
+void streams_each_visible(streams *all, const char *visible,
+                          void (*visit)(void *context, stream *one), void *context)
 {
+    size_t count = 0;
     pthread_mutex_lock(&all->lock);
-    size_t count = all->count;
-    stream **list = calloc(count + 1, sizeof *list);
-    if (!list)
-        count = 0;
-    for (size_t i = 0; i < count; i++) {
-        list[i] = all->list[i];
-        list[i]->references++;
-    }
+    stream **list = calloc(all->count + 1, sizeof *list);
+    for (size_t i = 0; list && i < all->count; i++)
+        if (name_patterns_match(visible, all->list[i]->name)) {
+            list[count] = all->list[i];
+            list[count++]->references++;
+        }
     pthread_mutex_unlock(&all->lock);
     for (size_t i = 0; i < count; i++) {
         visit(context, list[i]);
         stream_release(list[i]);
     }
     free(list);
+}
+
+void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
+{
+    streams_each_visible(all, NULL, visit, context);
 }
 
 feed *streams_feed(streams *all)
@@ -345,6 +358,7 @@ static bool load_stream(streams *all, const char *name, problem *why)
 {
     char path[FOLDER_BYTES + 128];
     problem of_stream; /* the stream itself reports it */
+    folder_restrict(folder_of(all, "", name, path));
     const stream_asked kept = {.name = name, .folder = folder_of(all, "", name, path)};
     stream *one = stream_new(all, &kept, &of_stream);
     if (!one || !add_to_list(all, one))

@@ -27,7 +27,7 @@ def refused(*options):
 def test_other_addresses_need_a_token(tmp_path):
     code, message = refused("--listen", "0.0.0.0:0")
     assert code == 2
-    assert "--token-file" in message and "openssl rand -hex 32" in message
+    assert "oif token add NAME --role admin --tokens tokens" in message
     assert refused("--listen", "[::]:0")[0] == 2
 
 
@@ -99,12 +99,12 @@ def test_login_gives_a_cookie_that_scripts_cannot_read(serve, tokens):
     assert server.post("/login", {"token": "wrong-wrong-wrong"}).status == 401
     assert server.post("/login", {"tok": 1}).status == 400
     answer = server.post("/login", {"token": READ})
-    assert answer.status == 200 and answer.json == {"read_only": True}
+    assert answer.status == 200 and answer.json == {"read_only": True, "role": "read", "token": "read-token-1"}
     cookie = answer.headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Secure" not in cookie
     pair = cookie.split(";")[0]
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert server.post("/login", f"token={READ}", headers=form).headers["Set-Cookie"] == cookie
+    assert server.post("/login", f"token={READ}", headers=form).headers["Set-Cookie"] != cookie, "each login is a session"
     assert server.post("/login", f"token={READ}x", headers=form).status == 401
     assert server.post("/login", f"tok={READ}", headers=form).status == 400
     assert server.post("/login", f"token={READ}", headers={**form, "Origin": "http://evil.example"}).status == 403
@@ -112,7 +112,8 @@ def test_login_gives_a_cookie_that_scripts_cannot_read(serve, tokens):
     assert server.get("/api/v1", headers={"Cookie": f"a=b; {pair}; c=d"}).status == 200
     assert server.get("/api/v1", headers={"Cookie": pair + "x"}).status == 401
     assert server.put("/api/v1/streams/a", {}, headers={"Cookie": pair}).status == 403
-    assert "Max-Age=0" in server.post("/logout").headers["Set-Cookie"]
+    assert "Max-Age=0" in server.post("/logout", headers={"Cookie": pair}).headers["Set-Cookie"]
+    assert server.get("/api/v1", headers={"Cookie": pair}).status == 401
 
 
 def make_certificate(folder, name):
@@ -136,9 +137,9 @@ def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
     assert server.put("/api/v1/streams/a", {}, headers=headers).status == 201
     assert server.put("/api/v1/streams/a", {}, headers={**headers, "Origin": origin.replace("https", "http")}).status == 403
     assert "go together" in refused("--tls-cert", cert)[1]
-    for wrong_key in (cert, other_key):
+    for wrong_key, expected in ((cert, "with a private key"), (other_key, "not a pair"), (cert + "x", "while reading file")):
         code, message = refused("--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", wrong_key)
-        assert code == 1 and "a pair" in message
+        assert code == 1 and expected in message, message
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil", "1270.0.1", "[::2]", ""])

@@ -1,0 +1,260 @@
+#include "access.h"
+
+#include "serve/base/name_patterns.h"
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Tokens ---- */
+
+void access_set_port(access_rules *rules, unsigned port)
+{
+    snprintf(rules->cookie, sizeof rules->cookie, port > 0 ? "oif_session_%u" : "oif_session",
+             port);
+}
+
+void access_set_tokens(access_rules *rules, token_table *tokens)
+{
+    pthread_mutex_lock(&rules->lock);
+    token_table *before = rules->tokens;
+    rules->tokens = tokens;
+    pthread_mutex_unlock(&rules->lock);
+    token_table_release(before);
+}
+
+token_table *access_tokens(access_rules *rules)
+{
+    pthread_mutex_lock(&rules->lock);
+    token_table *tokens = token_table_keep(rules->tokens);
+    pthread_mutex_unlock(&rules->lock);
+    return tokens;
+}
+
+/* ---- Who asks ---- */
+
+/* The value of our cookie, or NULL. */
+static const char *find_cookie(const access_rules *rules, const request *asked, size_t *bytes)
+{
+    const char *at = asked->headers[HEADER_COOKIE];
+    const size_t name_bytes = strlen(rules->cookie);
+    while (at && *at) {
+        at += strspn(at, " ;");
+        const size_t length = strcspn(at, ";");
+        if (length > name_bytes && strncmp(at, rules->cookie, name_bytes) == 0 &&
+            at[name_bytes] == '=') {
+            *bytes = length - name_bytes - 1;
+            while (*bytes > 0 && at[name_bytes + *bytes] == ' ')
+                --*bytes;
+            return at + name_bytes + 1;
+        }
+        at += length;
+    }
+    return NULL;
+}
+
+/* What follows the scheme of the header, such as "Bearer "; NULL: it is another one. */
+static const char *after_scheme(const char *header, const char *scheme)
+{
+    const size_t bytes = strlen(scheme);
+    if (!header || strncasecmp(header, scheme, bytes) != 0)
+        return NULL;
+    return header + bytes + strspn(header + bytes, " ");
+}
+
+/* "Basic " and NAME:TOKEN in base 64, for programs that know only names and passwords. */
+static const token *find_basic(const request *asked, const char *encoded)
+{
+    const gnutls_datum_t text = {(unsigned char *)(uintptr_t)encoded, (unsigned)strlen(encoded)};
+    gnutls_datum_t decoded = {NULL, 0};
+    if (gnutls_base64_decode2(&text, &decoded) != 0)
+        return NULL;
+    const unsigned char *colon = memchr(decoded.data, ':', decoded.size);
+    const unsigned char *start = colon ? colon + 1 : decoded.data;
+    const token *found = token_table_find_text(asked->tokens, (const char *)start,
+                                               decoded.size - (size_t)(start - decoded.data));
+    gnutls_memset(decoded.data, 0, decoded.size);
+    gnutls_free(decoded.data);
+    return found;
+}
+
+/* Most agents send Bearer, those of InfluxDB send Token. */
+static const token *find_by_header(const request *asked)
+{
+    const char *header = asked->headers[HEADER_AUTHORIZATION];
+    const char *text = after_scheme(header, "Bearer ");
+    if (!text)
+        text = after_scheme(header, "Token ");
+    if (text)
+        return token_table_find_text(asked->tokens, text, strlen(text));
+    text = after_scheme(header, "Basic ");
+    return text ? find_basic(asked, text) : NULL;
+}
+
+/* A cookie counts only if there is no other authorization. */
+static const token *find_token(access_rules *rules, const request *asked)
+{
+    size_t bytes = 0;
+    secret hash;
+    if (asked->headers[HEADER_AUTHORIZATION])
+        return find_by_header(asked);
+    const char *cookie = find_cookie(rules, asked, &bytes);
+    return cookie && sessions_find(rules->sessions, cookie, bytes, &hash)
+               ? token_table_find(asked->tokens, &hash)
+               : NULL;
+}
+
+access_level access_level_of(const request *asked)
+{
+    return asked->who                             ? asked->who->level
+           : token_table_count(asked->tokens) > 0 ? ACCESS_NONE
+                                                  : ACCESS_ADMIN;
+}
+
+const char *access_patterns(const request *asked)
+{
+    return asked->who ? asked->who->streams : NULL;
+}
+
+const char *access_name(const request *asked)
+{
+    return asked->who ? asked->who->name : "";
+}
+
+/* ---- The origin of a request ---- */
+
+static bool is_loopback_name(const char *host, size_t bytes)
+{
+    static const char *const names[] = {"localhost", "[::1]", "localhost."};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == bytes && strncasecmp(names[i], host, bytes) == 0)
+            return true;
+    return bytes >= 7 && bytes <= 15 && memcmp(host, "127.", 4) == 0 &&
+           strspn(host, "0123456789.") == bytes;
+}
+
+/* "[::1]:8571" -> "[::1]" */
+static size_t host_name_bytes(const char *host)
+{
+    return *host == '[' ? strcspn(host, "]") + (strchr(host, ']') != NULL) : strcspn(host, ":");
+}
+
+static bool check_host(const access_rules *rules, const request *asked, problem *why)
+{
+    const char *host = asked->headers[HEADER_HOST];
+    if (!rules->is_loopback || token_table_count(asked->tokens) > 0)
+        return true;
+    if (host && is_loopback_name(host, host_name_bytes(host)))
+        return true;
+    return problem_set(why, 421, "Ask for http://127.0.0.1, or give the server tokens.",
+                       "the Host header does not name this machine");
+}
+
+/* Browsers name the origin of a write; other programs need not. */
+static bool is_same_origin(const access_rules *rules, const request *asked)
+{
+    const char *origin = asked->headers[HEADER_ORIGIN], *host = asked->headers[HEADER_HOST];
+    const char *site = asked->headers[HEADER_SEC_FETCH_SITE];
+    const char *scheme = asked->is_encrypted ? "https://" : "http://";
+    if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+        return false;
+    if (!origin || (*rules->origin && strcasecmp(origin, rules->origin) == 0))
+        return true;
+    return host && strncmp(origin, scheme, strlen(scheme)) == 0 &&
+           strcasecmp(origin + strlen(scheme), host) == 0;
+}
+
+static bool is_safe_method(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 ||
+           strcmp(method, "OPTIONS") == 0;
+}
+
+/* ---- Whether it may ---- */
+
+static bool refuse_for_now(unsigned wait_seconds, problem *why)
+{
+    problem_set(why, 429, "Wait, and check the token.",
+                "too many wrong tokens came from this address");
+    why->wait_seconds = wait_seconds;
+    return false;
+}
+
+/* A right token is never kept waiting, so a wrong one of another program of the same address does
+ * not lock it out. Tokens are long enough not to be guessed at any speed. */
+static bool refuse_token(access_rules *rules, const request *asked, problem *why)
+{
+    const bool has_tried = asked->headers[HEADER_AUTHORIZATION] != NULL;
+    unsigned wait_seconds = 0;
+    if (has_tried) {
+        if (!clients_may_try(rules->clients, asked->from, &wait_seconds))
+            return refuse_for_now(wait_seconds, why);
+        clients_note_wrong(rules->clients, asked->from);
+    }
+    return problem_set(why, 401, "Send Authorization: Bearer TOKEN, or log in on the page.",
+                       has_tried ? "this is not a token of this server" : "a token is needed");
+}
+
+static bool refuse_level(const request *asked, access_level needed, problem *why)
+{
+    problem_set(why, 403, NULL, "the token \"%s\" may only %s", access_name(asked),
+                asked->who->level == ACCESS_READ ? "read" : "read and write");
+    snprintf(why->remedy, sizeof why->remedy, "Use a token with the role %s.",
+             access_level_word(needed));
+    return false;
+}
+
+bool access_check(access_rules *rules, request *asked, access_level needed, problem *why)
+{
+    asked->tokens = access_tokens(rules);
+    if (!check_host(rules, asked, why))
+        return false;
+    if (!is_safe_method(asked->method) && !is_same_origin(rules, asked))
+        return problem_set(why, 403, NULL, "a page of another site may not write here");
+    if (token_table_count(asked->tokens) > 0)
+        asked->who = find_token(rules, asked);
+    if (access_level_of(asked) >= needed)
+        return true;
+    return asked->who ? refuse_level(asked, needed, why) : refuse_token(rules, asked, why);
+}
+
+bool access_check_stream(const request *asked, const char *stream, problem *why)
+{
+    if (name_patterns_match(access_patterns(asked), stream))
+        return true;
+    return problem_set(why, 403, "Use a token for this stream.",
+                       "the token \"%s\" is only for streams such as %s", access_name(asked),
+                       access_patterns(asked));
+}
+
+/* ---- Sessions ---- */
+
+const token *access_log_in(access_rules *rules, const request *asked, const char *text,
+                           char cookie[SECRET_HEX_BYTES], problem *why)
+{
+    unsigned wait_seconds = 0;
+    if (!clients_may_try(rules->clients, asked->from, &wait_seconds)) {
+        refuse_for_now(wait_seconds, why);
+        return NULL;
+    }
+    const token *who = token_table_find_text(asked->tokens, text, strlen(text));
+    if (!who) {
+        clients_note_wrong(rules->clients, asked->from);
+        problem_set(why, 401, NULL, "this is not a token of this server");
+        return NULL;
+    }
+    if (sessions_begin(rules->sessions, &who->hash, asked->from, cookie))
+        return who;
+    problem_set(why, 503, "Try it again.", "no session can be made now");
+    return NULL;
+}
+
+bool access_log_out(access_rules *rules, const request *asked)
+{
+    size_t bytes = 0;
+    const char *cookie = find_cookie(rules, asked, &bytes);
+    return cookie && sessions_end(rules->sessions, cookie, bytes);
+}

@@ -1,0 +1,65 @@
+/* Access control: whose request it is, and whether it may be answered.
+ *
+ * Without tokens the server listens only on loopback or on a local socket, and everyone there may
+ * do everything. On loopback the Host header must then name this machine (a foreign name that
+ * resolves to 127.0.0.1 is refused). With tokens, each request needs one: as "Authorization: Bearer
+ * TOKEN", or by the session that POST /login gives to the page. In any case a browser's write for a
+ * page of another origin is refused. */
+#ifndef OIF_SERVE_ACCESS_H
+#define OIF_SERVE_ACCESS_H
+
+#include "serve/http/clients.h"
+#include "serve/http/request.h"
+#include "sessions.h"
+
+#include <pthread.h>
+
+enum { ACCESS_COOKIE_BYTES = 32 };
+
+typedef struct access_rules {
+    bool is_loopback; /* without tokens, Host must name this machine */
+    char cookie[ACCESS_COOKIE_BYTES];
+    char base_path[64]; /* "/oif"; "": none */
+    char origin[256];   /* of the page, "https://oif.example"; "": not given */
+    sessions *sessions;
+    clients *clients;
+    pthread_mutex_t lock; /* protects what follows */
+    token_table *tokens;  /* NULL or empty: none are needed */
+} access_rules;
+
+/* Names the cookie after the port, because browsers send cookies to all ports of a host; 0: a local
+ * socket. */
+void access_set_port(access_rules *rules, unsigned port);
+
+/* Replaces the tokens; takes over the reference, which may be NULL. Requests that have begun keep
+ * theirs. */
+void access_set_tokens(access_rules *rules, token_table *tokens);
+
+/* The tokens now; release them. */
+token_table *access_tokens(access_rules *rules);
+
+/* Whether the request has this level, names this machine and, if it writes, comes from its own
+ * page. Sets asked->who, and asked->tokens, which the caller releases, in any case.
+ *
+ * 401   no token, or a wrong one
+ * 403   the level is too low, or another origin
+ * 421   the Host is another machine
+ * 429   too many wrong tokens; why->wait_seconds */
+bool access_check(access_rules *rules, request *asked, access_level needed, problem *why);
+
+/* Whether the token of a checked request is for this stream: 403. */
+bool access_check_stream(const request *asked, const char *stream, problem *why);
+
+/* What a checked request may do and see. The patterns are NULL if it sees all streams. */
+access_level access_level_of(const request *asked);
+const char *access_patterns(const request *asked);
+const char *access_name(const request *asked); /* of the token; "": none was needed */
+
+/* Finds the token of POST /login, and begins its session. NULL: `why` has the cause. */
+const token *access_log_in(access_rules *rules, const request *asked, const char *text,
+                           char cookie[SECRET_HEX_BYTES], problem *why);
+
+/* Ends the session of a request; false: it has none. */
+bool access_log_out(access_rules *rules, const request *asked);
+
+#endif

@@ -1,0 +1,195 @@
+#include "service.h"
+
+#include "front/text/signals.h"
+#include "reload.h"
+#include "serve/api/events.h"
+#include "serve/api/server.h"
+#include "serve/http/certificate.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char default_address[] = "127.0.0.1:8571";
+static const double default_max_body_bytes = 64 << 20;
+
+/* All bodies together may hold as much as this many of the largest. */
+enum {
+    LARGEST_BODIES = 4,
+    DEFAULT_CONNECTIONS = 2000,
+    DEFAULT_TIMEOUT_SECONDS = 30,
+    ADDRESS_CONNECTIONS_MIN = 64
+};
+
+/* ---- Starting ---- */
+
+static bool complain_about(const problem *why)
+{
+    complain(why->status == 400 ? EXIT_USAGE : EXIT_FAILED, "%s%s%s", why->message,
+             why->remedy[0] ? "; " : "", why->remedy);
+    return false;
+}
+
+static unsigned connections_max(const serve_settings *asked)
+{
+    return asked->max_connections ? (unsigned)asked->max_connections : DEFAULT_CONNECTIONS;
+}
+
+/* One address may have half of the connections before it shows a token. */
+static bool prepare_access(service *one)
+{
+    access_rules *rules = &one->served.access;
+    const serve_settings *asked = one->asked;
+    const size_t half = connections_max(asked) / 2;
+    access_set_port(rules, one->opened.port);
+    rules->is_loopback = one->opened.is_loopback;
+    rules->clients = clients_new(half > ADDRESS_CONNECTIONS_MIN ? half : ADDRESS_CONNECTIONS_MIN);
+    one->served.proxies = asked->proxies;
+    return rules->clients || (complain(EXIT_FAILED, "out of memory"), false);
+}
+
+static exit_code prepare(service *one)
+{
+    problem why;
+    fresh_secrets secrets;
+    if (!prepare_access(one))
+        return EXIT_FAILED;
+    if (!fresh_secrets_load(&one->first.settings.serve, one->opened.is_loopback, &secrets, &why)) {
+        complain_about(&why);
+        return why.status == 400 ? EXIT_USAGE : EXIT_FAILED;
+    }
+    fresh_secrets_use(&secrets, &one->served.access);
+    return EXIT_OK;
+}
+
+static exit_code open_socket(service *one)
+{
+    const char *address = one->asked->listen ? one->asked->listen : default_address;
+    const exit_code code = listen_open(address, &one->opened);
+    if (code != EXIT_OK)
+        return code;
+    snprintf(one->url, sizeof one->url, "%s://%s", one->asked->tls_cert ? "https" : "http",
+             one->opened.address);
+    return prepare(one);
+}
+
+static bool start_server(service *one)
+{
+    const serve_settings *asked = one->asked;
+    server_options options = {
+        .max_connections = connections_max(asked),
+        .timeout_seconds =
+            asked->timeout_seconds > 0 ? asked->timeout_seconds : DEFAULT_TIMEOUT_SECONDS,
+        .is_encrypted = asked->tls_cert != NULL,
+    };
+    app *served = &one->served;
+    served->max_body_bytes =
+        (size_t)(asked->max_body_bytes > 0 ? asked->max_body_bytes : default_max_body_bytes);
+    served->bodies.limit_bytes = LARGEST_BODIES * served->max_body_bytes;
+    one->running = server_open(&options, &one->opened, served);
+    one->opened.descriptor = -1; /* it is the server's, or closed */
+    if (one->running)
+        note("listening on %s", one->url);
+    return one->running != NULL;
+}
+
+/* Before anything announces the server. */
+static bool take_folder(service *one)
+{
+    const serve_settings *asked = one->asked;
+    const streams_options options = {
+        .folder = asked->data,
+        .save_every = asked->is_save_given ? asked->save_seconds : 1,
+        .max_streams = (size_t)asked->max_streams,
+        .max_columns = (size_t)asked->max_columns,
+        .history_bytes = (size_t)asked->history_bytes,
+        .history_disk_bytes = asked->is_history_disk_given ? (size_t)asked->history_disk_bytes
+                                                           : HISTORY_DISK_BYTES_INITIALLY,
+    };
+    problem why;
+    if (!streams_prepare(&options, &one->kept, &why))
+        return complain_about(&why);
+    one->served.access.sessions = sessions_open(asked->data);
+    one->served.changes = audit_open(asked->data);
+    return (one->served.access.sessions && one->served.changes) ||
+           (complain(EXIT_FAILED, "out of memory"), false);
+}
+
+/* Meanwhile, requests are answered with "loading". */
+static bool load_streams(service *one)
+{
+    streams *all = one->kept;
+    problem why;
+    if (!streams_load(all, &why))
+        return complain_about(&why);
+    one->served.watchers = events_open(streams_feed(all));
+    outside *others = outside_start(&one->first, one->url, all);
+    service_set_outside(one, others);
+    atomic_store(&one->served.all, all);
+    if (!one->asked->data)
+        note("nothing is kept when the server ends; --data DIR keeps the streams");
+    return others != NULL;
+}
+
+/* ---- Running ---- */
+
+static void wait_for_end(service *one)
+{
+    struct pollfd signal = {.fd = signals_descriptor(), .events = POLLIN};
+    while (!signals_stop_requested()) {
+        if (poll(&signal, 1, -1) < 0 && errno != EINTR)
+            return;
+        signals_heed();
+        if (signals_take_reload_request())
+            service_reload(one);
+    }
+}
+
+static void close_access(service *one)
+{
+    access_rules *rules = &one->served.access;
+    sessions_close(rules->sessions);
+    clients_free(rules->clients);
+    access_set_tokens(rules, NULL);
+    audit_close(one->served.changes);
+    pthread_mutex_destroy(&rules->lock);
+    pthread_mutex_destroy(&one->served.creating);
+    pthread_rwlock_destroy(&one->served.others_lock);
+    certificate_use(NULL);
+}
+
+static exit_code run(service *one)
+{
+    signals_catch();
+    signals_catch_reload();
+    pthread_mutex_init(&one->served.access.lock, NULL);
+    pthread_mutex_init(&one->served.creating, NULL);
+    pthread_rwlock_init(&one->served.others_lock, NULL);
+    const exit_code code = open_socket(one);
+    bool is_good = code == EXIT_OK && take_folder(one) && start_server(one) && load_streams(one);
+    if (is_good)
+        wait_for_end(one);
+    server_close(one->running);
+    outside_stop(service_set_outside(one, NULL));
+    events_close(one->served.watchers);
+    if (!streams_close(one->kept))
+        is_good = false;
+    if (one->opened.descriptor >= 0)
+        close(one->opened.descriptor);
+    close_access(one);
+    return is_good ? EXIT_OK : code == EXIT_OK ? EXIT_FAILED : code;
+}
+
+exit_code service_run(const cli_settings *given)
+{
+    service one = {.given = given, .opened.descriptor = -1};
+    exit_code code = configured_open(given, &one.first);
+    one.asked = &one.first.settings.serve;
+    if (code == EXIT_OK)
+        code = run(&one);
+    configured_close(&one.first);
+    configured_close(&one.later);
+    return code;
+}

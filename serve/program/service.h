@@ -1,0 +1,10 @@
+/* The service: streams, HTTP and background threads, until a signal ends it. SIGHUP makes it read
+ * its configuration, tokens and certificate again. */
+#ifndef OIF_SERVE_SERVICE_H
+#define OIF_SERVE_SERVICE_H
+
+#include "front/options/options.h"
+
+exit_code service_run(const cli_settings *given);
+
+#endif
