@@ -6,8 +6,8 @@
 static const cli_option options[] = {
     {"listen", OPTION_TEXT, SETTING(serve.listen), GROUP_SERVICE,
      .brief = "where to listen (default 127.0.0.1:8571)",
-     .help = "where to listen (default 127.0.0.1:8571); other machines need --token-file; port 0: "
-             "a free one",
+     .help = "where to listen (default 127.0.0.1:8571), or unix:PATH; other machines need "
+             "--tokens; port 0: a free one",
      .argument = "HOST:PORT"},
     {"data", OPTION_TEXT, SETTING(serve.data), GROUP_SERVICE,
      .brief = "folder for what is learned (default: nothing is kept)",
@@ -80,7 +80,8 @@ static const cli_option options[] = {
      .help = "ask this Prometheus for the queries of the configuration", .argument = "URL"},
     {"external-url", OPTION_TEXT, SETTING(serve.external_url), GROUP_MONITORING,
      .brief = "the page as people reach it, for links in alerts",
-     .help = "the page as people reach it, for links in alerts (default: the address to listen on)",
+     .help = "the page as people reach it, for links in alerts and behind a proxy, such as "
+             "https://example.org/oif (default: the address to listen on)",
      .argument = "URL"},
     {"metrics-keys", OPTION_COUNT, SETTING(serve.metrics_keys), GROUP_MONITORING,
      .brief = "keys per stream with series in /metrics (default 100)",
@@ -98,7 +99,7 @@ const cli_command serve_command = {
                 "  curl --data-binary @readings.csv -H 'Content-Type: text/csv' \\\n"
                 "      'http://127.0.0.1:8571/api/v1/streams/pump/rows?create=true'\n"
                 "                                          rows in, their scores out\n"
-                "  oif serve --listen 0.0.0.0:8571 --token-file token \\\n"
+                "  oif serve --listen 0.0.0.0:8571 --tokens tokens \\\n"
                 "      --tls-cert c.pem --tls-key k.pem    for other machines\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

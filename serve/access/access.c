@@ -17,6 +17,42 @@ void access_set_port(access_rules *rules, unsigned port)
              port);
 }
 
+static bool is_base_path(const char *path)
+{
+    static const char all[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~/-";
+    return path[strspn(path, all)] == '\0' && !strstr(path, "//") && !strstr(path, "/.");
+}
+
+bool access_set_external(access_rules *rules, const char *url, problem *why)
+{
+    const char *host = url ? strstr(url, "://") : NULL;
+    if (!host)
+        return true;
+    const char *path = host + 3 + strcspn(host + 3, "/");
+    size_t bytes = strlen(path);
+    while (bytes > 0 && path[bytes - 1] == '/')
+        bytes--;
+    const size_t origin_bytes = (size_t)(path - url);
+    if (bytes >= sizeof rules->base_path || origin_bytes >= sizeof rules->origin)
+        return problem_set(why, 400, NULL, "--external-url: is too long");
+    snprintf(rules->origin, sizeof rules->origin, "%.*s", (int)origin_bytes, url);
+    snprintf(rules->base_path, sizeof rules->base_path, "%.*s", (int)bytes, path);
+    return is_base_path(rules->base_path) ||
+           problem_set(why, 400, NULL,
+                       "--external-url: its path has letters, digits, dots, _, ~ and - between "
+                       "single slashes");
+}
+
+const char *access_within_base(const access_rules *rules, const char *target)
+{
+    const size_t bytes = strlen(rules->base_path);
+    if (bytes == 0 || strncmp(target, rules->base_path, bytes) != 0)
+        return target;
+    if (target[bytes] == '\0' || target[bytes] == '?')
+        return "";
+    return target[bytes] == '/' ? target + bytes : target;
+}
+
 void access_set_tokens(access_rules *rules, token_table *tokens)
 {
     pthread_mutex_lock(&rules->lock);
@@ -142,12 +178,19 @@ static size_t host_name_bytes(const char *host)
     return *host == '[' ? strcspn(host, "]") + (strchr(host, ']') != NULL) : strcspn(host, ":");
 }
 
+/* The one of --external-url, which a proxy may pass on. */
+static bool is_external_name(const access_rules *rules, const char *host)
+{
+    const char *name = strstr(rules->origin, "://");
+    return name && strcasecmp(name + 3, host) == 0;
+}
+
 static bool check_host(const access_rules *rules, const request *asked, problem *why)
 {
     const char *host = asked->headers[HEADER_HOST];
     if (!rules->is_loopback || token_table_count(asked->tokens) > 0)
         return true;
-    if (host && is_loopback_name(host, host_name_bytes(host)))
+    if (host && (is_loopback_name(host, host_name_bytes(host)) || is_external_name(rules, host)))
         return true;
     return problem_set(why, 421, "Ask for http://127.0.0.1, or give the server tokens.",
                        "the Host header does not name this machine");

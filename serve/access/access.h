@@ -31,6 +31,14 @@ typedef struct access_rules {
  * socket. */
 void access_set_port(access_rules *rules, unsigned port);
 
+/* Takes origin and base path of the page from --external-url; NULL: they are not known. 400: its
+ * path cannot be one. */
+bool access_set_external(access_rules *rules, const char *url, problem *why);
+
+/* What follows the base path in the target of a request, from its / on; the whole target if it does
+ * not begin with it, because many proxies remove it. "": the base path without a /. */
+const char *access_within_base(const access_rules *rules, const char *target);
+
 /* Replaces the tokens; takes over the reference, which may be NULL. Requests that have begun keep
  * theirs. */
 void access_set_tokens(access_rules *rules, token_table *tokens);

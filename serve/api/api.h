@@ -19,6 +19,7 @@ bool api_end_session(api_call *call, problem *why);
 
 bool api_list_streams(api_call *call, problem *why);
 bool api_get_stream(api_call *call, problem *why);
+bool api_stream_ready(api_call *call, problem *why);
 bool api_put_stream(api_call *call, problem *why);
 bool api_patch_stream(api_call *call, problem *why);
 bool api_delete_stream(api_call *call, problem *why);

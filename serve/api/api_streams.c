@@ -14,7 +14,11 @@ bool api_readyz(api_call *call, problem *why)
 {
     if (!api_find_streams(call, why) || !streams_are_ready(call->all, why))
         return false;
-    output_print("{\"status\": \"ready\"}\n");
+    const size_t damaged = streams_count_damaged(call->all);
+    output_print("{\"status\": \"ready\"");
+    if (damaged > 0)
+        output_print(", \"damaged_streams\": %zu", damaged);
+    output_print("}\n");
     return true;
 }
 
@@ -74,6 +78,14 @@ static bool create_stream(api_call *call, json_t *settings, bool *is_new, proble
                          streams_create(call->all, name, settings, &call->one, is_new, why);
     api_quota_end(call);
     return is_good;
+}
+
+bool api_stream_ready(api_call *call, problem *why)
+{
+    if (!api_find_stream(call, why) || !stream_is_ready(call->one, why))
+        return false;
+    output_print("{\"status\": \"ready\"}\n");
+    return true;
 }
 
 bool api_put_stream(api_call *call, problem *why)

@@ -31,6 +31,7 @@ static const route routes[] = {
     {"DELETE", "/api/v1/sessions", ACCESS_ADMIN, api_end_session, "id", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
+    {"GET", STREAM "/ready", ACCESS_READ, api_stream_ready, "", BODY_NONE},
     {"PUT", STREAM, ACCESS_WRITE, api_put_stream, "", BODY_SMALL},
     {"PATCH", STREAM, ACCESS_ADMIN, api_patch_stream, "", BODY_SMALL},
     {"DELETE", STREAM, ACCESS_ADMIN, api_delete_stream, "", BODY_NONE},
@@ -145,6 +146,16 @@ static bool check_parameters(const route *found, const request *asked, reply *an
 static bool is_of_stream(const route *found)
 {
     return strncmp(found->path, STREAM, sizeof STREAM - 1) == 0;
+}
+
+bool route_begins_with(const char *path)
+{
+    const size_t bytes = 1 + strcspn(path + 1, "/");
+    for (const route *one = routes; one < routes + ROUTE_COUNT; one++)
+        if (bytes > 1 && strncmp(one->path, path, bytes) == 0 &&
+            (one->path[bytes] == '/' || one->path[bytes] == '\0'))
+            return true;
+    return false;
 }
 
 const route *route_find(app *served, request *asked, reply *answer)

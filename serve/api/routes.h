@@ -25,6 +25,9 @@ typedef struct route {
  * and the answer is complete. */
 const route *route_find(app *served, request *asked, reply *answer);
 
+/* Whether paths of the API begin with the first part of this one. */
+bool route_begins_with(const char *path);
+
 /* The maximum size of its body in bytes. */
 size_t route_body_limit(const app *served, const route *found);
 

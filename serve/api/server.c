@@ -182,6 +182,14 @@ static void find_client(exchange *one)
         snprintf(one->asked.from, sizeof one->asked.from, "%.*s", (int)bytes, last);
 }
 
+/* The page asks by relative addresses, so its own ends with a /. */
+static enum MHD_Result redirect_to_page(exchange *one)
+{
+    reply_add_header(&one->answer, "Location", "%s/", one->running->served->access.base_path);
+    reply_empty(&one->answer, 308);
+    return queue_answer(one);
+}
+
 static bool waits_for_permission(const exchange *one)
 {
     return MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, "Expect") != NULL;
@@ -195,7 +203,8 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
     server *running = one->running;
     problem why;
     one->began = clock_seconds();
-    bool is_good = request_parse(&one->asked, method, one->target, &why);
+    const char *target = access_within_base(&running->served->access, one->target);
+    bool is_good = request_parse(&one->asked, method, *target ? target : "/", &why);
     one->asked.is_encrypted = running->is_encrypted;
     read_headers(one);
     find_client(one);
@@ -204,6 +213,8 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
         reply_add_header(&one->answer, "Connection", "close");
         return queue_answer(one);
     }
+    if (*target == '\0')
+        return redirect_to_page(one);
     if (!is_good)
         reply_problem(&one->answer, &why);
     else

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* A burst of connecting clients waits in the kernel's queue. */
@@ -44,23 +46,89 @@ static bool is_loopback(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-static int bind_socket(const struct addrinfo *found)
+/* Closes the descriptor if it fails. */
+static int listen_at(int descriptor, const struct sockaddr *address, socklen_t bytes)
 {
-    int on = 1, off = 0, descriptor = socket(found->ai_family, SOCK_STREAM, 0);
-    if (descriptor < 0)
-        return -1;
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (found->ai_family == AF_INET6)
-        setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (bind(descriptor, found->ai_addr, found->ai_addrlen) == 0 &&
-        listen(descriptor, QUEUE_LENGTH) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
+    if (bind(descriptor, address, bytes) == 0 && listen(descriptor, QUEUE_LENGTH) == 0 &&
+        fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
         return descriptor;
     int reason = errno;
     close(descriptor);
     errno = reason;
     return -1;
 }
+
+static int bind_socket(const struct addrinfo *found)
+{
+    int on = 1, off = 0, descriptor = socket(found->ai_family, SOCK_STREAM, 0);
+    if (descriptor < 0)
+        return -1;
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (found->ai_family == AF_INET6)
+        setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    return listen_at(descriptor, found->ai_addr, found->ai_addrlen);
+}
+
+/* ---- Local sockets ---- */
+
+/* A server that was killed leaves the file of its socket behind, and nothing answers there. */
+static bool is_left_behind(const struct sockaddr_un *address)
+{
+    struct stat info;
+    if (lstat(address->sun_path, &info) != 0 || !S_ISSOCK(info.st_mode))
+        return false;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+    bool is_refused = descriptor >= 0 &&
+                      connect(descriptor, (const void *)address, sizeof *address) != 0 &&
+                      errno == ECONNREFUSED;
+    if (descriptor >= 0)
+        close(descriptor);
+    return is_refused;
+}
+
+/* There are no other threads yet that the mask could concern. */
+static int bind_local(const struct sockaddr_un *address)
+{
+    int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (descriptor < 0)
+        return -1;
+    mode_t before = umask(S_IXUSR | S_IXGRP | S_IRWXO);
+    descriptor = listen_at(descriptor, (const void *)address, sizeof *address);
+    int reason = errno;
+    umask(before);
+    errno = reason;
+    return descriptor;
+}
+
+static exit_code open_local(const char *path, listening *opened)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (*path == '\0' || strlen(path) >= sizeof address.sun_path)
+        return complain(EXIT_USAGE, "--listen unix:%.80s: the path of a socket has 1 to %zu bytes",
+                        path, sizeof address.sun_path - 1);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    if (is_left_behind(&address))
+        unlink(path);
+    opened->descriptor = bind_local(&address);
+    if (opened->descriptor < 0)
+        return complain(EXIT_FAILED, "--listen unix:%s: %s%s", path, strerror(errno),
+                        errno == EADDRINUSE ? "; another program listens there, or it is not a "
+                                              "socket"
+                                            : "");
+    opened->unix_path = path;
+    snprintf(opened->address, sizeof opened->address, "localhost");
+    return EXIT_OK;
+}
+
+void listen_remove(listening *opened)
+{
+    if (opened->unix_path)
+        unlink(opened->unix_path);
+    opened->unix_path = NULL;
+}
+
+/* ---- Addresses ---- */
 
 static void describe(listening *opened)
 {
@@ -84,10 +152,12 @@ exit_code listen_open(const char *address, listening *opened)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
     memset(opened, 0, sizeof *opened);
     opened->descriptor = -1;
+    if (strncmp(address, "unix:", 5) == 0)
+        return open_local(address + 5, opened);
     if (!split_address(address, host, &port))
         return complain(EXIT_USAGE,
-                        "--listen: expected HOST:PORT such as 127.0.0.1:8571 or [::1]:8571, not "
-                        "'%s'",
+                        "--listen: expected HOST:PORT such as 127.0.0.1:8571 or [::1]:8571, or "
+                        "unix:PATH, not '%s'",
                         address);
     if (strtoull(port, NULL, 10) > PORT_MAX) /* getaddrinfo would take it modulo 65536 */
         return complain(EXIT_USAGE, "--listen %s: a port is from 0 to %d; 0 chooses a free one",

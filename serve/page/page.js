@@ -392,7 +392,7 @@ function startControls() {
     };
     matchMedia("(prefers-color-scheme: dark)").onchange = recolour;
     addEventListener("hashchange", () => { chooseFromAddress(); everythingSoon(); });
-    const stream = `${location.origin}/api/v1/streams/NAME`;
+    const stream = new URL("api/v1/streams/NAME", location.href).href;
     setText($("empty-code"), `curl '${stream}/rows?create=true' -H 'Content-Type: text/csv' --data-binary @rows.csv`);
 }
 

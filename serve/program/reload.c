@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool service_is_local(const service *one)
+{
+    return one->opened.is_loopback || one->opened.unix_path;
+}
+
 /* ---- Tokens and certificate ---- */
 
 static bool load_tokens(const serve_settings *asked, token_table *tokens, problem *why)
@@ -68,9 +73,9 @@ static const configured *now_of(const service *one)
 /* Options of the file that a running server can change. */
 static bool can_change(const char *name)
 {
-    static const char *const names[] = {"tokens",     "token-file",   "read-token-file",
-                                        "tls-cert",   "tls-key",      "alertmanager",
-                                        "prometheus", "external-url", "metrics-keys"};
+    static const char *const names[] = {"tokens",     "token-file",  "read-token-file",
+                                        "tls-cert",   "tls-key",     "alertmanager",
+                                        "prometheus", "metrics-keys"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -139,8 +144,9 @@ void service_reload(service *one)
     fresh_secrets secrets = {.tokens = NULL};
     configured fresh;
     const bool is_good = configured_open(one->given, &fresh) == EXIT_OK;
+    fresh.settings.serve.external_url = one->asked->external_url; /* that of cookies, too */
     if (is_good &&
-        !fresh_secrets_load(&fresh.settings.serve, one->opened.is_loopback, &secrets, &why))
+        !fresh_secrets_load(&fresh.settings.serve, service_is_local(one), &secrets, &why))
         complain(EXIT_FAILED, "%s", why.message);
     if (is_good && secrets.tokens && restart_outside(one, &fresh)) {
         finish(one, &secrets, &fresh);

@@ -20,6 +20,9 @@ typedef struct service {
     server *running;
 } service;
 
+/* Whether only programs of this machine can connect. */
+bool service_is_local(const service *one);
+
 /* Tokens and certificate, loaded but not used yet. */
 typedef struct fresh_secrets {
     token_table *tokens;

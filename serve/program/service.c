@@ -3,6 +3,7 @@
 #include "front/text/signals.h"
 #include "reload.h"
 #include "serve/api/events.h"
+#include "serve/api/routes.h"
 #include "serve/api/server.h"
 #include "serve/http/certificate.h"
 
@@ -37,6 +38,20 @@ static unsigned connections_max(const serve_settings *asked)
     return asked->max_connections ? (unsigned)asked->max_connections : DEFAULT_CONNECTIONS;
 }
 
+/* A path of the API under another path would be found twice. */
+static bool set_external(service *one)
+{
+    access_rules *rules = &one->served.access;
+    problem why;
+    if (!access_set_external(rules, one->asked->external_url, &why))
+        return complain_about(&why);
+    if (!*rules->base_path || !route_begins_with(rules->base_path))
+        return true;
+    complain(EXIT_USAGE, "--external-url: the server has a path %s of its own; choose another one",
+             rules->base_path);
+    return false;
+}
+
 /* One address may have half of the connections before it shows a token. */
 static bool prepare_access(service *one)
 {
@@ -54,9 +69,11 @@ static exit_code prepare(service *one)
 {
     problem why;
     fresh_secrets secrets;
+    if (!set_external(one))
+        return EXIT_USAGE;
     if (!prepare_access(one))
         return EXIT_FAILED;
-    if (!fresh_secrets_load(&one->first.settings.serve, one->opened.is_loopback, &secrets, &why)) {
+    if (!fresh_secrets_load(one->asked, service_is_local(one), &secrets, &why)) {
         complain_about(&why);
         return why.status == 400 ? EXIT_USAGE : EXIT_FAILED;
     }
@@ -64,10 +81,14 @@ static exit_code prepare(service *one)
     return EXIT_OK;
 }
 
+static const char *address_of(const service *one)
+{
+    return one->asked->listen ? one->asked->listen : default_address;
+}
+
 static exit_code open_socket(service *one)
 {
-    const char *address = one->asked->listen ? one->asked->listen : default_address;
-    const exit_code code = listen_open(address, &one->opened);
+    const exit_code code = listen_open(address_of(one), &one->opened);
     if (code != EXIT_OK)
         return code;
     snprintf(one->url, sizeof one->url, "%s://%s", one->asked->tls_cert ? "https" : "http",
@@ -91,7 +112,7 @@ static bool start_server(service *one)
     one->running = server_open(&options, &one->opened, served);
     one->opened.descriptor = -1; /* it is the server's, or closed */
     if (one->running)
-        note("listening on %s", one->url);
+        note("listening on %s", one->opened.unix_path ? address_of(one) : one->url);
     return one->running != NULL;
 }
 
@@ -171,6 +192,7 @@ static exit_code run(service *one)
     bool is_good = code == EXIT_OK && take_folder(one) && start_server(one) && load_streams(one);
     if (is_good)
         wait_for_end(one);
+    listen_remove(&one->opened);
     server_close(one->running);
     outside_stop(service_set_outside(one, NULL));
     events_close(one->served.watchers);

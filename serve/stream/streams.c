@@ -644,21 +644,50 @@ void streams_drop_provisional(streams *all)
 
 /* ---- All together ---- */
 
-static void look_for_error(void *context, stream *one)
+/* The disk is that of all streams; a damaged stream is a matter of its own. */
+static bool look_for_error(stream *one, bool wants_damage, problem *why)
 {
     static const char usual[] =
         "make room on the disk, or repair it; the stream then recovers on its own";
-    problem *why = context;
+    bool is_good = true;
     stream_begin_look(one);
-    if (why->status == 0 && (one->is_broken || one->is_failing || one->refused_bytes > 0))
-        problem_set(why, 503, one->is_broken ? one->remedy : usual, "stream %s: %s", one->name,
-                    one->error);
+    if (one->is_broken ? wants_damage : one->is_failing || one->refused_bytes > 0)
+        is_good = problem_set(why, 503, one->is_broken ? one->remedy : usual, "stream %s: %s",
+                              one->name, one->error);
     stream_end_look(one);
+    return is_good;
+}
+
+static void look_for_disk_error(void *context, stream *one)
+{
+    problem *why = context;
+    if (why->status == 0)
+        look_for_error(one, false, why);
 }
 
 bool streams_are_ready(streams *all, problem *why)
 {
     *why = (problem){.status = 0};
-    streams_each(all, look_for_error, why);
+    streams_each(all, look_for_disk_error, why);
     return why->status == 0;
+}
+
+bool stream_is_ready(stream *one, problem *why)
+{
+    return look_for_error(one, true, why);
+}
+
+static void count_damaged(void *context, stream *one)
+{
+    size_t *count = context;
+    stream_begin_look(one);
+    *count += one->is_broken;
+    stream_end_look(one);
+}
+
+size_t streams_count_damaged(streams *all)
+{
+    size_t count = 0;
+    streams_each(all, count_damaged, &count);
+    return count;
 }

@@ -71,8 +71,11 @@ void streams_each_visible(streams *all, const char *visible,
 size_t streams_count(streams *all);
 size_t streams_count_visible(streams *all, const char *visible);
 
-/* Whether all streams are loaded and the disk accepts writes; else sets `why`. For /readyz. */
+/* Whether the disk accepts writes; else sets `why`. For /readyz. A damaged stream is not a reason
+ * to take the others away, so it has an answer of its own. */
 bool streams_are_ready(streams *all, problem *why);
+bool stream_is_ready(stream *one, problem *why);
+size_t streams_count_damaged(streams *all);
 
 feed *streams_feed(streams *all);
 incident_list *streams_incidents(streams *all);

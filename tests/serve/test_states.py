@@ -115,21 +115,8 @@ def test_a_damaged_stream_is_damaged_everywhere(serve, outside, tmp_path):  # no
     start_fleet(server, fleet)
     server.stop()
     (tmp_path / "data/streams/fleet/state").write_bytes(b"not a snapshot")
-    again = serve_damaged(serve, options)
+    again = serve(*options)
     assert state_of(again) == "damaged"
     (alert,) = wait_for(lambda: taken(stub)[-1:], "the alert is sent")
     assert alert["labels"] == {"alertname": "OifDamaged", "stream": "fleet", "severity": "critical"}
     assert alert["annotations"]["state"] == "damaged" and "state" in alert["annotations"]["summary"]
-
-
-def serve_damaged(serve, options):
-    """/readyz may say that a stream is damaged, so it is not waited for."""
-    import conftest
-
-    wait, conftest.Server.wait_until_ready = conftest.Server.wait_until_ready, lambda server: None
-    try:
-        server = serve(*options)
-    finally:
-        conftest.Server.wait_until_ready = wait
-    wait_for(lambda: server.get("/api/v1/streams").status == 200, "the streams are loaded")
-    return server

@@ -156,7 +156,7 @@ static void assert_broken(streams *all, const char *reason, const char *remedy)
         fail_msg("%s: %s", why.message, why.remedy);
     assert_false(streams_create(all, "one", NULL, &same, &is_new, &why));
     assert_int_equal(why.status, 503);
-    assert_false(streams_are_ready(all, &why));
+    assert_false(stream_is_ready(one, &why));
     assert_non_null(strstr(why.remedy, remedy));
     stream_release(one);
 }
