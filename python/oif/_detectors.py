@@ -268,7 +268,7 @@ class OnlineIsolationForest(Detector):
 class IForestASD(Detector):
     """An isolation forest that is retrained on each window of rows, or when they change.
 
-    Choose it where data change slowly: the accuracy of an isolation forest, a window late.
+    Choose it if data change slowly: the accuracy of an isolation forest, one window late.
     Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for Streaming Data using Sliding
     Window, IFAC ICONS 2013.
 
@@ -313,16 +313,16 @@ class IForestASD(Detector):
 
 
 class HalfSpaceTrees(Detector):
-    """The mass of the window before in cells that halve the space at random.
+    """Row counts of the previous window in randomly halved cells.
 
-    Choose it to compare each window of rows with the one before; long rows cost no more than short ones.
+    Choose it to compare each window of rows with the previous one; long rows cost no more than short ones.
     Tan, Ting, Liu: Fast Anomaly Detection for Streaming Data, IJCAI 2011.
 
     Args:
         num_trees: trees in the forest; more give steadier scores
         window_size: rows of a window
-        max_depth: how often the space is halved at most
-        size_limit: share of the window's rows up to which a node is not looked into
+        max_depth: largest depth of a tree: how often the space is halved
+        size_limit: a node with at most this share of the window's rows is not searched further
         ranges: where the numbers lie: as in the first window, as in every window, or fixed
         range_low: lowest number of every column when ranges is "fixed"
         range_high: highest number of every column when ranges is "fixed"
@@ -366,9 +366,9 @@ class HalfSpaceTrees(Detector):
 
 
 class RobustRandomCutForest(Detector):
-    """Trees of random cuts; anomalous is what would move many rows if it were taken out.
+    """Random cut trees; a row is anomalous if removing it would reshape the tree.
 
-    Choose it where all columns have one unit, as the last values of a series; the most expensive.
+    Choose it if all columns have one unit, such as the last values of a series; the slowest.
     Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection On Streams, ICML 2016.
 
     Args:
@@ -406,9 +406,9 @@ class RobustRandomCutForest(Detector):
 
 
 class Loda(Detector):
-    """Histograms of random projections, which forget.
+    """Histograms of random projections that forget old rows.
 
-    Choose it where numbers are often missing: a row is judged by those that it has; the least memory for long rows.
+    Choose it if values are often missing: a row is judged by those that are there.
     Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016.
 
     Args:
@@ -446,15 +446,15 @@ class Loda(Detector):
 
 
 class SparseDataObservers(Detector):
-    """Distances to a few rows that stand for the stream.
+    """Distances to a few rows that represent the stream.
 
-    Choose it where columns depend on each other, or an anomaly is in one of many columns.
+    Choose it if columns depend on each other, an anomaly is in one of many columns, or memory is short.
     Hartl, Iglesias, Zseby: SDOstream: Low-density models for streaming outlier detection, ESANN 2020.
 
     Args:
         num_observers: rows of the stream that others are compared with; more see more detail
         num_neighbours: nearest observers whose median distance is the score
-        idle_share: of the observers, those used least, which do not score
+        idle_share: share of the observers, the least used ones, that do not score
         window_size: rows in which observers are replaced and counts fade
         scale: whether the columns are divided by their deviations, or the numbers taken as they are
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
@@ -489,21 +489,21 @@ class SparseDataObservers(Detector):
 
 
 class RollingIsolationForest(Detector):
-    """Small isolation trees on fresh samples of the recent rows, the oldest renewed every few rows.
+    """Small isolation trees on samples of recent rows; the oldest tree is replaced every few rows.
 
-    Choose it first: it finds one metric that goes bad, the commonest incident, and leads on our data sets; one to three
+    Choose it first: it finds a single metric gone bad, the most common incident, and leads on our data sets; one to two
     times the time of online-iforest. No paper: isolation trees (Liu, Ting, Zhou, ICDM
-    2008), rows put in as into robust random cut trees (Guha, Mishra, Roy, Schrijvers, ICML 2016).
+    2008), rows inserted as in robust random cut trees (Guha, Mishra, Roy, Schrijvers, ICML 2016).
 
     Args:
         num_trees: trees in the forest; more give steadier scores
-        window_size: age of the oldest rows that a tree can know; trees are grown from the last half of them
+        window_size: age of the oldest row that a tree can hold; new trees are grown from the newer half
         sample_size: rows that each tree is grown from, at most window_size / 2
-        max_depth: the most cuts one below another
-        max_leaf_samples: a node of fewer rows is not cut
-        tournament: columns drawn for a cut, of which the one with the heaviest tails is cut; 1: no tournament
+        max_depth: largest depth of a tree
+        max_leaf_samples: a node with fewer rows is not split
+        tournament: candidate columns per split; the heaviest-tailed one is used; 1: no tournament
         insertion: what of a row outside the ranges of recent rows is scored as if inserted: the whole row, only the
-            numbers that a walk asks for (path), or nothing
+            values on a tree path (path), or nothing
         renew_trees: trees replaced at each renewal; renewals become rarer by the same factor
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
 

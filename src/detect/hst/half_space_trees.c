@@ -668,10 +668,11 @@ static const char *const ranges_words[] = {"first", "every", "fixed", NULL};
 static const oif_param params_table[] = {
     {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32,
      NULL},
-    {"window_size", "rows in a window; each window is scored by the masses of the one before",
+    {"window_size", "rows in a window; each window is scored by the counts of the previous one",
      OIF_PARAM_INTEGER, 1, 1 << 24, 250, NULL},
-    {"max_depth", "how often the space is halved at most", OIF_PARAM_INTEGER, 1, 24, 15, NULL},
-    {"size_limit", "share of the window's rows up to which a node is not looked into",
+    {"max_depth", "largest depth of a tree: how often the space is halved", OIF_PARAM_INTEGER, 1,
+     24, 15, NULL},
+    {"size_limit", "a node with at most this share of the window's rows is not searched further",
      OIF_PARAM_REAL, 0, 1, 0.1, NULL},
     {"ranges",
      "the columns' ranges: learned from the first window (first), from every window (every), or "
@@ -687,12 +688,12 @@ static const oif_param params_table[] = {
 
 const oif_detector_kind oif_half_space_trees = {
     .info = {.table.name = "hst",
-             .table.summary =
-                 "the mass of the window before in cells that halve the space at random",
+             .table.summary = "row counts of the previous window in randomly halved cells",
              .paper = "Tan, Ting, Liu: Fast Anomaly Detection for Streaming Data, IJCAI 2011",
-             .cost = "num_trees x max_depth at most, whatever d is",
-             .choose = "to compare each window of rows with the one before; long rows cost no more "
-                       "than short ones",
+             .cost = "num_trees x max_depth at most, for any d",
+             .choose =
+                 "to compare each window of rows with the previous one; long rows cost no more "
+                 "than short ones",
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,

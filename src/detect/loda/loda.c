@@ -631,12 +631,11 @@ static const oif_param params_table[] = {
 const oif_detector_kind oif_loda = {
     .info =
         {.table.name = "loda",
-         .table.summary = "histograms of random projections, which forget",
+         .table.summary = "histograms of random projections that forget old rows",
          .paper =
              "Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016",
          .cost = "num_projections x sqrt(d)",
-         .choose = "where numbers are often missing: a row is judged by those that it has; the "
-                   "least memory for long rows",
+         .choose = "if values are often missing: a row is judged by those that are there",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_IN_BITS,

@@ -360,20 +360,18 @@ static const oif_param params_table[] = {
     {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32,
      NULL},
     {"window_size",
-     "age of the oldest rows that a tree can know; trees are grown from the last half of them",
+     "age of the oldest row that a tree can hold; new trees are grown from the newer half",
      OIF_PARAM_INTEGER, 4, 1 << 24, 2048, NULL},
     {"sample_size", "rows that each tree is grown from, at most window_size / 2", OIF_PARAM_INTEGER,
      2, OIF_ROLLING_MAX_SAMPLE_SIZE, 128, NULL},
-    {"max_depth", "the most cuts one below another", OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_DEPTH, 8,
-     NULL},
-    {"max_leaf_samples", "a node of fewer rows is not cut", OIF_PARAM_INTEGER, 1,
+    {"max_depth", "largest depth of a tree", OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_DEPTH, 8, NULL},
+    {"max_leaf_samples", "a node with fewer rows is not split", OIF_PARAM_INTEGER, 1,
      OIF_ROLLING_MAX_SAMPLE_SIZE, 8, NULL},
-    {"tournament",
-     "columns that are drawn for a cut, of which the one with the heaviest tails is cut",
+    {"tournament", "candidate columns per split; the heaviest-tailed one is used",
      OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_TOURNAMENT, 3, NULL},
     {"insertion",
      "rows outside the ranges of recent rows are scored as if inserted: the whole row (row), only "
-     "the numbers that a walk asks for (path), or not (none)",
+     "the values on a tree path (path), or not (none)",
      OIF_PARAM_CHOICE, 0, 2, ROW, insertion_words},
     {"renew_trees",
      "trees replaced at each renewal; renewals become rarer by the same factor; at most num_trees",
@@ -386,14 +384,14 @@ const oif_detector_kind oif_rolling_iforest = {
     .info =
         {.table.name = "rolling-iforest",
          .table.summary =
-             "small isolation trees on fresh samples of the recent rows, the oldest renewed "
-             "every few rows",
-         .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into "
+             "small isolation trees on samples of recent rows; the oldest tree is replaced every "
+             "few rows",
+         .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows inserted as in "
                   "robust random cut trees (Guha, Mishra, Roy, Schrijvers, ICML 2016)",
          .cost = "num_trees x max_depth, and a tree to grow every window_size / 2 / num_trees rows",
          .choose =
-             "first: it finds one metric that goes bad, the commonest incident, and leads on our "
-             "data sets; one to three times the time of online-iforest",
+             "first: it finds a single metric gone bad, the most common incident, and leads on "
+             "our data sets; one to two times the time of online-iforest",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,

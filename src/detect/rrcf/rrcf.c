@@ -368,7 +368,7 @@ static const oif_param params_table[] = {
      "which rows: each tree's own draw from the stream (reservoir), or the last ones (sliding)",
      OIF_PARAM_CHOICE, 0, 1, OIF_RRCF_RESERVOIR, sample_words},
     {"window_size",
-     "rows that a reservoir stands for: older ones fade, to 1/e after as many more; at least "
+     "rows that a reservoir represents; older ones fade, to 1/e after as many more; at least "
      "tree_size",
      OIF_PARAM_INTEGER, 1, 0x1p53, 2048, NULL},
     {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
@@ -376,17 +376,17 @@ static const oif_param params_table[] = {
 };
 
 const oif_detector_kind oif_rrcf = {
-    .info =
-        {.table.name = "rrcf",
-         .table.summary =
-             "trees of random cuts; anomalous is what would move many rows if it were taken out",
-         .paper = "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection "
-                  "On Streams, ICML 2016",
-         .cost = "num_trees x log2(tree_size) x d",
-         .choose = "where all columns have one unit, as the last values of a series; the "
-                   "most expensive",
-         .table.params = params_table,
-         .table.param_count = sizeof params_table / sizeof params_table[0]},
+    .info = {.table.name = "rrcf",
+             .table.summary =
+                 "random cut trees; a row is anomalous if removing it would reshape the tree",
+             .paper =
+                 "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection "
+                 "On Streams, ICML 2016",
+             .cost = "num_trees x log2(tree_size) x d",
+             .choose = "if all columns have one unit, such as the last values of a series; the "
+                       "slowest",
+             .table.params = params_table,
+             .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_MASS,
     .check_params = NULL, /* every combination is valid */
     .state_bytes = state_bytes,

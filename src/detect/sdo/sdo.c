@@ -417,8 +417,8 @@ static const oif_param params_table[] = {
      OIF_PARAM_INTEGER, 1, 1 << 16, 200, NULL},
     {"num_neighbours", "nearest observers whose median distance is the score", OIF_PARAM_INTEGER, 1,
      OIF_SDO_MAX_NEIGHBOURS, 6, NULL},
-    {"idle_share", "of the observers, those used least, which do not score", OIF_PARAM_REAL, 0, 0.9,
-     0.3, NULL},
+    {"idle_share", "share of the observers, the least used ones, that do not score", OIF_PARAM_REAL,
+     0, 0.9, 0.3, NULL},
     {"window_size", "rows in which observers are replaced and counts fade", OIF_PARAM_INTEGER, 1,
      1 << 24, 2048, NULL},
     {"scale", "divide each column by its deviation (robust), or take it as it is (none)",
@@ -429,12 +429,12 @@ static const oif_param params_table[] = {
 
 const oif_detector_kind oif_sdo = {
     .info = {.table.name = "sdo",
-             .table.summary = "distances to a few rows that stand for the stream",
+             .table.summary = "distances to a few rows that represent the stream",
              .paper = "Hartl, Iglesias, Zseby: SDOstream: Low-density models for streaming outlier "
                       "detection, ESANN 2020",
              .cost = "num_observers x d",
-             .choose =
-                 "where columns depend on each other, or an anomaly is in one of many columns",
+             .choose = "if columns depend on each other, an anomaly is in one of many columns, or "
+                       "memory is short",
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_DISTANCE,
