@@ -169,13 +169,13 @@ static void a_key_that_comes_back_goes_on_as_if_it_had_never_gone(void **unused)
                                           "learn=decay patience=7 calm=3 alert_rate=0.05"};
     for (size_t i = 0; i < SMALL_DETECTORS; i++)
         race_to_the_end(small_detectors[i].name, small_detectors[i].settings, options[i % 3], 20,
-                        24, SANITIZED ? 200 : 400);
+                        24, 200);
 }
 
 static void thousands_of_keys_come_and_go(void **unused)
 {
     (void)unused;
-    const uint32_t rows = SANITIZED ? 400 : 1000, keys = 3 * rows;
+    const uint32_t rows = SANITIZED ? 400 : 700, keys = 3 * rows;
     race_to_the_end("loda", "num_projections=2 num_bins=4 window_size=8", "alert_rate=0.1", keys,
                     20, rows);
     race_to_the_end("online-iforest", "num_trees=2 window_size=16 max_leaf_samples=2",
@@ -450,7 +450,7 @@ static void a_pipeline_that_forgets_has_no_evicted_models_file(void **unused)
 /* ---- Damage ---- */
 
 enum {
-    STRIDE = 37 * STEP_IF_SANITIZED(5)
+    STRIDE = 151 * STEP_IF_SANITIZED(2)
 }; /* of the damaged bytes; the tests of the files cover all */
 
 typedef struct bytes {
@@ -620,7 +620,7 @@ static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(voi
     bytes state, evicted, hurt;
     oif_result results[5];
     dice from = {5};
-    uint32_t refused = 0, lost = 0, trials = 1000;
+    uint32_t refused = 0, lost = 0, trials = 300;
     make_state(&state, &evicted);
     size_t section = find_evicted_section(state);
     uint32_t length = (uint32_t)oif_bytes_load(state.start + section + 8, 8);
@@ -716,7 +716,7 @@ static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(voi
     bytes state, evicted;
     oif_result results[5];
     dice from = {6};
-    uint32_t lost = 0, trials = 2000;
+    uint32_t lost = 0, trials = 500;
     make_state(&state, &evicted);
     size_t section = find_evicted_section(state);
     bytes hurt_state = {malloc(state.count), state.count},

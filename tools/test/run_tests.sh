@@ -119,7 +119,7 @@ second_lane() {
     for name in "${measurements[@]}"; do measure "$name"; done
     aside bench-quick make --no-print-directory bench-quick
     aside bench-keys make --no-print-directory bench-keys ARGS=--check
-    aside same-bits tests/same_bits/run.sh
+    aside same-bits tests/same_bits/run.sh --quick
     aside analysis analysis
     aside wheels tools/build/make_wheels.sh --check
     aside reference reference
@@ -145,7 +145,7 @@ if [ "${1:-}" = --all ]; then
     lane=$!
     # gcc runs all tests. With clang the C tests must pass. A sanitizer need not wait for servers, except those that are sent odd things.
     stage release-clang build_and_ctest release-clang -LE server -E '^(cli|docs|tools)\.|^(faults.allocation|pipeline.evicted_models|package|style|layers)$'
-    stage asan build_and_ctest asan -E '^(cli\.(score_evicted|help|completions)|docs\..*|serve\.(alertmanager|config_file|metrics|openapi|prometheus_pull))$'
+    stage asan build_and_ctest asan -E '^(cli\.(eval.*|generate|score_(evicted|category|actions)|help|completions)|docs\..*|tools\..*|style|layers|package|serve\.(alertmanager|config_file|metrics|openapi|prometheus_pull))$'
     stage tsan thread_tests
     stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=5
     wait "$lane"
