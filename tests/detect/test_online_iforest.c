@@ -549,6 +549,24 @@ static void a_block_of_rows_is_learned_and_scored_as_its_rows_are(void **state)
     }
 }
 
+/* Rows that are all equal are as deep as rows can be: the sum of eight depths passes 32 bits. */
+static void the_deepest_rows_of_a_block_score_as_alone(void **state)
+{
+    enum { BLOCK = 500, COLUMNS = 3 };
+    (void)state;
+    static const double rows[BLOCK * COLUMNS]; /* all 0 */
+    double scores[BLOCK], alone;
+    setup s = {.num_trees = 32, .window_size = 2048, .max_leaf_samples = 32, .subsample = 1};
+    oif_detector *detector = new_detector(&s, COLUMNS);
+    for (int i = 0; i < 5; i++)
+        require_ok(oif_detector_learn_rows(detector, rows, BLOCK, COLUMNS, NULL));
+    require_ok(oif_detector_score_rows(detector, rows, BLOCK, COLUMNS, scores, NULL));
+    require_ok(oif_detector_score(detector, rows, &alone, NULL));
+    for (size_t i = 0; i < BLOCK; i++)
+        expect_same_bits(scores[i], alone, setup_text(&s), i);
+    oif_detector_free(detector);
+}
+
 /* ---- Subsampling ---- */
 
 static void each_tree_counts_its_own_share_of_the_rows(void **state)
@@ -860,6 +878,7 @@ int main(void)
         cmocka_unit_test(a_merged_node_encloses_its_children_and_nothing_else),
         cmocka_unit_test(a_cut_that_is_undone_at_once_leaves_the_box_of_its_points),
         cmocka_unit_test(a_block_of_rows_is_learned_and_scored_as_its_rows_are),
+        cmocka_unit_test(the_deepest_rows_of_a_block_score_as_alone),
         cmocka_unit_test(each_tree_counts_its_own_share_of_the_rows),
         cmocka_unit_test(a_column_that_is_always_missing_never_matters),
         cmocka_unit_test(a_number_missing_in_a_column_of_noise_hardly_moves_a_score),

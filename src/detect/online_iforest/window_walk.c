@@ -86,7 +86,6 @@ void oif_window_walk_lanes_without_keys(const oif_window_state *forest, const oi
     find_in_lanes(forest, row, lane, end, false, leaves);
 }
 
-/* The sum of a lane has 32 bits, enough for 8 depths below 2^29: one instruction per tree less. */
 uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_keyed_row *row,
                                    uint32_t first, uint32_t count, const uint32_t *depths)
 {
@@ -97,7 +96,7 @@ uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_key
     for (uint32_t tree = first; tree < first + count; tree += OIF_LANES) {
         const walk_ends at =
             walk_side_by_side(&walk, forest->num_trees + tree, levels[tree / OIF_LANES], true);
-        depth_sum += depths[leaf_at[at.a]] + depths[TREE + leaf_at[at.b]] +
+        depth_sum += (uint64_t)depths[leaf_at[at.a]] + depths[TREE + leaf_at[at.b]] +
                      depths[2 * TREE + leaf_at[at.c]] + depths[3 * TREE + leaf_at[at.d]] +
                      depths[4 * TREE + leaf_at[at.e]] + depths[5 * TREE + leaf_at[at.f]] +
                      depths[6 * TREE + leaf_at[at.g]] + depths[7 * TREE + leaf_at[at.h]];
