@@ -12,10 +12,10 @@ if(SKBUILD)
   set(CMAKE_FIND_LIBRARY_SUFFIXES ${CMAKE_STATIC_LIBRARY_SUFFIX})
 endif()
 
-add_library(decompression INTERFACE)
+add_library(oif_decompression INTERFACE)
 
 # Another machine's library may be found, so a link decides.
-function(use_library name library include_dir source)
+function(oif_use_library name library include_dir source)
   if(NOT library OR NOT include_dir)
     return()
   endif()
@@ -23,23 +23,23 @@ function(use_library name library include_dir source)
   set(CMAKE_REQUIRED_LIBRARIES ${library})
   check_c_source_compiles("${source}" OIF_CAN_LINK_${name})
   if(OIF_CAN_LINK_${name})
-    target_compile_definitions(decompression INTERFACE OIF_HAS_${name})
-    target_include_directories(decompression SYSTEM INTERFACE ${include_dir})
-    target_link_libraries(decompression INTERFACE ${library})
+    target_compile_definitions(oif_decompression INTERFACE OIF_HAS_${name})
+    target_include_directories(oif_decompression SYSTEM INTERFACE ${include_dir})
+    target_link_libraries(oif_decompression INTERFACE ${library})
   endif()
 endfunction()
 
 if(OIF_ZLIB)
   find_package(ZLIB QUIET)
   if(ZLIB_FOUND)
-    use_library(ZLIB "${ZLIB_LIBRARIES}" "${ZLIB_INCLUDE_DIRS}"
+    oif_use_library(ZLIB "${ZLIB_LIBRARIES}" "${ZLIB_INCLUDE_DIRS}"
                 "#include <zlib.h>\nint main(void) { return !zlibVersion(); }")
   endif()
 endif()
 if(OIF_ZSTD)
   find_library(ZSTD_LIBRARY zstd)
   find_path(ZSTD_INCLUDE_DIR zstd.h)
-  use_library(ZSTD "${ZSTD_LIBRARY}" "${ZSTD_INCLUDE_DIR}"
+  oif_use_library(ZSTD "${ZSTD_LIBRARY}" "${ZSTD_INCLUDE_DIR}"
               "#include <zstd.h>\nint main(void) { return !ZSTD_versionNumber(); }")
 endif()
 set(CMAKE_FIND_LIBRARY_SUFFIXES ${library_suffixes})

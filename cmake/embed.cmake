@@ -1,11 +1,11 @@
 # Files become arrays of a C source, so a program has them without a folder: front/page/embedded.h.
 #
-#   embed_files(OUTPUT PATH=FILE...)    writes OUTPUT again whenever one of the files changes
+#   oif_embed_files(OUTPUT PATH=FILE...)    writes OUTPUT again whenever one of the files changes
 #
 # PATH is what a request asks for, such as /page.js.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
-  function(embed_files output)
+  function(oif_embed_files output)
     set(files ${ARGN})
     list(TRANSFORM files REPLACE "^[^=]*=" "")
     add_custom_command(OUTPUT ${output} VERBATIM
@@ -13,16 +13,16 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
                        DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
   endfunction()
 
-  # bundle_page(OUTPUT FRAME FILE...): cmake/bundle.cmake
-  function(bundle_page output)
+  # oif_bundle_page(OUTPUT FRAME FILE...): cmake/bundle.cmake
+  function(oif_bundle_page output)
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
     set(script ${PROJECT_SOURCE_DIR}/cmake/bundle.cmake)
     add_custom_command(OUTPUT ${output} VERBATIM COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${output}" "-DFILES=${files}" -P ${script}
                        DEPENDS ${files} ${script})
   endfunction()
 
-  # page_files(VARIABLE FOLDER...): PATH=FILE of each file of a page in these folders
-  function(page_files variable)
+  # oif_page_files(VARIABLE FOLDER...): PATH=FILE of each file of a page in these folders
+  function(oif_page_files variable)
     set(pairs "")
     foreach(folder ${ARGN})
       set(folder ${PROJECT_SOURCE_DIR}/${folder})

@@ -181,9 +181,10 @@ typedef enum oif_cause {
     OIF_CAUSE_INCONSISTENT_SNAPSHOT = 47, /* its checksums are right, but what it says cannot be */
 
     /* Memory and files */
-    OIF_CAUSE_MEMORY = 60,     /* out of memory, or a size that no machine can hold */
-    OIF_CAUSE_SYSTEM = 61,     /* a system call failed; system_errno says how */
-    OIF_CAUSE_FILE_IN_USE = 62 /* another program holds the state file */
+    OIF_CAUSE_MEMORY = 60,      /* out of memory, or a size that no machine can hold */
+    OIF_CAUSE_SYSTEM = 61,      /* a system call failed; system_errno says how */
+    OIF_CAUSE_FILE_IN_USE = 62, /* another program holds the state file */
+    OIF_CAUSE_NOT_BUILT = 63    /* this library was built without threads, or without files */
 } oif_cause;
 
 /* The size of an error message, including its NUL.

@@ -143,6 +143,7 @@ const char *oif_cause_name(oif_cause cause)
     case OIF_CAUSE_MEMORY: return "memory";
     case OIF_CAUSE_SYSTEM: return "system";
     case OIF_CAUSE_FILE_IN_USE: return "file_in_use";
+    case OIF_CAUSE_NOT_BUILT: return "not_built";
     }
     return "";
 }

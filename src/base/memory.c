@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#ifdef _WIN32
+#include <malloc.h>
+#endif
 
 /* Set once, before other threads exist; all zero: aligned_alloc and free. */
 static oif_allocator callers;
@@ -13,13 +16,35 @@ void oif_set_allocator(const oif_allocator *allocator)
     callers = allocator ? *allocator : (oif_allocator){0};
 }
 
+#ifdef _WIN32
+static void *allocate(size_t bytes)
+{
+    return _aligned_malloc(bytes, OIF_MEMORY_ALIGNMENT);
+}
+
+static void release(void *memory)
+{
+    _aligned_free(memory);
+}
+#else
+static void *allocate(size_t bytes)
+{
+    return aligned_alloc(OIF_MEMORY_ALIGNMENT, bytes);
+}
+
+static void release(void *memory)
+{
+    free(memory);
+}
+#endif
+
 void *oif_memory_new(size_t bytes)
 {
     size_t aligned = oif_size_align(bytes);
     if (aligned == SIZE_MAX)
         return NULL;
     return callers.allocate ? callers.allocate(callers.context, OIF_MEMORY_ALIGNMENT, aligned)
-                            : aligned_alloc(OIF_MEMORY_ALIGNMENT, aligned);
+                            : allocate(aligned);
 }
 
 void oif_memory_free(void *memory)
@@ -27,7 +52,7 @@ void oif_memory_free(void *memory)
     if (callers.release && memory)
         callers.release(callers.context, memory);
     else if (!callers.release)
-        free(memory);
+        release(memory);
 }
 
 size_t oif_size_add(size_t a, size_t b)

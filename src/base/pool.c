@@ -4,6 +4,8 @@
  * before it sleeps: rounds in quick succession need no waking, and an idle pool sleeps. */
 #include "base/pool.h"
 
+#ifndef OIF_WITHOUT_THREADS /* else: no_pool.c */
+
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -176,3 +178,5 @@ void oif_pool_run(oif_pool *pool, void (*task)(void *context, unsigned part), vo
     if (shared)
         end_round(pool);
 }
+
+#endif

@@ -15,7 +15,8 @@
 
 #include "base/powers_of_five.h"
 
-#include <pthread.h>
+#include "base/lock.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -115,13 +116,18 @@ static void compute_entries(void)
     atomic_store_explicit(&ready_entries, entries, memory_order_release);
 }
 
+static const oif_uint128 *compute_once(void)
+{
+    static oif_lock computing = OIF_LOCK_FREE;
+    oif_lock_take(&computing);
+    if (!atomic_load_explicit(&ready_entries, memory_order_relaxed))
+        compute_entries();
+    oif_lock_release(&computing);
+    return entries;
+}
+
 const oif_uint128 *oif_powers_of_five(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const oif_uint128 *ready = atomic_load_explicit(&ready_entries, memory_order_acquire);
-    if (__builtin_expect(ready == NULL, 0)) {
-        pthread_once(&once, compute_entries);
-        ready = entries;
-    }
-    return ready;
+    return __builtin_expect(ready == NULL, 0) ? compute_once() : ready;
 }

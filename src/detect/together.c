@@ -2,10 +2,10 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "detect/detector.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct list {
 
 /* All lists requested so far. New lists are added at the front; a list never changes. */
 static list *lists;
-static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+static oif_lock lists_lock = OIF_LOCK_FREE;
 
 /* ---- Merging tables ---- */
 
@@ -159,23 +159,23 @@ oif_status oif_together_find(const char *name, const oif_detector_info **info, o
     oif_status status = OIF_OK;
     if (strlen(name) >= NAME_BYTES)
         return fail_unknown(name, name + strlen(name), error);
-    pthread_mutex_lock(&lists_lock);
+    oif_lock_take(&lists_lock);
     if (!find_list(name))
         status = make_list(name, error);
     if (status == OIF_OK)
         *info = &find_list(name)->info;
-    pthread_mutex_unlock(&lists_lock);
+    oif_lock_release(&lists_lock);
     return status;
 }
 
 /* Finds the list with this table. */
 static const list *list_of(const oif_param_table *table)
 {
-    pthread_mutex_lock(&lists_lock);
+    oif_lock_take(&lists_lock);
     const list *found = lists;
     while (found && &found->info.table != table)
         found = found->next;
-    pthread_mutex_unlock(&lists_lock);
+    oif_lock_release(&lists_lock);
     return found;
 }
 

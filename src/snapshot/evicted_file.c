@@ -3,6 +3,8 @@
 
 #include "snapshot/evicted_file.h"
 
+#ifndef OIF_WITHOUT_FILES /* else: no_files.c */
+
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -312,3 +314,5 @@ void oif_evicted_file_after_commit(oif_evicted_file *file, bool is_durable)
     }
     file->knows_saved = file->knows_saved || is_durable;
 }
+
+#endif

@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 
-#include "snapshot/files.h"
+#include "oif.h"
+
+#ifndef OIF_WITHOUT_FILES /* else: no_files.c */
 
 #include "base/error.h"
+#include "snapshot/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,3 +107,5 @@ oif_status oif_fail_save(oif_error *error, const char *what, const char *path, i
                            "cannot %s '%s': %s; it keeps the state it had", what,
                            oif_path_shown(path), strerror(reason));
 }
+
+#endif

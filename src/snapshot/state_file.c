@@ -15,6 +15,8 @@
 
 #include "snapshot/state_file.h"
 
+#ifndef OIF_WITHOUT_FILES /* else: no_files.c */
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "snapshot/files.h"
@@ -387,3 +389,5 @@ oif_status oif_state_file_load_object(const oif_state_file *file, const oif_stor
                         oif_path_shown(file->location.path));
     return load_opened(fd, file->location.path, kind, object, error);
 }
+
+#endif

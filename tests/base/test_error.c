@@ -73,6 +73,7 @@ static void every_cause_keeps_its_number_and_its_name(void **state)
         {60, "memory"},
         {61, "system"},
         {62, "file_in_use"},
+        {63, "not_built"},
     };
     size_t next = 0;
     (void)state;

@@ -384,7 +384,9 @@ static void run_golden(const pipeline_case *c, const char *folder, int format)
     oif_pipeline *pipeline = NULL;
     oif_error error;
     golden_path(folder, format, c->name, path);
-    require(oif_pipeline_load_file(path, &pipeline, &error), path, &error);
+    size_t count;
+    const void *bytes = golden_bytes(path, &count);
+    require(oif_pipeline_load_memory(bytes, count, &pipeline, &error), path, &error);
     uint64_t snapshot_hash = hash_of_snapshot(pipeline, c->name);
     make_stream(c, rows);
     for (size_t i = GOLDEN_ROWS; i < ROWS; i++)

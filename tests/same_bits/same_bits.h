@@ -29,6 +29,9 @@ void choose_detector(const char *detector, const char *settings, oif_params *par
 /* The path of a golden snapshot. */
 void golden_path(const char *folder, int format, const char *name, char path[200]);
 
+/* Its bytes, until the next one is read; not by the library, which may be built without files. */
+const void *golden_bytes(const char *path, size_t *count);
+
 /* ---- pipelines.c ---- */
 
 /* Block size 1 runs straight through, others restart from a snapshot now and then. */

@@ -15,7 +15,7 @@ oif_past_episodes *oif_past_episodes_new(void)
     if (!made)
         return NULL;
     memset(made, 0, sizeof *made);
-    pthread_mutex_init(&made->mutex, NULL);
+    oif_lock_init(&made->lock);
     return made;
 }
 
@@ -32,7 +32,7 @@ oif_past_episodes *oif_past_episodes_clone(const oif_past_episodes *past)
 void oif_past_episodes_free(oif_past_episodes *past)
 {
     if (past)
-        pthread_mutex_destroy(&past->mutex);
+        oif_lock_destroy(&past->lock);
     oif_memory_free(past);
 }
 
@@ -40,7 +40,7 @@ void oif_past_episodes_free(oif_past_episodes *past)
 
 void oif_past_episodes_add(oif_past_episodes *past, const oif_past *episode)
 {
-    pthread_mutex_lock(&past->mutex);
+    oif_lock_take(&past->lock);
     size_t at = past->count; /* a thread may be ahead of this one */
     while (at > 0 && past->list[at - 1].row > episode->row)
         at--;
@@ -52,7 +52,7 @@ void oif_past_episodes_add(oif_past_episodes *past, const oif_past *episode)
         memmove(past->list, past->list + 1, (at - 1) * sizeof *past->list);
         past->list[at - 1] = *episode;
     }
-    pthread_mutex_unlock(&past->mutex);
+    oif_lock_release(&past->lock);
 }
 
 /* FNV-1a: snapshots have it, so it must never change. */

@@ -8,10 +8,9 @@
 #ifndef OIF_PIPELINE_RULES_PAST_EPISODES_H
 #define OIF_PIPELINE_RULES_PAST_EPISODES_H
 
+#include "base/lock.h"
 #include "pipeline/columns/derived_columns.h"
 #include "pipeline/rules/rules.h"
-
-#include <pthread.h>
 
 enum { OIF_PAST_KEY_BYTES = 96, OIF_ALERT_CAUSES_MAX = 8 };
 
@@ -42,7 +41,7 @@ typedef struct oif_past {
 } oif_past;
 
 typedef struct oif_past_episodes {
-    pthread_mutex_t mutex; /* of additions */
+    oif_lock lock; /* of additions */
     size_t count;
     oif_past list[OIF_PAST_EPISODES_MAX];
 } oif_past_episodes;

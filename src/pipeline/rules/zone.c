@@ -121,6 +121,13 @@ static bool is_zone_name(const char *name, size_t bytes)
     return true;
 }
 
+#ifdef OIF_WITHOUT_FILES
+bool oif_zone_find(const char *name, size_t bytes, char text[OIF_ZONE_TEXT_BYTES])
+{
+    (void)name, (void)bytes, (void)text;
+    return false;
+}
+#else
 /* The last line of the file is the POSIX text. */
 bool oif_zone_find(const char *name, size_t bytes, char text[OIF_ZONE_TEXT_BYTES])
 {
@@ -148,6 +155,7 @@ bool oif_zone_find(const char *name, size_t bytes, char text[OIF_ZONE_TEXT_BYTES
     snprintf(text, OIF_ZONE_TEXT_BYTES, "%.*s", (int)(end - start), start);
     return true;
 }
+#endif
 
 /* ---- Clocks ---- */
 
