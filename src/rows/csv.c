@@ -58,6 +58,12 @@ static inline const char *plain_field_end(csv_style style, const char *field, co
                                    : NULL;
 }
 
+/* The columns that rows have. */
+static inline size_t field_columns(const oif_reader *reader)
+{
+    return reader->column_count - reader->absent_count;
+}
+
 static inline oif_csv_meaning field_meaning(csv_style style, const char *field, const char *end,
                                             char delimiter, double *value)
 {
@@ -157,13 +163,13 @@ OIF_INLINE void parse_in_style(oif_reader *reader, csv_style style)
     const char *const start = reader->buffer + reader->start;
     oif_csv_progress *progress = &reader->progress;
     const char *field = start + progress->field, *end;
+    const size_t columns = field_columns(reader);
     size_t field_count = progress->field_count;
     oif_separators separators = {0};
     if (style == STYLE_PLAIN)
         separators = oif_separators_from(field, reader->delimiter);
     for (;; field = end + 1) {
-        size_t slot =
-            field_count < reader->column_count ? reader->columns[field_count].slot : OIF_UNSELECTED;
+        size_t slot = field_count < columns ? reader->columns[field_count].slot : OIF_UNSELECTED;
         const char *separator = style == STYLE_PLAIN ? oif_separators_next(&separators) : NULL;
         if (style == STYLE_PLAIN && is_short_number(reader, field, separator, slot)) {
             end = separator;
@@ -292,7 +298,7 @@ static bool is_like_a_comment(const oif_reader *reader)
 
 static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
 {
-    size_t count = reader->progress.field_count, expected = reader->column_count;
+    size_t count = reader->progress.field_count, expected = field_columns(reader);
     const char *end = record_text(reader).end,
                *at = count > expected ? find_field(reader, expected) : end;
     position where = position_of(reader, at);
@@ -324,7 +330,7 @@ static size_t find_bad_field(oif_reader *reader)
 {
     const size_t first = reader->progress.bad_field - 1;
     const char *field = find_field(reader, first), *end;
-    for (size_t i = first; i < reader->column_count; i++, field = end + 1) {
+    for (size_t i = first; i < field_columns(reader); i++, field = end + 1) {
         end = whole_field_end(reader, field);
         if (is_refused(reader, i, field, end))
             return i;
@@ -423,7 +429,7 @@ static oif_status check_whole(oif_reader *reader, oif_error *error)
 static oif_status check_shape(oif_reader *reader, oif_error *error)
 {
     oif_status status = check_whole(reader, error);
-    if (status == OIF_OK && reader->progress.field_count != reader->column_count)
+    if (status == OIF_OK && reader->progress.field_count != field_columns(reader))
         return fail_ragged(reader, error);
     return status;
 }
@@ -473,7 +479,7 @@ static void take_texts(oif_reader *reader)
 {
     const char *field = reader->buffer + reader->start;
     char *next = reader->unescaped;
-    size_t missing = reader->text_count;
+    size_t missing = reader->text_count - reader->absent_texts;
     for (size_t i = 0; missing > 0; i++) {
         const char *end = whole_field_end(reader, field);
         if (reader->columns[i].text_slot != OIF_UNSELECTED) {
@@ -816,7 +822,7 @@ static void look_for_points(oif_reader *reader)
     if (reader->has_decimal_commas || reader->decimal != OIF_DECIMAL_AUTO ||
         !memchr(field, '.', reader->progress.bytes))
         return;
-    for (size_t i = 0; i < reader->column_count; i++) {
+    for (size_t i = 0; i < field_columns(reader); i++) {
         const char *end = whole_field_end(reader, field);
         if (reader->columns[i].slot != OIF_UNSELECTED &&
             has_decimal_point(field, end, reader->delimiter))
