@@ -97,20 +97,30 @@ static bool has_value(const scoring_run *scoring, const oif_record *record)
     return is_there;
 }
 
+/* The next row, once the columns that earlier rows have brought are learned. False: there is none,
+ * or `*code` is not EXIT_OK. */
+static bool next_row(scoring_run *scoring, oif_record *record, oif_status *status, oif_error *error,
+                     exit_code *code)
+{
+    *code = scoring->late.added_count > 0 ? more_columns_learn(scoring) : EXIT_OK;
+    if (*code != EXIT_OK)
+        return false;
+    *status = row_source_next(scoring->input, scoring->settings->on_bad_row, &scoring->bad, record,
+                              error);
+    if (*status != OIF_OK || scoring->is_over)
+        return false;
+    *code = watch_columns(scoring, record);
+    return *code == EXIT_OK;
+}
+
 static exit_code score_rows(scoring_run *scoring)
 {
     cli_state *state = scoring->state;
-    oif_status status;
+    oif_status status = OIF_OK;
     oif_record record;
     oif_error error;
-    while ((status = row_source_next(scoring->input, scoring->settings->on_bad_row, &scoring->bad,
-                                     &record, &error)) == OIF_OK &&
-           !scoring->is_over) {
-        exit_code code = watch_columns(scoring, &record);
-        if (code != EXIT_OK) {
-            end_of_rows(scoring, OIF_OK, NULL);
-            return code;
-        }
+    exit_code code;
+    while (next_row(scoring, &record, &status, &error, &code)) {
         if (!scoring->has_value)
             scoring->has_value = has_value(scoring, &record);
         /* Rows that were seen, too: their times give the unit and the year of later ones. */
@@ -131,6 +141,10 @@ static exit_code score_rows(scoring_run *scoring)
         if (!two_passes_row(scoring, &row, &status, &error) &&
             !scored_row_process(scoring, row, &status, &error))
             break;
+    }
+    if (code != EXIT_OK) {
+        end_of_rows(scoring, OIF_OK, NULL);
+        return code;
     }
     two_passes_finish(scoring, &status, &error);
     return end_of_rows(scoring, status, &error);

@@ -116,6 +116,12 @@ bool scoring_threads_row(scoring_run *scoring, const session_row *row);
 /* Processes and writes the rows that wait. False: the run is over. */
 bool scoring_threads_flush(void *scoring);
 
+/* ---- more_columns.c: keys of NDJSON that appear late, with --new-columns ---- */
+
+/* Learns the columns that late->added lists, from the next row on. Prints what is wrong unless it
+ * returns EXIT_OK. */
+exit_code more_columns_learn(scoring_run *scoring);
+
 /* ---- two_passes.c: a short file, whose rows are all known before the first one is judged ---- */
 
 /* Decides whether there are two passes. Prints what is wrong unless it returns EXIT_OK. */

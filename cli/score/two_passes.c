@@ -31,6 +31,8 @@ static const char *obstacle(const scoring_run *scoring)
         return "--key, as each key is a stream";
     if (scoring->input->columns.categories.count > 0)
         return "--category, which learns values in the order of the rows";
+    if (settings->score.new_columns > 0)
+        return "--new-columns, which widens the rows of a stream";
     if (settings->score.watch)
         return "--watch, which shows rows as they come";
     if (settings_give_option(settings, "alerts"))

@@ -1,9 +1,11 @@
 #include "state.h"
 
 #include "front/columns/derive.h"
+#include "front/columns/new_columns.h"
 #include "front/text/clock.h"
 #include "front/text/durations.h"
 #include "front/text/signals.h"
+#include "renamed_columns.h"
 #include "state_parts.h"
 
 #include <inttypes.h>
@@ -89,6 +91,9 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     if (!state->path && settings->score.skip_seen)
         return complain(EXIT_USAGE,
                         "--skip-seen needs --state FILE, which counts the rows that were seen");
+    if (!state->path && (settings->score.rename || settings->score.allow_lost))
+        return complain(EXIT_USAGE, "--rename and --allow-lost need --state FILE, which knows the "
+                                    "columns");
     if (!state->path && params_learn_none(&settings->options))
         return complain(EXIT_USAGE,
                         "--learn none needs --state FILE, the model to compare rows with");
@@ -101,8 +106,12 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
     exit_code code = load(state, settings);
-    if (code != EXIT_OK)
+    if (code == EXIT_OK && settings->score.rename && state->pipeline)
+        code = rename_columns(state->pipeline, settings);
+    if (code != EXIT_OK) {
+        state->is_saved = true; /* nothing has changed */
         state_close(state, code);
+    }
     return code;
 }
 
@@ -136,6 +145,11 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
     state->next_save = clock_seconds() + state->seconds_between_saves;
     if (!state->pipeline)
         return make_pipeline(state, settings, columns);
+    if (columns_have_new(columns)) {
+        exit_code grown = new_columns_grow(state->pipeline, settings, columns);
+        if (grown != EXIT_OK)
+            return grown;
+    }
     if (oif_pipeline_columns(state->pipeline) != columns->count)
         return complain(EXIT_FAILED,
                         "%s: the state has learned %zu columns, but the input has %zu; choose the "

@@ -90,6 +90,8 @@ static const struct remedy {
      "A counter is learned with the setting \"rate\": {list}."},
     {ADVICE_FIELD_ADDED, "; to learn it, " LIST_ALL, "To learn it, " LIST_ALL_SETTING},
     {ADVICE_FIELDS_ADDED, "; to learn them, " LIST_ALL, "To learn them, " LIST_ALL_SETTING},
+    {ADVICE_NEW_COLUMN, "; --new-columns N learns new ones, up to N columns in all",
+     "A stream keeps its columns; make another one for rows that have more."},
     {ADVICE_FIELD_THERE, "; --prefix NAME names the fields that are added here",
      "The setting \"prefix\" names the fields that are added here."},
 };

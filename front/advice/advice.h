@@ -52,6 +52,7 @@ typedef enum advice_topic {
     ADVICE_FIELD_ADDED,         /* by an earlier run; one is not learned */
     ADVICE_FIELDS_ADDED,        /* the same for several */
     ADVICE_FIELD_THERE,         /* rows have a field that is added here */
+    ADVICE_NEW_COLUMN,          /* is not learned */
     ADVICE_END
 } advice_topic;
 

@@ -258,6 +258,8 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
         code = find_column(from, "key", key->names[i], &column);
     if (code == EXIT_OK && takes_known_columns(from, settings))
         code = known_columns_find(from);
+    if (code == EXIT_OK && settings->score.allow_lost)
+        code = known_columns_add_lost(from);
     return code;
 }
 
@@ -321,14 +323,24 @@ static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
 bool columns_is_learned(const cli_columns *columns, size_t column)
 {
     column_use use = columns->uses[column];
-    return use == COLUMN_LEARNED || use == COLUMN_CHOSEN || use == COLUMN_CATEGORY;
+    return use == COLUMN_LEARNED || use == COLUMN_CHOSEN || use == COLUMN_CATEGORY ||
+           use == COLUMN_NEW;
+}
+
+bool columns_have_new(const cli_columns *columns)
+{
+    return columns->count > 0 && columns->uses[columns->learned[columns->count - 1]] == COLUMN_NEW;
 }
 
 static exit_code choose_learned(cli_columns *columns, const cli_settings *settings)
 {
     const column_source *from = &columns->from;
     for (size_t i = 0; i < columns->use_count; i++)
-        if (columns_is_learned(columns, i))
+        if (columns_is_learned(columns, i) && columns->uses[i] != COLUMN_NEW)
+            columns->learned[columns->count++] = i;
+    const size_t known = columns->count;
+    for (size_t i = 0; i < columns->use_count; i++)
+        if (columns->uses[i] == COLUMN_NEW)
             columns->learned[columns->count++] = i;
     if (columns->count == 0)
         return complain(
@@ -336,7 +348,7 @@ static exit_code choose_learned(cli_columns *columns, const cli_settings *settin
             "%s: no column is left to learn from; name others with --columns, or exclude fewer",
             from->name);
     return known_columns_have_names(from)
-               ? known_columns_sort(from, settings, columns->learned, columns->count)
+               ? known_columns_sort(from, settings, columns->learned, known)
                : EXIT_OK;
 }
 
@@ -460,6 +472,23 @@ exit_code columns_select(cli_columns *columns, const cli_settings *settings, lab
         code = select_texts(columns, settings, reads_label && !is_raw, selection);
     free(selection);
     return code;
+}
+
+exit_code columns_select_again(cli_columns *columns)
+{
+    size_t *selection = calloc(columns->count + 1, sizeof *selection), count = 0;
+    oif_error error;
+    if (!selection || !categories_widen(&columns->categories, columns->count)) {
+        free(selection);
+        return complain(EXIT_FAILED, "out of memory");
+    }
+    for (size_t i = 0; i < columns->count; i++)
+        if (columns->uses[columns->learned[i]] != COLUMN_CATEGORY)
+            selection[count++] = columns->learned[i];
+    oif_status status = oif_reader_select(columns->from.reader, selection, count, &error);
+    free(selection);
+    return status == OIF_OK ? EXIT_OK
+                            : complain(EXIT_FAILED, "%s: %s", columns->from.name, error.message);
 }
 
 void columns_close(cli_columns *columns)

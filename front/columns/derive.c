@@ -106,15 +106,11 @@ static exit_code for_each(const cli_settings *settings, const cli_columns *colum
 
 /* ---- A new pipeline ---- */
 
-typedef struct new_columns {
-    oif_derive_column *list;
-    size_t count, capacity;
-    bool keeps;
-} new_columns;
-
 static exit_code add_one(void *context, size_t column, oif_derive kind)
 {
-    new_columns *new = context;
+    derived_list *new = context;
+    if (column < new->first)
+        return EXIT_OK;
     if (new->count == new->capacity) {
         size_t capacity = 2 * new->capacity + 8;
         oif_derive_column *list = realloc(new->list, capacity * sizeof *list);
@@ -128,7 +124,7 @@ static exit_code add_one(void *context, size_t column, oif_derive kind)
     return EXIT_OK;
 }
 
-static exit_code complain_refused(const new_columns *new, const cli_columns *columns,
+static exit_code complain_refused(const derived_list *new, const cli_columns *columns,
                                   const oif_error *error)
 {
     exit_code code = error->status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED;
@@ -142,7 +138,7 @@ static exit_code complain_refused(const new_columns *new, const cli_columns *col
 exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
                          const cli_columns *columns)
 {
-    new_columns new = {.keeps = settings->score.keep_original};
+    derived_list new = {.keeps = settings->score.keep_original};
     oif_error error;
     if (new.keeps && !is_number_asked(settings))
         return complain(EXIT_USAGE,
@@ -153,6 +149,15 @@ exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
         code = complain_refused(&new, columns, &error);
     free(new.list);
     return code;
+}
+
+/* ---- New columns of a pipeline ---- */
+
+exit_code derive_list_new(derived_list *list, const cli_settings *settings,
+                          const cli_columns *columns, size_t first)
+{
+    *list = (derived_list){.first = first, .keeps = settings->score.keep_original};
+    return for_each(settings, columns, add_one, list);
 }
 
 /* ---- One from a state ---- */

@@ -12,6 +12,16 @@ bool derive_is_asked(const cli_settings *settings);
 exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
                          const cli_columns *columns);
 
+/* What the settings derive from columns, those from number `first` on. */
+typedef struct derived_list {
+    oif_derive_column *list; /* to be freed */
+    size_t count, capacity;
+    size_t first;
+    bool keeps; /* the columns themselves, too */
+} derived_list;
+exit_code derive_list_new(derived_list *list, const cli_settings *settings,
+                          const cli_columns *columns, size_t first);
+
 /* Whether a pipeline from a state file derives what the settings ask for; they need not ask.
  * Prints the first contradiction unless it returns EXIT_OK. */
 exit_code derive_compare(const oif_pipeline *held, const cli_settings *settings,

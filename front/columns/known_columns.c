@@ -20,6 +20,14 @@ bool known_columns_have_names(const column_source *from)
     return column_source_has_names(from) && from->known && oif_pipeline_column_name(from->known, 0);
 }
 
+static bool is_in_input(const column_source *from, const char *name)
+{
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
+        if (strcmp(oif_reader_column_name(from->reader, i), name) == 0)
+            return true;
+    return false;
+}
+
 /* ---- NDJSON ---- */
 
 /* Complains where all known columns are absent from the first line; some may come later. */
@@ -52,6 +60,41 @@ exit_code known_columns_find(const column_source *from)
     return absent > 0 ? report_absent(from, absent, first_absent) : EXIT_OK;
 }
 
+/* ---- CSV ---- */
+
+/* Reports the lost columns; complains if there is no other. */
+static exit_code report_lost(const column_source *from, names_text *lost)
+{
+    if (lost->count == oif_pipeline_columns(from->known))
+        return complain(EXIT_FAILED,
+                        "%s:%" PRIu64 ": none of the columns that the state %s has learned from is "
+                        "there; name the right input, or another state",
+                        from->name, from->header_line, from->known_path);
+    note("%s: the state %s has learned from %s, which %s not there: missing in every row",
+         from->name, from->known_path, names_text_read(lost), lost->count == 1 ? "is" : "are");
+    return EXIT_OK;
+}
+
+exit_code known_columns_add_lost(const column_source *from)
+{
+    names_text lost = {.count = 0};
+    if (from->format != OIF_FORMAT_CSV || !known_columns_have_names(from))
+        return EXIT_OK;
+    for (size_t i = 0; i < oif_pipeline_columns(from->known); i++) {
+        const char *name = oif_pipeline_column_name(from->known, i);
+        size_t column;
+        oif_error error;
+        if (is_in_input(from, name))
+            continue;
+        if (oif_reader_add_absent(from->reader, name, &column, &error) != OIF_OK)
+            return complain(EXIT_FAILED, "%s: %s", from->name, error.message);
+        names_text_add(&lost, name);
+    }
+    return lost.count > 0 ? report_lost(from, &lost) : EXIT_OK;
+}
+
+/* ---- By name ---- */
+
 void known_columns_mark(const column_source *from, column_use uses[])
 {
     oif_error error;
@@ -61,8 +104,6 @@ void known_columns_mark(const column_source *from, column_use uses[])
                                    &error) == OIF_OK)
             uses[column] = COLUMN_LEARNED;
 }
-
-/* ---- By name ---- */
 
 /* A column of either side, and which one it is there. */
 typedef struct named_column {
@@ -116,14 +157,6 @@ static column_difference compare(const named_column *here, size_t here_count,
     return found;
 }
 
-static bool is_in_input(const column_source *from, const char *name)
-{
-    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
-        if (strcmp(oif_reader_column_name(from->reader, i), name) == 0)
-            return true;
-    return false;
-}
-
 bool known_columns_have(const oif_pipeline *known, const char *name)
 {
     const size_t count = known ? oif_pipeline_columns(known) : 0;
@@ -173,6 +206,51 @@ static const char *taken_away_by(const column_source *from, const cli_settings *
                : NULL;
 }
 
+static exit_code complain_lost(const column_source *from, const char *name)
+{
+    const complaint_reason reason = {
+        .cause = OIF_CAUSE_UNKNOWN_COLUMN,
+        .shell = "; add --allow-lost if it is gone, or name the right input or another state",
+        .service = "Send it, with empty values if it is gone."};
+    return complain_because(&reason, EXIT_FAILED,
+                            "%s:%" PRIu64
+                            ": there is no column '%s', which the state %s has learned from",
+                            from->name, from->header_line, cut_name(name).text, from->known_path);
+}
+
+/* "; if it was renamed, add --rename OLD=NEW; if 'OLD' is gone, --allow-lost" */
+static void advise_to_rename(const char *old, const char *new, char *text, size_t bytes)
+{
+    names_text pair = {.count = 0};
+    char both[2 * CUT_NAME_BYTES + 2] = "OLD=NEW";
+    if (strlen(old) <= CUT_NAME_BYTES && strlen(new) <= CUT_NAME_BYTES)
+        snprintf(both, sizeof both, "%s=%s", old, new);
+    names_text_add(&pair, both);
+    snprintf(text, bytes, "; if it was renamed, add --rename %s; if '%s' is gone, --allow-lost",
+             pair.is_not_pasted ? "OLD=NEW" : names_text_paste(&pair), cut_name(old).text);
+}
+
+/* The input has a column that the state does not know; often it also lacks one. */
+static exit_code complain_other_column(const column_source *from, const column_difference *found,
+                                       const size_t learned[])
+{
+    char message[3 * CUT_NAME_BYTES + 128]; /* three names and the rest */
+    char remedy[NAMES_TEXT_BYTES + CUT_NAME_BYTES + 128] =
+        "; leave it out with --exclude, or learn it with --new-columns N";
+    if (found->known)
+        advise_to_rename(found->known->name, found->here->name, remedy, sizeof remedy);
+    snprintf(message, sizeof message, "'%s' is not a column of the state %s%s%s%s",
+             cut_name(found->here->name).text, cut_name(from->known_path).text,
+             found->known ? ", which has '" : "",
+             found->known ? cut_name(found->known->name).text : "", found->known ? "'" : "");
+    const complaint_reason reason = {.cause = OIF_CAUSE_UNKNOWN_COLUMN,
+                                     .shell = remedy,
+                                     .service =
+                                         "Send the columns of the stream, or use another stream."};
+    return input_error_in_header(&reason, from->name, from->reader, from->header_line,
+                                 learned[found->here->position], message);
+}
+
 static exit_code complain_difference(const column_source *from, const cli_settings *settings,
                                      const column_difference *found, const size_t learned[])
 {
@@ -191,24 +269,8 @@ static exit_code complain_difference(const column_source *from, const cli_settin
             "%s: the column '%s', which the state %s has learned from, now contains text",
             from->name, cut_name(found->known->name).text, from->known_path);
     }
-    if (!found->here)
-        return complain_because(&unknown_column, EXIT_FAILED,
-                                "%s:%" PRIu64 ": there is no column '%s', which the state %s has "
-                                "learned from; name the right input, or another state",
-                                from->name, from->header_line, cut_name(found->known->name).text,
-                                from->known_path);
-    char message[3 * CUT_NAME_BYTES + 128]; /* three names and the rest */
-    snprintf(message, sizeof message, "'%s' is not a column of the state %s%s%s%s",
-             cut_name(found->here->name).text, cut_name(from->known_path).text,
-             found->known ? ", which has '" : "",
-             found->known ? cut_name(found->known->name).text : "", found->known ? "'" : "");
-    const complaint_reason reason = {
-        .cause = OIF_CAUSE_UNKNOWN_COLUMN,
-        .shell = found->known ? "; choose columns with --columns, or name another state"
-                              : "; leave it out with --exclude",
-        .service = "Send the columns of the stream, or use another stream."};
-    return input_error_in_header(&reason, from->name, from->reader, from->header_line,
-                                 learned[found->here->position], message);
+    return found->here ? complain_other_column(from, found, learned)
+                       : complain_lost(from, found->known->name);
 }
 
 static exit_code put_in_order(const column_source *from, size_t learned[], size_t count,

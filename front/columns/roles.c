@@ -4,6 +4,7 @@
 #include "front/input/input_error.h"
 #include "front/text/cut.h"
 #include "front/text/name_list.h"
+#include "new_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -513,6 +514,7 @@ static void leave_unknown_out(cli_columns *columns)
 {
     const column_source *from = &columns->from;
     names_text unknown = {.count = 0};
+    advice given;
     if (from->format != OIF_FORMAT_CSV || !known_columns_have_names(from) ||
         count_learned(columns) <= oif_pipeline_columns(from->known) ||
         !known_columns_are_all_here(from))
@@ -525,8 +527,9 @@ static void leave_unknown_out(cli_columns *columns)
         names_text_add(&unknown, name_at(columns, i));
     }
     if (unknown.count > 0)
-        note("%s: the state %s has not learned from %s: left out", from->name, from->known_path,
-             names_text_read(&unknown));
+        note_because(advice_on(&given, ADVICE_NEW_COLUMN, NULL),
+                     "%s: the state %s has not learned from %s: left out", from->name,
+                     from->known_path, names_text_read(&unknown));
 }
 
 /* Rows without names have the columns of the state if they have as many. */
@@ -597,6 +600,8 @@ exit_code roles_find(cli_columns *columns, const cli_settings *settings)
         return code;
     if (look && look->rows > 0)
         code = settings->strict ? check_strictly(columns, settings) : decide(columns, settings);
+    if (code == EXIT_OK)
+        new_columns_mark(columns, settings);
     if (code == EXIT_OK && !settings->strict)
         leave_unknown_out(columns);
     if (code == EXIT_OK && !settings->strict && look && look->rows > 0)

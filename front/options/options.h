@@ -62,6 +62,9 @@ typedef struct score_settings {
     const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
     const char *category;          /* the same: how rare their values are */
     bool keep_original;            /* and the columns themselves */
+    const char *rename;            /* "OLD=NEW,...": columns of the state; NULL: none */
+    bool allow_lost;               /* a column of the state that the input lacks is missing */
+    uint64_t new_columns;          /* columns that appear later are learned, up to this number */
     /* "score,p": what is added to each row; NULL: what suits the other settings */
     const char *fields;
     const char *prefix; /* of the names of what is added; NULL: none */

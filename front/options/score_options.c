@@ -236,6 +236,18 @@ static const cli_option options[] = {
      .help = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
      .apply = set_save_every,
      .stream_remedy = "the server saves by itself: oif serve --save-every"},
+    {"rename", OPTION_NAMES, SETTING(score.rename), GROUP_STATE,
+     .help = "columns that the state knows by another name: it keeps the new one",
+     .argument = "OLD=NEW,...", .stream_remedy = "send the rows with the old names"},
+    {"allow-lost", OPTION_SWITCH, SETTING(score.allow_lost), GROUP_STATE,
+     .help = "a column that the state has learned and a CSV file lacks is missing in every row, "
+             "instead of an error",
+     .stream_remedy = "send the column, with empty values"},
+    {"new-columns", OPTION_COUNT, SETTING(score.new_columns), GROUP_COLUMNS,
+     .help = "learn columns that appear later, as keys of NDJSON or in files after the state was "
+             "made, until there are N columns (default: they are left out)",
+     .argument = "N", .from = 0, .to = 4096, .range = "0 to 4096",
+     .stream_remedy = "a stream keeps its columns; make another one for rows that have more"},
     {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen), GROUP_STATE,
      .help =
          "skip the rows that the state has already seen: the input restarts from the beginning, "

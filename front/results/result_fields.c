@@ -161,7 +161,7 @@ exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipelin
     return has_memory ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
 }
 
-void result_fields_close(result_fields *fields)
+static void free_columns(result_fields *fields)
 {
     free(fields->attributions);
     free(fields->expected);
@@ -170,6 +170,19 @@ void result_fields_close(result_fields *fields)
     for (size_t i = 0; i < fields->column_count; i++)
         free(fields->names[i]);
     free(fields->names);
+}
+
+exit_code result_fields_start_again(result_fields *fields, const oif_pipeline *pipeline,
+                                    const cli_columns *columns)
+{
+    free_columns(fields);
+    fields->column_count = 0;
+    return result_fields_start(fields, pipeline, columns);
+}
+
+void result_fields_close(result_fields *fields)
+{
+    free_columns(fields);
     *fields = (result_fields){0};
 }
 

@@ -43,6 +43,10 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
 /* Before the first row: makes room for the reasons of a pipeline's rows. */
 exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipeline,
                               const cli_columns *columns);
+
+/* The same after the pipeline has got more columns. */
+exit_code result_fields_start_again(result_fields *fields, const oif_pipeline *pipeline,
+                                    const cli_columns *columns);
 void result_fields_close(result_fields *fields);
 
 /* The verdict on the row that the pipeline has processed last. Explains only anomalies, so it

@@ -422,7 +422,7 @@ send_rising() { # the rest follows once the first row has come out
 @test "keys that come later than that are reported once" {
     (seq 1500 | sed 's/.*\(.\)$/{"a":\1}/'; echo '{"a":1,"new":5,"host":"h"}'; echo '{"a":1,"new":6}') > in.ndjson
     oif score in.ndjson
-    exits 0 "oif: in.ndjson:1501: new appears too late to be learned; to learn it from the start, list all columns with --columns A,B,...,new"
+    exits 0 "oif: in.ndjson:1501: new appears too late to be learned; --new-columns N learns such columns, up to N in all"
     oif score --exclude new in.ndjson
     equal "$status" 0
     contains "$stderr" "none of the first"
