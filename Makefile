@@ -57,11 +57,11 @@ test-all: ## make test, then clang, sanitizers, other machines, peers, fuzzers, 
 	@tools/build/install_dependencies.sh test-all
 	@tools/test/run_tests.sh --all
 
-docs: release-gcc ## the documentation as a site: build/site/index.html, searchable, links checked
+docs: release-gcc ## the documentation as a site: build/site/index.html, links checked
 	@tools/build/make_venv.sh docs
 	@tools/docs/make_docs.py build/release-gcc/oif build/site-source
 	@cd build && docs-venv/bin/mkdocs build --strict --config-file mkdocs.yml > site.log 2>&1 || { cat site.log; exit 1; }
-	@echo build/site/index.html
+	@echo "build/site/index.html; with its search: python3 -m http.server --bind 127.0.0.1 --directory build/site"
 
 pictures: release-gcc ## draw docs/images again from what oif says and from the tables of the documents
 	@tools/docs/make_pictures.py build/release-gcc/oif

@@ -5,7 +5,7 @@
 
 Pages keep their places, so their links work as on a file system; files that they link to come along. Three pages
 are made from the sources: the options of each command (`oif COMMAND --help-all`), the C API (include/*.h), and the
-start page. A page that mkdocs.yml does not name is listed under "More".
+start page. tools/docs/site has the mark and the colours. A page that mkdocs.yml does not name is listed under "More".
 """
 
 import os
@@ -22,6 +22,8 @@ import check_docs  # noqa: E402  (tools/check is on the path only now)
 
 COMMANDS = ("score", "eval", "serve", "state", "inspect", "feedback", "generate", "detectors", "demo")
 HEADERS = ("oif.h", "oif_rows.h")
+START_HEAD = "---\nhide: [navigation]\n---\n"  # the start page has no other pages beside it
+LOOKS = ("tools/docs/site/oif.css", "tools/docs/site/mark.svg", "serve/page/icon.svg")
 
 
 # ---- Pages made from the sources ----
@@ -139,12 +141,16 @@ def main(oif, folder):
         copy_page(page, folder)
     write(folder / "docs" / "options.md", options_page(oif))
     write(folder / "docs" / "c-api.md", c_api_page())
-    shutil.copyfile(folder / "README.md", folder / "index.md")
+    write(folder / "index.md", START_HEAD + (folder / "README.md").read_text(encoding="utf-8"))
     os.remove(folder / "README.md")
     for page in folder.rglob("*.md"):  # the README is the start page
         text = page.read_text(encoding="utf-8")
         up = "../" * (len(page.relative_to(folder).parts) - 1)
         page.write_text(re.sub(rf"\]\({re.escape(up)}README\.md", f"]({up}index.md", text), encoding="utf-8")
+    for name in LOOKS:
+        copy = folder / "site" / Path(name).name
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(CHECKOUT / name, copy)
     complete_navigation(folder)
 
 
