@@ -52,13 +52,13 @@ expect "pkg-config static does not" no "$(links_shared_oif static)"
 
 # shellcheck disable=SC2086 # the flags are meant to be split into words
 for header in "$prefix"/include/*.h; do # -x: a header is compiled as a program's only file
-    $cc -std=c11 $warnings -x c -fsyntax-only "$header"
+    $cc -std=c11 $warnings -Wdouble-promotion -x c -fsyntax-only "$header"
     $cxx -std=c++11 $warnings -x c++ -fsyntax-only "$header"
     echo "$(basename "$header") alone, C and C++: ok"
 done
 for standard in 17 20; do
     # shellcheck disable=SC2086
-    $cxx -std=c++$standard $warnings -Wshadow -Wconversion -Wold-style-cast -x c++ -fsyntax-only "$prefix/include/oif.hpp"
+    $cxx -std=c++$standard $warnings -Wshadow -Wconversion -Wdouble-promotion -Wold-style-cast -x c++ -fsyntax-only "$prefix/include/oif.hpp"
     echo "oif.hpp alone, C++$standard: ok"
 done
 
@@ -113,7 +113,7 @@ expect "find_package oif::static does not" no "$(links_shared_oif cmake/consumer
 
 expect "installed program" "oif $version" "$("$prefix/bin/oif" --version)"
 share=$prefix/share
-expect "manual pages" "$(printf 'oif-%s.1\n' demo detectors eval feedback generate inspect score serve state; echo oif.1)" \
+expect "manual pages" "$(printf 'oif-%s.1\n' demo detectors eval feedback generate inspect score serve state token; echo oif.1)" \
     "$(cd "$share/man/man1" && LC_ALL=C printf '%s\n' *)"
 for completion in bash-completion/completions/oif zsh/site-functions/_oif fish/vendor_completions.d/oif.fish; do
     expect "$completion" yes "$(test -s "$share/$completion" && echo yes)"

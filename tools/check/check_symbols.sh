@@ -17,12 +17,15 @@ complain() { # complain WHAT NAMES
     failed=1
 }
 
-defined_in() { nm --defined-only --extern-only "$@" | awk 'NF == 3 && $2 != "A" { print $3 }' | sort -u; }
+defined_in() { nm --defined-only --extern-only "$@" | awk 'NF == 3 && $2 != "A" { sub("@.*", "", $3); print $3 }' | sort -u; }
 taken_by() { nm -D --undefined-only "$1" | awk '{ sub("@.*", "", $2); print $2 }' | sort -u; }
 
 exported=$(defined_in -D "$shared")
 [ -n "$exported" ] || complain "$shared" "exports nothing"
 complain "$shared exports names that do not start with oif_" "$(grep -v '^oif_' <<<"$exported" || true)"
+soname=$(readelf -d "$shared" | sed -n 's/.*soname: \[liboif\.so\.\(.*\)\]/\1/p')
+complain "$shared exports names without the version OIF_$soname" \
+    "$(nm -D --defined-only --extern-only --with-symbol-versions "$shared" | awk '$2 != "A" { print $3 }' | grep -v "@@OIF_$soname\$" || true)"
 complain "$static defines global names that do not start with oif_" \
     "$(defined_in "$static" | grep -v '^oif_' || true)"
 complain "$shared must not call" "$(taken_by "$shared" | grep -Ex "(__)?($forbidden)(_chk)?" || true)"
