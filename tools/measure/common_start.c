@@ -1,5 +1,5 @@
 /* How much sooner would a new host be useful if it began with what other hosts have learned? Prints
- * a table of docs/manual/fleets.md; tools/measure/fleet_tables.sh builds and runs it.
+ * a table of docs/measurements/fleets.md; tools/measure/fleet_tables.sh builds and runs it.
  *
  * 40 hosts with 3 correlated columns; in similar ones the means differ by half of their spread, in
  * dissimilar ones by 40 times that. The common model has learned 4,000 rows of 39 hosts. Then come

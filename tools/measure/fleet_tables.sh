@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints two tables of docs/manual/fleets.md: kilobytes per key, by detector, columns and rows; and what a new host
+# Prints two tables of docs/measurements/fleets.md: kilobytes per key, by detector, columns and rows; and what a new host
 # would gain by beginning with what others have learned.
 #   tools/measure/fleet_tables.sh [BUILD]     BUILD: where liboif.a is, build/release-gcc if not given
 set -euo pipefail

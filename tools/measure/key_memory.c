@@ -1,6 +1,6 @@
 /* What a key costs: the bytes of its model after some rows, as it is held beside many others
  * (src/pipeline/model/packed_model.h), and the bytes of a whole model. Prints the table of
- * docs/manual/fleets.md; tools/measure/fleet_tables.sh builds and runs it. */
+ * docs/measurements/fleets.md; tools/measure/fleet_tables.sh builds and runs it. */
 #include "pipeline/pipeline.h"
 
 #include <stdio.h>
