@@ -86,6 +86,8 @@ static void add_figures(reply *answer, const posted_rows *posted)
         reply_add_header(answer, "Oif-Writer-Rows", "%" PRIu64, done->writer_rows);
     reply_add_header(answer, "Oif-Bad", "%" PRIu64, done->bad);
     reply_add_header(answer, "Oif-Alerts", "%" PRIu64, done->alerts);
+    if (done->waiting > 0)
+        reply_add_header(answer, "Oif-Waiting", "%" PRIu64, done->waiting);
     if (done->is_a_header)
         reply_add_header(answer, "Oif-Note", "%s", header_note);
 }
@@ -100,6 +102,8 @@ static void print_count(const posted_rows *posted)
         output_print(", \"repeated\": %" PRIu64, done->repeated);
     if (done->has_writer)
         output_print(", \"writer_rows\": %" PRIu64, done->writer_rows);
+    if (done->waiting > 0)
+        output_print(", \"waiting\": %" PRIu64, done->waiting);
     if (done->is_a_header)
         output_print(", \"note\": \"%s\"", header_note);
     agent_report_write(&posted->report);

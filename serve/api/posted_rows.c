@@ -117,6 +117,7 @@ bool posted_rows_translate(posted_rows *posted, stream *one, problem *why)
     rows->body = posted->text;
     rows->bytes = bytes;
     rows->format = 1 + OIF_FORMAT_NDJSON;
+    rows->may_wait = body_kind_is_sampled(kind);
     return is_good;
 }
 

@@ -178,6 +178,7 @@ FIGURE(learning_keys)
 FIGURE(evictions)
 FIGURE(writers)
 FIGURE(writers_dropped)
+FIGURE(waiting_rows)
 FIGURE(rows_without_model)
 FIGURE(memory_bytes)
 FIGURE(history_bytes)
@@ -225,6 +226,7 @@ static const stream_metric stream_metrics[] = {
     {"oif_writers", "gauge", "Writers whose rows are numbered.", writers_of},
     {"oif_writers_dropped_total", "counter", "Writers that were forgotten for others.",
      writers_dropped_of},
+    {"oif_waiting_rows", "gauge", "Rows that wait for samples of later requests.", waiting_rows_of},
     {"oif_evictions_total", "counter", "Models that were given up for another key.", evictions_of},
     {"oif_rows_without_model_total", "counter", "Rows of keys for which there was no room.",
      rows_without_model_of},

@@ -25,6 +25,7 @@ typedef struct rows_request {
     const char *writer; /* whose rows first_row counts; NULL: those of the stream */
     const char *key;    /* of the request: one that has come before is not processed; NULL: none */
     bool is_forgotten;  /* the answer is not kept for a repetition */
+    bool may_wait;      /* rows of samples: they wait for others if the settings say so */
     rows_answer_kind answer;
     size_t max_columns; /* besides the server's own limit; 0: none */
     bool is_durable;    /* return only once the rows are on disk */
@@ -35,6 +36,7 @@ typedef struct rows_answer {
     uint64_t accepted;    /* rows of this body that were processed */
     uint64_t skipped;     /* rows processed earlier, by first_row or the key of the request */
     uint64_t repeated;    /* of those, rows whose earlier results are in the answer */
+    uint64_t waiting;     /* rows of the stream that wait for more samples */
     bool has_writer;
     uint64_t writer_rows; /* of the writer, processed so far */
     uint64_t bad;         /* unreadable rows that were skipped or repaired */
@@ -221,7 +223,7 @@ typedef struct stream_figures {
     bool is_dead; /* the feed has stopped */
     uint64_t evictions, rows_without_model;
     size_t memory_bytes, history_bytes, journal_bytes;
-    size_t writers;
+    size_t writers, waiting_rows;
     uint64_t writers_dropped;
     size_t trend_bytes, keys_without_trend; /* history on disk; keys without, for lack of memory */
     uint64_t trend_lost, trend_damaged;     /* its buckets */

@@ -50,6 +50,7 @@ static stream_figures figures_of(const stream *one)
     figures.saved = one->saved;
     const senders_figures sent = senders_get_figures(one->senders);
     figures.writers = sent.writers;
+    figures.waiting_rows = waiting_rows_count(one->held);
     figures.writers_dropped = sent.writers_dropped;
     figures.memory_bytes += sent.answers_bytes;
     return figures;

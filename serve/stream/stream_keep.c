@@ -299,7 +299,8 @@ bool stream_save(stream *one, problem *why)
     if (!one->folder || one->is_broken || one->is_removed ||
         (one->pipeline ? is_saved_already(one) : !is_journal_long(one)))
         return true;
-    bool is_saved = one->pipeline ? save_steps(one, why) : save_beginning(one, why);
+    bool is_saved = stream_end_all_waiting(one, why) &&
+                    (one->pipeline ? save_steps(one, why) : save_beginning(one, why));
     one->counted.last_save_seconds = clock_seconds() - started;
     one->counted.save_seconds += one->counted.last_save_seconds;
     one->counted.saves += is_saved;
@@ -509,7 +510,8 @@ static bool replay_record(void *context, const journal_record *record, const jou
         return break_off(one, &why);
     }
     bool is_cut = next && next->kind == JOURNAL_CUT;
-    if (record->kind == JOURNAL_ROWS || record->kind == JOURNAL_SENT)
+    if (record->kind == JOURNAL_ROWS || record->kind == JOURNAL_SENT ||
+        record->kind == JOURNAL_WAITED)
         stream_replay_rows(one, record, is_cut ? next->first_row : UINT64_MAX);
     else
         replay_change(one, record);
@@ -700,9 +702,10 @@ stream *stream_new(struct streams *all, const stream_asked *asked, problem *why)
     one->counted.last_row_at = one->quiet.latest = NAN;
     one->past = history_new(streams_asked(all)->history_bytes);
     one->senders = senders_new();
+    one->held = waiting_rows_new();
     one->is_provisional = asked->is_provisional;
     one->folder = asked->folder ? strdup(asked->folder) : NULL;
-    if (!one->past || !one->senders || (asked->folder && !one->folder)) {
+    if (!one->past || !one->senders || !one->held || (asked->folder && !one->folder)) {
         problem_set(why, 503, NULL, "out of memory");
         stream_free(one);
         return NULL;
@@ -730,6 +733,7 @@ void stream_free(stream *one)
     trend_store_close(one->trends);
     history_free(one->past);
     senders_free(one->senders);
+    waiting_rows_free(one->held);
     stream_settings_close(&one->settings);
     body_shape_free(&one->shape);
     json_decref(one->kept_settings);

@@ -2,17 +2,18 @@
 #ifndef OIF_SERVE_STREAM_PARTS_H
 #define OIF_SERVE_STREAM_PARTS_H
 
-#include "serve/base/arrival_gaps.h"
 #include "body_reader.h"
 #include "front/input/stream_clock.h"
 #include "front/session/silence_clock.h"
 #include "front/text/write_json.h"
 #include "history.h"
 #include "journal.h"
+#include "serve/agents/waiting_rows.h"
+#include "serve/base/arrival_gaps.h"
 #include "serve/incidents/incident_list.h"
 #include "serve/senders/senders.h"
-#include "stream_settings.h"
 #include "serve/trend/trend_store.h"
+#include "stream_settings.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -55,6 +56,7 @@ struct stream {
     names_text late; /* keys that came too late to be learned */
     senders *senders;
     trend_store *trends; /* NULL: none */
+    waiting_rows *held;  /* rows of samples that may get more columns */
 
     oif_state_file *file;
     journal log;
@@ -127,6 +129,7 @@ typedef struct body_run {
     uint64_t limit;         /* of a replay: rows of the stream after which it ends */
     double now;             /* by the wall clock */
     double latest;          /* time of a row; NaN: none yet */
+    bool is_in_journal;     /* as a record of its own */
     bool is_row_told;
     bool is_header_written;
     bool is_shape_new; /* no row, but a header that is new */
@@ -149,6 +152,9 @@ exit_code stream_name_columns(const stream *one, const cli_columns *columns,
 body_request stream_ask(const stream *one, const char *body, size_t bytes, int format,
                         problem *why);
 
+/* Processes a body that is in the journal, or follows from it. */
+bool stream_take_rows(stream *one, body_run *run, problem *why);
+
 /* ---- stream_senders.c ---- */
 
 /* Who sends a body; and whether its rows follow those that were processed: else 409. */
@@ -162,6 +168,20 @@ uint64_t stream_position(const stream *one, const sender *from);
  * NULL: out of memory. And the request of such a record; `texts` holds what it points to. */
 char *stream_write_sent(const rows_request *request, size_t *bytes);
 bool stream_read_sent(const journal_record *record, rows_request *request, json_t **texts);
+
+/* Under the lock. Rows of samples wait, except very many in one body. Those that have waited long
+ * enough are processed with the next body, and once per second; all of them before a snapshot, as
+ * it does not have them. */
+bool stream_waits(const stream *one, const rows_request *request);
+bool stream_take_waiting(stream *one, const rows_request *request, rows_answer *answer,
+                         problem *why);
+void stream_end_waiting(stream *one, double now);
+bool stream_end_all_waiting(stream *one, problem *why);
+
+/* Both with at most `limit` rows of the stream; the second without new rows. */
+void stream_replay_waiting(stream *one, const rows_request *request, double seconds,
+                           uint64_t limit);
+void stream_replay_waited(stream *one, const journal_record *record, uint64_t limit);
 
 /* ---- stream_bands.c ---- */
 

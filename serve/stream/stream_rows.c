@@ -122,6 +122,29 @@ static bool check_rows(const body_run *run, problem *why)
                        "there is no row in the body");
 }
 
+bool stream_take_rows(stream *one, body_run *run, problem *why)
+{
+    rows_answer *answer = run->answer;
+    one->now = run->now;
+    const uint64_t bad_before = one->bad_rows;
+    run_end end = stream_run_body(run, why);
+    note_arrival(one, answer, run->now);
+    if (one->is_replaying)
+        return end == BODY_READ;
+    if (one->folder && answer->accepted == 0 && run->is_in_journal)
+        keep_bad_rows(one, run, one->bad_rows - bad_before);
+    else if (end == BODY_FAILED)
+        keep_cut(one, run->now);
+    if (answer->accepted > 0)
+        incident_list_advance(one->incidents, run->latest, run->now);
+    one->rate = stream_rate(one, run->now) + (double)answer->accepted / rate_seconds;
+    one->rate_at = run->now;
+    one->counted.batches++;
+    if (answer->accepted > 0 || run->is_shape_new)
+        one->is_provisional = false;
+    return end == BODY_READ && check_rows(run, why);
+}
+
 /* Call it under the lock. */
 static bool take_body(stream *one, const rows_request *request, rows_answer *answer, problem *why)
 {
@@ -134,27 +157,11 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                     .limit = UINT64_MAX,
                     .now = background_wall_seconds(),
                     .latest = NAN,
+                    .is_in_journal = true,
                     .is_row_told = feed_is_watched(one->events, one->name)};
     if (from.kind != SENDER_NONE)
         run.repeats = answers_seek(one->senders, &from);
-    if (!keep_body(one, &run, why))
-        return false;
-    one->now = run.now;
-    uint64_t bad_before = one->bad_rows;
-    run_end end = stream_run_body(&run, why);
-    if (one->folder && answer->accepted == 0)
-        keep_bad_rows(one, &run, one->bad_rows - bad_before);
-    else if (end == BODY_FAILED)
-        keep_cut(one, run.now);
-    note_arrival(one, answer, run.now);
-    if (answer->accepted > 0)
-        incident_list_advance(one->incidents, run.latest, run.now);
-    one->rate = stream_rate(one, run.now) + (double)answer->accepted / rate_seconds;
-    one->rate_at = run.now;
-    one->counted.batches++;
-    if (answer->accepted > 0 || run.is_shape_new)
-        one->is_provisional = false;
-    return end == BODY_READ && check_rows(&run, why);
+    return keep_body(one, &run, why) && stream_take_rows(one, &run, why);
 }
 
 static void count_rows(const stream *one, const rows_request *request, rows_answer *answer)
@@ -162,6 +169,7 @@ static void count_rows(const stream *one, const rows_request *request, rows_answ
     const sender from = stream_sender_of(request);
     answer->rows = stream_row_count(one);
     answer->saved = one->saved;
+    answer->waiting = waiting_rows_count(one->held);
     answer->has_writer = from.kind == SENDER_WRITER;
     if (answer->has_writer)
         answer->writer_rows = stream_position(one, &from);
@@ -193,15 +201,28 @@ static bool sync_rows(stream *one, const rows_request *request, double started, 
     return is_synced;
 }
 
+/* A body that could wait but does not comes after the rows that do. */
+static bool take(stream *one, const rows_request *request, rows_answer *answer, problem *why)
+{
+    rows_request now = *request;
+    now.may_wait = false;
+    if (!check_request(one, request, why))
+        return false;
+    if (stream_waits(one, request))
+        return stream_take_waiting(one, request, answer, why);
+    return (!request->may_wait || stream_end_all_waiting(one, why)) &&
+           take_body(one, &now, answer, why);
+}
+
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why)
 {
     double started = clock_seconds();
     *answer = (rows_answer){.rows = 0};
     stream_begin_change(one);
-    bool is_good = check_request(one, request, why) && take_body(one, request, answer, why);
+    bool is_good = take(one, request, answer, why);
     save_if_asked(one);
     count_rows(one, request, answer);
-    bool must_sync = one->folder && one->saved < answer->rows &&
+    bool must_sync = one->folder && (one->saved < answer->rows || answer->waiting > 0) &&
                      (request->is_durable || streams_asked(one->all)->save_every <= 0);
     if (!must_sync)
         count_latency(one, clock_seconds() - started);
@@ -233,8 +254,11 @@ void stream_replay_rows(stream *one, const journal_record *record, uint64_t limi
                     .limit = limit,
                     .now = record->seconds,
                     .latest = NAN};
-    one->now = record->seconds;
-    stream_run_body(&run, &ignored);
-    note_arrival(one, &answer, record->seconds);
+    if (record->kind == JOURNAL_WAITED)
+        stream_replay_waited(one, record, limit);
+    else if (request.may_wait)
+        stream_replay_waiting(one, &request, record->seconds, limit);
+    else
+        stream_take_rows(one, &run, &ignored);
     json_decref(texts);
 }

@@ -128,13 +128,14 @@ static bool set_all(stream_settings *settings, option_problem *why)
            option_set(&score_command, cli, "explain", NULL, why);
 }
 
-/* Of the rule for samples the stream itself needs only how long rows wait; it is read again with
- * every body of samples. */
+/* Of the rule for samples the stream itself needs only how long rows wait, and for what. Every body
+ * of samples reads the rule again. */
 static bool set_waiting(stream_settings *settings, problem *why)
 {
     sample_rule rule;
     bool is_good = sample_rule_open(&rule, settings->object, why);
     settings->row_wait_seconds = rule.wait_seconds;
+    settings->row_span_seconds = rule.span_seconds;
     sample_rule_close(&rule);
     return is_good;
 }

@@ -18,6 +18,7 @@ typedef struct stream_settings {
     cli_settings cli;
     double end_after_seconds; /* without rows an open episode ends; infinite: never */
     double row_wait_seconds;  /* a row waits that long for samples of later requests; 0: not */
+    double row_span_seconds;  /* samples that are closer to each other are one row */
 } stream_settings;
 
 /* `object` may be NULL; the caller still owns it. Without a folder nothing can be stored, and

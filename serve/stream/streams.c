@@ -262,6 +262,7 @@ static void attend(void *context, stream *one)
     if (!one->is_removed) {
         stream_hear_idle(one, round->now);
         stream_end_idle_episodes(one, round->now);
+        stream_end_waiting(one, round->now);
         stream_try_disk(one);
         if (stream_is_save_due(one))
             stream_save(one, &why);
