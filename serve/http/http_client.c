@@ -1,6 +1,7 @@
 #include "http_client.h"
 
 #include "front/text/cut.h"
+#include "serve/base/secrets.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -8,13 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A query for 10^5 series returns some 20 MB. */
-enum { ANSWER_BYTES_MAX = 64 << 20, TOKEN_BYTES_MAX = 4096, CONNECT_SECONDS_MAX = 10 };
+enum { ANSWER_BYTES_MAX = 64 << 20, LINE_BYTES_MAX = 4096, CONNECT_SECONDS_MAX = 10 };
 
 struct http_client {
     CURL *curl;
     char *base, *token_file;
+    char *secret_file; /* NULL: requests are not signed */
     const atomic_bool *is_stopped;
 };
 
@@ -51,6 +54,12 @@ http_client *http_client_new(const char *base, const char *token_file,
     return NULL;
 }
 
+bool http_client_sign_with(http_client *client, const char *secret_file)
+{
+    client->secret_file = secret_file ? strdup(secret_file) : NULL;
+    return !secret_file || client->secret_file;
+}
+
 void http_client_free(http_client *client)
 {
     if (!client)
@@ -58,6 +67,7 @@ void http_client_free(http_client *client)
     curl_easy_cleanup(client->curl);
     free(client->base);
     free(client->token_file);
+    free(client->secret_file);
     free(client);
 }
 
@@ -98,39 +108,85 @@ static int is_to_end(void *context, curl_off_t to_come, curl_off_t have, curl_of
 
 /* ---- Requests ---- */
 
-/* The first line of a file after "Authorization: Bearer "; false: `answer` has the cause. */
-static bool read_token(const char *path, char *header, size_t header_bytes, http_answer *answer)
+/* The first line of a file, after what the text begins with; false: `answer` has the cause. */
+static bool read_line(const char *what, const char *path, char text[LINE_BYTES_MAX],
+                      http_answer *answer)
 {
-    int used = snprintf(header, header_bytes, "Authorization: Bearer ");
+    const size_t used = strlen(text);
     FILE *file = fopen(path, "r");
-    const char *line = file ? fgets(header + used, (int)header_bytes - used, file) : NULL;
+    const char *line = file ? fgets(text + used, (int)(LINE_BYTES_MAX - used), file) : NULL;
     int reason = errno;
     if (file)
         fclose(file);
-    header[strcspn(header, "\r\n")] = '\0';
-    if (line && header[used])
+    text[used + strcspn(text + used, "\r\n")] = '\0';
+    if (line && text[used])
         return true;
-    snprintf(answer->message, sizeof answer->message, "%s: the token cannot be read: %s", path,
+    snprintf(answer->message, sizeof answer->message, "%s: the %s cannot be read: %s", path, what,
              file ? "the file is empty" : strerror(reason));
     return false;
 }
 
+/* False: out of memory. */
+static bool add_header(struct curl_slist **headers, const char *text)
+{
+    struct curl_slist *more = curl_slist_append(*headers, text);
+    *headers = more ? more : *headers;
+    return more != NULL;
+}
+
+static bool add_token(const http_client *client, struct curl_slist **headers, http_answer *answer)
+{
+    char text[LINE_BYTES_MAX] = "Authorization: Bearer ";
+    if (!client->token_file)
+        return true;
+    const bool is_good =
+        read_line("token", client->token_file, text, answer) && add_header(headers, text);
+    secret_forget(text, sizeof text);
+    return is_good;
+}
+
+/* The moment is signed, too, so a receiver can refuse what somebody recorded and sends again. */
+static bool sign(const char *key, const char *body, size_t bytes, char header[LINE_BYTES_MAX])
+{
+    secret signature;
+    char hex[SECRET_HEX_BYTES], moment[32];
+    snprintf(moment, sizeof moment, "%lld.", (long long)time(NULL));
+    const size_t used = strlen(moment);
+    char *signed_text = malloc(used + bytes + 1);
+    if (!signed_text)
+        return false;
+    memcpy(signed_text, moment, used);
+    memcpy(signed_text + used, body, bytes);
+    const bool is_good = secret_sign(key, strlen(key), signed_text, used + bytes, &signature);
+    free(signed_text);
+    secret_write(&signature, hex);
+    snprintf(header, LINE_BYTES_MAX, "Oif-Signature: t=%.*s,v1=%s", (int)used - 1, moment, hex);
+    return is_good;
+}
+
+static bool add_signature(const http_client *client, const char *body, size_t bytes,
+                          struct curl_slist **headers, http_answer *answer)
+{
+    char key[LINE_BYTES_MAX] = "", header[LINE_BYTES_MAX];
+    if (!client->secret_file)
+        return true;
+    const bool is_good = read_line("secret", client->secret_file, key, answer) &&
+                         sign(key, body, bytes, header) && add_header(headers, header);
+    secret_forget(key, sizeof key);
+    return is_good;
+}
+
 /* NULL: `answer` has the cause, which at first is a lack of memory. */
 static struct curl_slist *make_headers(const http_client *client, const char *type,
-                                       http_answer *answer)
+                                       const char *body, size_t bytes, http_answer *answer)
 {
-    char text[TOKEN_BYTES_MAX];
-    if (client->token_file && !read_token(client->token_file, text, sizeof text, answer))
-        return NULL;
-    struct curl_slist *headers = client->token_file ? curl_slist_append(NULL, text) : NULL;
-    bool is_short = client->token_file && !headers;
+    char text[LINE_BYTES_MAX];
+    struct curl_slist *headers = NULL;
     snprintf(text, sizeof text, "Content-Type: %s", type);
-    struct curl_slist *more = is_short ? NULL : curl_slist_append(headers, text);
-    headers = more ? more : headers;
-    /* curl would wait for an answer to "Expect: 100-continue" before a long body. */
-    more = more ? curl_slist_append(headers, "Expect:") : NULL;
-    if (more)
-        return more;
+    /* curl would wait for an answer to "Expect: 100-continue" before a long body */
+    if (add_header(&headers, text) && add_header(&headers, "Expect:") &&
+        add_token(client, &headers, answer) && add_signature(client, body, bytes, &headers, answer))
+        return headers;
     curl_slist_free_all(headers);
     return NULL;
 }
@@ -205,7 +261,7 @@ bool http_client_post(http_client *client, const char *path, const char *type, c
     *answer = (http_answer){.message = "out of memory"};
     size_t url_bytes = strlen(client->base) + strlen(path) + 1;
     char *url = malloc(url_bytes);
-    struct curl_slist *headers = url ? make_headers(client, type, answer) : NULL;
+    struct curl_slist *headers = url ? make_headers(client, type, body, bytes, answer) : NULL;
     bool is_answered = false;
     if (headers) {
         snprintf(url, url_bytes, "%s%s", client->base, path);

@@ -26,6 +26,11 @@ http_client *http_client_new(const char *base, const char *token_file,
                              const atomic_bool *is_stopped);
 void http_client_free(http_client *client);
 
+/* From now on, requests have the header "Oif-Signature: t=SECONDS,v1=HEX", the HMAC-SHA256 of
+ * "SECONDS." and the body. The secret is the first line of the file, which is read before each
+ * request; NULL: none. False: out of memory. */
+bool http_client_sign_with(http_client *client, const char *secret_file);
+
 /* POSTs a body of this type to `path`, which is appended to the base. Returns whether there was an
  * answer, of any status. */
 bool http_client_post(http_client *client, const char *path, const char *type, const char *body,

@@ -9,10 +9,27 @@
 
 /* ---- Notices ---- */
 
-void incident_list_keep_notices(incident_list *list)
+/* The text is not needed once no receiver waits for it. */
+static void wait_only_for(kept_text *text, unsigned *waits_for, unsigned receivers)
+{
+    *waits_for &= receivers;
+    if (*waits_for != 0)
+        return;
+    free(text->text);
+    *text = (kept_text){.text = NULL};
+}
+
+void incident_list_set_receivers(incident_list *list, unsigned receivers)
 {
     pthread_mutex_lock(&list->lock);
-    list->keeps_notices = true;
+    list->receivers = receivers;
+    for (size_t i = 0; i < list->open_count; i++)
+        wait_only_for(&list->open[i].begin, &list->open[i].begin_for, receivers);
+    for (size_t i = 0; i < list->ended_count; i++) {
+        ended_incident *ended = incident_list_ended_at(list, i);
+        wait_only_for(&ended->begin, &ended->begin_for, receivers);
+        ended->end_for &= receivers;
+    }
     pthread_mutex_unlock(&list->lock);
 }
 
@@ -24,49 +41,58 @@ static bool make_notice(uint64_t number, bool is_end, const kept_text *text,
     return copy.text != NULL;
 }
 
-static bool next_notice(incident_list *list, incident_notice *notice)
+static bool next_notice(incident_list *list, unsigned receiver, incident_notice *notice)
 {
     for (size_t i = 0; i < list->ended_count; i++) {
         const ended_incident *ended = incident_list_ended_at(list, i);
-        if (ended->begin.text)
+        if (ended->begin_for & receiver)
             return make_notice(ended->number, false, &ended->begin, notice);
-        if (!ended->is_told && ended->record.text)
+        if (ended->end_for & receiver)
             return make_notice(ended->number, true, &ended->record, notice);
     }
     for (size_t i = 0; i < list->open_count; i++)
-        if (list->open[i].begin.text)
+        if (list->open[i].begin_for & receiver)
             return make_notice(list->open[i].number, false, &list->open[i].begin, notice);
     return false;
 }
 
-bool incident_list_next_notice(incident_list *list, incident_notice *notice)
+bool incident_list_next_notice(incident_list *list, incident_receiver receiver,
+                               incident_notice *notice)
 {
     pthread_mutex_lock(&list->lock);
-    bool is_found = next_notice(list, notice);
+    bool is_found = next_notice(list, 1U << receiver, notice);
     pthread_mutex_unlock(&list->lock);
     return is_found;
 }
 
-static void drop_text(kept_text *text)
+void incident_list_notice_done(incident_list *list, incident_receiver receiver,
+                               const incident_notice *notice)
 {
-    free(text->text);
-    *text = (kept_text){.text = NULL};
-}
-
-void incident_list_notice_done(incident_list *list, const incident_notice *notice)
-{
+    const unsigned others = ~(1U << receiver);
     pthread_mutex_lock(&list->lock);
     open_incident *open = incident_list_find_open(list, notice->number);
     if (open)
-        drop_text(&open->begin);
+        wait_only_for(&open->begin, &open->begin_for, others);
     for (size_t i = 0; i < list->ended_count; i++) {
         ended_incident *ended = incident_list_ended_at(list, i);
         if (ended->number != notice->number)
             continue;
-        drop_text(&ended->begin);
-        ended->is_told |= notice->is_end;
+        wait_only_for(&ended->begin, &ended->begin_for, others);
+        ended->end_for &= notice->is_end ? others : ~0U;
     }
     list->is_changed = true;
+    pthread_mutex_unlock(&list->lock);
+}
+
+void incident_list_get_waiting(incident_list *list, incident_receiver receiver,
+                               incident_waiting *waiting)
+{
+    pthread_mutex_lock(&list->lock);
+    *waiting = (incident_waiting){.dropped = list->dropped[receiver]};
+    for (size_t i = 0; i < list->open_count; i++)
+        waiting->count += list->open[i].begin_for >> receiver & 1U;
+    for (size_t i = 0; i < list->ended_count; i++)
+        waiting->count += incident_notices_of(incident_list_ended_at(list, i), receiver);
     pthread_mutex_unlock(&list->lock);
 }
 
@@ -208,11 +234,6 @@ bool incident_list_write(incident_list *list, const incidents_query *query)
 void incident_list_get_figures(incident_list *list, incident_figures *figures)
 {
     pthread_mutex_lock(&list->lock);
-    *figures = (incident_figures){
-        .open = list->open_count, .total = list->total, .dropped = list->dropped};
-    for (size_t i = 0; i < list->open_count; i++)
-        figures->waiting += list->open[i].begin.text != NULL;
-    for (size_t i = 0; i < list->ended_count; i++)
-        figures->waiting += incident_notices_of(incident_list_ended_at(list, i));
+    *figures = (incident_figures){.open = list->open_count, .total = list->total};
     pthread_mutex_unlock(&list->lock);
 }

@@ -110,20 +110,31 @@ typedef struct incident_notice {
     size_t bytes;
 } incident_notice;
 
-/* Before the first notice. Without this call, begins and ends are not kept to be sent. */
-void incident_list_keep_notices(incident_list *list);
+typedef enum incident_receiver { RECEIVER_WEBHOOK, RECEIVER_MAIL, RECEIVERS } incident_receiver;
+
+/* Begins and ends are kept for these from now on, a bit for each; what waits for others is
+ * dropped. Without this call, nothing is kept to be sent. */
+void incident_list_set_receivers(incident_list *list, unsigned receivers);
 
 /* The oldest one; false: there is none. It is returned again until it is done. */
-bool incident_list_next_notice(incident_list *list, incident_notice *notice);
-void incident_list_notice_done(incident_list *list, const incident_notice *notice);
+bool incident_list_next_notice(incident_list *list, incident_receiver receiver,
+                               incident_notice *notice);
+void incident_list_notice_done(incident_list *list, incident_receiver receiver,
+                               const incident_notice *notice);
+
+typedef struct incident_waiting {
+    size_t count;     /* notices that wait */
+    uint64_t dropped; /* notices for which there was no room */
+} incident_waiting;
+
+void incident_list_get_waiting(incident_list *list, incident_receiver receiver,
+                               incident_waiting *waiting);
 
 /* ---- Figures and the file ---- */
 
 typedef struct incident_figures {
     size_t open;
-    uint64_t total;   /* that began */
-    size_t waiting;   /* notices */
-    uint64_t dropped; /* notices for which there was no room */
+    uint64_t total; /* that began */
 } incident_figures;
 
 void incident_list_get_figures(incident_list *list, incident_figures *figures);

@@ -35,9 +35,16 @@ typedef struct alertmanager_config {
 } alertmanager_config;
 
 typedef struct webhook_config {
-    const char *url;        /* NULL: no webhook */
-    const char *token_file; /* NULL: none */
+    const char *url;         /* NULL: no webhook */
+    const char *token_file;  /* NULL: none */
+    const char *secret_file; /* to sign with; NULL: records are not signed */
 } webhook_config;
+
+typedef struct mail_config {
+    const char *to;   /* NULL: no mail */
+    const char *from; /* NULL: that of the command */
+    json_t *command;  /* and its arguments, texts; empty: sendmail */
+} mail_config;
 
 /* A stream whose rows are answers of Prometheus. */
 typedef struct pull_config {
@@ -61,6 +68,7 @@ typedef struct server_config {
     size_t stream_count;
     alertmanager_config alertmanager;
     webhook_config webhook;
+    mail_config mail;
     prometheus_config prometheus;
 } server_config;
 

@@ -384,22 +384,42 @@ static void write_alertmanager(alertmanager *sender)
 
 static void write_webhook(webhook *hook)
 {
-    webhook_figures figures;
-    webhook_get_figures(hook, &figures);
+    notice_figures notices;
+    poster_figures posts;
+    webhook_get_figures(hook, &notices, &posts);
     prometheus_single("oif_webhook_posts_total", "counter", "Requests to the webhook.",
-                      (double)figures.posts);
+                      (double)posts.posts);
     prometheus_single("oif_webhook_failures_total", "counter",
-                      "Requests to the webhook without success.", (double)figures.failures);
+                      "Requests to the webhook without success.", (double)posts.failures);
     prometheus_single("oif_webhook_records_total", "counter",
                       "Begins and ends of incidents that the webhook took.",
-                      (double)figures.records);
+                      (double)notices.records);
     prometheus_single("oif_webhook_dropped_total", "counter",
                       "Begins and ends that were refused, tried too often or had no room.",
-                      (double)figures.dropped);
+                      (double)notices.dropped);
     prometheus_single("oif_webhook_queue", "gauge", "Begins and ends that wait to be sent.",
-                      (double)figures.waiting);
+                      (double)notices.waiting);
     prometheus_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
-                      !figures.is_failing);
+                      !posts.is_failing);
+}
+
+static void write_mail(mail *sender)
+{
+    notice_figures notices;
+    mail_figures runs;
+    mail_get_figures(sender, &notices, &runs);
+    prometheus_single("oif_mail_runs_total", "counter", "Runs of the command that mails.",
+                      (double)runs.runs);
+    prometheus_single("oif_mail_failures_total", "counter", "Runs of it without success.",
+                      (double)runs.failures);
+    prometheus_single("oif_mail_records_total", "counter",
+                      "Begins and ends of incidents that were mailed.", (double)notices.records);
+    prometheus_single("oif_mail_dropped_total", "counter",
+                      "Begins and ends that were tried too often or had no room.",
+                      (double)notices.dropped);
+    prometheus_single("oif_mail_queue", "gauge", "Begins and ends that wait to be mailed.",
+                      (double)notices.waiting);
+    prometheus_single("oif_mail_up", "gauge", "0 if the latest run failed.", !runs.is_failing);
 }
 
 typedef struct pull_metric {
@@ -507,6 +527,8 @@ bool exposition_write(const exposition_sources *sources, request_figures *reques
         write_alertmanager(sources->sender);
     if (sources->hook)
         write_webhook(sources->hook);
+    if (sources->mail)
+        write_mail(sources->mail);
     if (sources->puller)
         write_pulls(sources->puller, visible);
     write_requests(requests);

@@ -62,7 +62,13 @@ static bool start_threads(outside *others, const configured *both, streams *all,
     if (config->alertmanager.url &&
         !alertmanager_start(&config->alertmanager, others->page_url, all, &sources->sender, why))
         return false;
-    if (config->webhook.url && !webhook_start(&config->webhook, all, &sources->hook, why))
+    incident_list *incidents = streams_incidents(all);
+    incident_list_set_receivers(incidents, (config->webhook.url ? 1U << RECEIVER_WEBHOOK : 0) |
+                                               (config->mail.to ? 1U << RECEIVER_MAIL : 0));
+    if (config->webhook.url && !webhook_start(&config->webhook, incidents, &sources->hook, why))
+        return false;
+    if (config->mail.to &&
+        !mail_start(&config->mail, others->page_url, incidents, &sources->mail, why))
         return false;
     return config->prometheus.stream_count == 0 ||
            pull_start(&config->prometheus, all, &sources->puller, why);
@@ -100,6 +106,7 @@ void outside_stop(outside *others)
     pull_stop(others->sources.puller);
     alertmanager_stop(others->sources.sender); /* it may still send the alerts of the last rows */
     webhook_stop(others->sources.hook);
+    mail_stop(others->sources.mail);
     free(others->page_url);
     free(others);
 }

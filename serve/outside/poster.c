@@ -1,20 +1,17 @@
 #include "poster.h"
 
-#include "front/text/clock.h"
 #include "front/text/cut.h"
 #include "front/text/output.h"
+#include "retry.h"
 #include "serve/http/http_client.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAUSE_SECONDS_MAX = 60 };
-
 struct poster {
     poster_options options;
     http_client *client;
-    double not_before;    /* when to retry after a failure */
-    double pause_seconds; /* before the retry */
+    retry again;
     pthread_mutex_t lock; /* protects what follows */
     poster_figures figures;
 };
@@ -27,7 +24,7 @@ poster *poster_new(const poster_options *options)
     to->options = *options;
     pthread_mutex_init(&to->lock, NULL);
     to->client = http_client_new(options->url, options->token_file, &options->beside->is_stopped);
-    if (to->client)
+    if (to->client && http_client_sign_with(to->client, options->secret_file))
         return to;
     poster_free(to);
     return NULL;
@@ -72,13 +69,6 @@ static void count(poster *to, bool is_taken, const http_answer *answer)
              to->options.what);
 }
 
-static void pause_longer(poster *to)
-{
-    const double longer = 2 * to->pause_seconds;
-    to->pause_seconds = longer < 1 ? 1 : longer > PAUSE_SECONDS_MAX ? PAUSE_SECONDS_MAX : longer;
-    to->not_before = clock_seconds() + to->pause_seconds;
-}
-
 static bool is_refused(const http_answer *answer)
 {
     return answer->status == 400 || answer->status == 413 || answer->status == 422;
@@ -96,16 +86,13 @@ post_result poster_send(poster *to, const char *body, size_t bytes, double timeo
                                : is_refused(&answer) ? POST_REFUSED
                                                      : POST_FAILED;
     http_answer_close(&answer);
-    if (is_taken)
-        to->pause_seconds = 0;
-    else
-        pause_longer(to);
+    retry_note(&to->again, is_taken);
     return result;
 }
 
 bool poster_may_send(const poster *to)
 {
-    return clock_seconds() >= to->not_before;
+    return retry_may(&to->again);
 }
 
 void poster_get_figures(poster *to, poster_figures *figures)

@@ -15,6 +15,7 @@ typedef struct poster_options {
     const char *name, *what;  /* in messages: "Alertmanager", "alerts" */
     const char *url, *path;   /* `path` is appended */
     const char *token_file;   /* NULL: none */
+    const char *secret_file;  /* to sign with; NULL: none */
     const background *beside; /* requests end when it stops */
 } poster_options;
 

@@ -2,10 +2,9 @@
 
 import json
 import subprocess
-import time
 
 import pytest
-from conftest import OIF, Server
+from conftest import OIF
 
 
 def fails(*options):
@@ -41,12 +40,7 @@ def test_streams_are_made_and_found_again(serve, config, tmp_path):
     assert "stream pumps: " in fails("--listen", "127.0.0.1:0", *options)
 
 
-def wait_until_loaded(server):
-    while server.get("/api/v1/streams").status == 503 and server.process.poll() is None:
-        time.sleep(0.01)
-
-
-def test_a_damaged_stream_leaves_the_others_alone(serve, config, tmp_path, monkeypatch):
+def test_a_damaged_stream_leaves_the_others_alone(serve, config, tmp_path):
     data = tmp_path / "data"
     options = config({"streams": [{"name": "good"}, {"name": "hurt"}], "data": str(data)})
     server = serve(*options)
@@ -54,18 +48,17 @@ def test_a_damaged_stream_leaves_the_others_alone(serve, config, tmp_path, monke
         assert server.post(f"/api/v1/streams/{name}/rows", "a,b\n1,2\n").status == 200
     assert server.stop() == 0
     (data / "streams" / "hurt" / "state").unlink()
-    monkeypatch.setattr(Server, "wait_until_ready", wait_until_loaded)
     server = serve(*options)
     assert server.post("/api/v1/streams/good/rows", "3,4\n").status == 200
     for answer in (
         server.post("/api/v1/streams/hurt/rows", "3,4\n"),
         server.put("/api/v1/streams/hurt", {}),
-        server.get("/readyz"),
+        server.get("/api/v1/streams/hurt/ready"),
     ):
         assert answer.status == 503 and "state: is missing" in answer.error["message"], answer.text
         assert "backup of the whole folder" in answer.error["remedy"]
     assert server.ask("DELETE", "/api/v1/streams/hurt").status == 204
-    assert server.get("/readyz").status == 200
+    assert server.get("/readyz").json == {"status": "ready"}
 
 
 def test_the_command_line_wins(serve, config):

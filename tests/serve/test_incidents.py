@@ -1,10 +1,16 @@
-"""Incidents of the service: which episodes belong together, over restarts and crashes, in the API, at Alertmanager, as a webhook."""
+"""Incidents of the service: which episodes belong together, over restarts and crashes, in the API, at Alertmanager, as a webhook, as mail."""
 
+import email
+import email.policy
+import hmac
 import json
+import re
+import subprocess
 import threading
 import time
 
 import pytest
+from conftest import OIF, SECONDS
 from fleet_rows import Fleet, metrics_of, post
 from outside_programs import Alertmanager, Stub, free_port, need, outside, wait_for  # noqa: F401
 
@@ -336,7 +342,8 @@ def finish(server, fleet):
 def test_the_webhook_gets_one_record_of_the_begin_and_one_of_the_end(serve, outside, hooked, tmp_path):  # noqa: F811
     stub = outside(Stub, lambda path, body: (200, ""))
     (tmp_path / "token").write_text("sesame\n")
-    server = serve(*hooked(stub.address + "/hook?team=a", token_file=str(tmp_path / "token")))
+    (tmp_path / "secret").write_text("shared secret\n")
+    server = serve(*hooked(stub.address + "/hook?team=a", token_file=str(tmp_path / "token"), secret_file=str(tmp_path / "secret")))
     fleet = start(server)
     fail(server, fleet, HOSTS[:3])
     wait_for(lambda: stub.requests, "the begin is sent")
@@ -346,6 +353,10 @@ def test_the_webhook_gets_one_record_of_the_begin_and_one_of_the_end(serve, outs
     assert told(stub) == [("begins", 1, 1), ("ends", 1, 3)]
     path, _, headers = stub.requests[0]
     assert path == "/hook?team=a" and headers["Authorization"] == "Bearer sesame" and headers["Content-Type"] == "application/json"
+    for _, body, headers in stub.requests:
+        moment, signature = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", headers["Oif-Signature"]).groups()
+        assert abs(int(moment) - time.time()) < SECONDS
+        assert signature == hmac.new(b"shared secret", f"{moment}.{body}".encode(), "sha256").hexdigest()
     begin, end = hooks(stub)
     assert begin["reason"].startswith("load high") and begin["text"].startswith("incident 1: fleet / rack-1/host-0: load high")
     assert keys(end) == list(HOSTS[:3]) and end == incidents(server)[0]
@@ -414,3 +425,101 @@ def test_a_slow_webhook_blocks_neither_rows_nor_the_end(serve, outside, hooked):
     assert server.stop() == 0
     assert time.monotonic() - began < 9  # the request has 10 s
     hold.set()
+
+
+def test_a_secret_that_cannot_be_read_is_not_left_out(serve, outside, hooked, tmp_path):  # noqa: F811
+    stub = outside(Stub, lambda path, body: (200, ""))
+    server = serve(*hooked(stub.address, secret_file=str(tmp_path / "none")))
+    fail(server, start(server), HOSTS[:1])
+    wait_for(lambda: any("the secret cannot be read" in line for line in server.log), "it is reported")
+    assert stub.requests == [] and metrics_of(server)["oif_webhook_queue"] == 1
+
+
+# ---- Mail ----
+
+
+MAILER = """#!/bin/sh
+# Keeps the message and the arguments, and fails while there is a file "broken".
+if [ -e "$1/broken" ]; then echo x >> "$1/failed"; exit 75; fi
+[ -e "$1/slow" ] && sleep 600
+cat > "$1/new"; echo "$2" >> "$1/arguments"; mv "$1/new" "$1/$(ls "$1" | grep -c mail).mail"
+"""
+
+
+@pytest.fixture
+def mailing(tmp_path):
+    """A folder of mails, and the options of a server that makes them; more members are added to the configuration."""
+    box = tmp_path / "box"
+    box.mkdir()
+    mailer = tmp_path / "mailer"
+    mailer.write_text(MAILER)
+    mailer.chmod(0o700)
+
+    def write(**more):
+        path = tmp_path / "serve.json"
+        mail = {"to": "ops@example.org", "from": "oif@example.org", "command": [str(mailer), str(box), "$(id); `id`"]}
+        path.write_text(json.dumps({"mail": mail, **more}))
+        return "--config", str(path), "--data", str(tmp_path / "data"), "--external-url", "https://oif.example"
+
+    return box, write
+
+
+def mails(box):
+    return [email.message_from_bytes(path.read_bytes(), policy=email.policy.default) for path in sorted(box.glob("*.mail"))]
+
+
+def test_incidents_are_mailed_and_kept_over_a_crash_until_they_are(serve, outside, mailing):  # noqa: F811
+    stub = outside(Stub, lambda path, body: (200, ""))
+    box, options = mailing
+    (box / "broken").touch()
+    server = serve(*options(webhook={"url": stub.address}))
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:2])
+    wait_for(lambda: stub.requests, "the webhook does not wait for the mail")
+    wait_for(lambda: metrics_of(server)["oif_mail_failures_total"] >= 2, "it is tried again")
+    figures = metrics_of(server)
+    assert figures["oif_mail_queue"] == 1 and figures["oif_webhook_queue"] == 0 and figures["oif_mail_up"] == 0
+    assert len([line for line in server.log if "mail: " in line and "exit status 75" in line]) == 1
+    saved(server)
+    server.kill()
+    stub.requests.clear()
+    (box / "broken").unlink()
+    server = serve(*options(webhook={"url": stub.address}))
+    finish(server, fleet)
+    wait_for(lambda: len(mails(box)) >= 2, "both are mailed")
+    begin, end = mails(box)
+    assert (begin["To"], begin["From"]) == ("ops@example.org", "oif@example.org")
+    assert begin["Subject"].startswith("oif: incident 1 begins (") and end["Subject"].startswith("oif: incident 1 is over (")
+    assert end["In-Reply-To"] == begin["Message-ID"] and end["Message-ID"] != begin["Message-ID"]
+    assert begin.get_content().startswith("incident 1: fleet / rack-1/host-0: load high")
+    text = end.get_content()
+    assert text.startswith("incident 1 is over: 2 episodes") and "Z  fleet / rack-1/host-1: load\n" in text and "https://oif.example/" in text
+    assert (box / "arguments").read_text() == "$(id); `id`\n" * 2, "there is no shell"
+    wait_for(lambda: stub.requests, "the webhook gets the end")
+    assert [one["incident"] for one in hooks(stub)] == ["ends"], "it knew the begin"
+    assert metrics_of(server)["oif_mail_records_total"] == 2
+
+
+def test_keys_cannot_write_headers_and_a_slow_command_does_not_hold_the_end(serve, mailing):
+    box, options = mailing
+    server = serve(*options())
+    fleet = start(server, hosts=("evil\r\nBcc: all@example.org\r\n\r\nx", "other"))
+    fail(server, fleet, fleet.hosts[:1])
+    wait_for(lambda: mails(box), "it is mailed")
+    (message,) = mails(box)
+    assert message["Bcc"] is None and "evil??Bcc: all@example.org????x" in message.get_content()
+    (box / "slow").touch()
+    finish(server, fleet)
+    time.sleep(0.5)
+    began = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    "mail", [{}, {"to": "nobody"}, {"to": "a@b\nBcc: c@d"}, {"to": "a@b", "command": [1]}, {"to": "a@b", "from": "x"}, {"to": "a@b", "subject": "x"}]
+)
+def test_mistakes_of_mail_are_explained(tmp_path, mail):
+    (tmp_path / "serve.json").write_text(json.dumps({"mail": mail}))
+    done = subprocess.run([OIF, "serve", "--config", str(tmp_path / "serve.json")], capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 1 and "serve.json: mail" in done.stderr
