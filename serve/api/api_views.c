@@ -8,6 +8,7 @@
 
 /* The longest lists in one answer. */
 enum { LIST_MAX = 10000, POINTS_MAX = 1000000, HISTORY_POINTS = 500, HISTORY_POINTS_MAX = 5000 };
+enum { DAY_SECONDS = 86400, HISTORY_SPAN_MAX = 1000000000 };
 
 static void take_key(const request *asked, const char **key, size_t *bytes)
 {
@@ -37,6 +38,7 @@ static bool read_keys_query(const request *asked, keys_query *query, problem *wh
         query->find = find->value;
         query->find_bytes = find->value_bytes;
     }
+    take_key(asked, &query->key, &query->key_bytes);
     bool is_good = take_limit(asked, LIST_MAX, &query->limit, why) &&
                    request_count(asked, "offset", UINT64_C(1) << 40, &offset, why) &&
                    request_word(asked, "order", orders, 4, &order, why);
@@ -90,13 +92,15 @@ bool api_get_points(api_call *call, problem *why)
 bool api_get_history(api_call *call, problem *why)
 {
     history_query query = {.from = NAN, .to = NAN};
-    uint64_t points = HISTORY_POINTS;
+    uint64_t points = HISTORY_POINTS, span = DAY_SECONDS;
     take_key(call->asked, &query.key, &query.key_bytes);
     if (!api_find_stream(call, why) || !request_time(call->asked, "from", &query.from, why) ||
         !request_time(call->asked, "to", &query.to, why) ||
+        !request_count(call->asked, "span", HISTORY_SPAN_MAX, &span, why) ||
         !request_count(call->asked, "points", HISTORY_POINTS_MAX, &points, why))
         return false;
     query.points = points > 0 ? (size_t)points : 1;
+    query.span = span > 0 ? (double)span : 1;
     return stream_write_history(call->one, &query, why);
 }
 

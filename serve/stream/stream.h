@@ -126,6 +126,8 @@ typedef struct keys_query {
     keys_order order;
     const char *find; /* a part of the key; NULL: all keys */
     size_t find_bytes;
+    const char *key; /* the whole key; NULL: all keys */
+    size_t key_bytes;
     size_t limit, offset; /* limit 0: 100 */
 } keys_query;
 
@@ -144,7 +146,8 @@ typedef struct points_query {
 typedef struct history_query {
     const char *key; /* as in points_query */
     size_t key_bytes;
-    double from, to; /* seconds since 1970; NaN: the day before the latest row */
+    double from, to; /* seconds since 1970; NaN: up to the latest row */
+    double span;     /* seconds before `to`, if there is no `from` */
     size_t points;   /* at most */
 } history_query;
 

@@ -174,14 +174,13 @@ static bool make_buckets(history_answer *answer, const history_query *query, siz
     return true;
 }
 
-/* By default, the day before the latest row. */
+/* By default, it ends with the latest row. */
 static void complete_range(const stream *one, const history_key *key, history_query *query)
 {
-    const double day = 86400;
     if (isnan(query->to))
         query->to = (key ? key->info.last_seen : one->now) + 1;
     if (isnan(query->from))
-        query->from = query->to - day;
+        query->from = query->to - query->span;
 }
 
 /* ---- JSON ---- */

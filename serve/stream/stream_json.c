@@ -273,6 +273,11 @@ static int by_severity(const void *a, const void *b)
     return order != 0 ? order : by_name(a, b);
 }
 
+static bool is_key(const history_key *key, const char *text, size_t bytes)
+{
+    return key->info.key_bytes == bytes && memcmp(key->info.key, text, bytes) == 0;
+}
+
 /* The matching keys, most recently seen first; NULL: out of memory. */
 static const history_key **list_keys(const stream *one, const keys_query *query, size_t *count)
 {
@@ -281,7 +286,8 @@ static const history_key **list_keys(const stream *one, const keys_query *query,
     if (!list)
         return NULL;
     for (const history_key *key = one->past->newest; key; key = key->older)
-        if (!query->find || has_part(key, query->find, query->find_bytes))
+        if ((!query->find || has_part(key, query->find, query->find_bytes)) &&
+            (!query->key || is_key(key, query->key, query->key_bytes)))
             list[(*count)++] = key;
     return list;
 }

@@ -77,6 +77,10 @@ def test_a_week_is_a_few_hundred_points_and_a_spike_of_one_row_stays_visible(ser
     assert 1000 not in ask(server, key="b", **{"from": START, "to": end})["values"]["load"]["high"]
     # without a range: the day before the latest row
     latest = ask(server, key="a")
+    hour = ask(server, key="a", span=3600, points=60)
+    assert hour["to"] >= rows[-1][0] and 3600 <= hour["to"] - hour["from"] <= 3600 + 2 * hour["seconds"]
+    [only] = server.get(STREAM + "/keys?key=a").json["keys"]
+    assert only["key"] == "a" and server.get(STREAM + "/keys?key=aa").json == {"keys": [], "total": 0}
     assert latest["to"] >= rows[-1][0] and DAY <= latest["to"] - latest["from"] <= DAY + latest["seconds"]
 
 
