@@ -101,7 +101,7 @@ function colour(name) {
     return getComputedStyle(probe).color;
 }
 
-const COLOURS = ["ink", "dim", "grid", "line", "alarm", "calm", "shade", "shade-strong", "card", "band", "band-edge"];
+const COLOURS = ["ink", "dim", "grid", "line", "alarm", "calm", "shade", "shade-strong", "card", "band", "band-edge", "spread", "past"];
 
 // Those that every chart has, and others by name.
 export function readColours(others = []) {
@@ -164,6 +164,16 @@ function drawLine(pen, x, y, toX, toY, gap) {
     pen.stroke();
 }
 
+// A range that is being chosen with the pointer.
+function drawSelection(pen, selection, toX, height, colours) {
+    const [from, to] = selection.map(toX);
+    pen.fillStyle = colours.band;
+    pen.strokeStyle = colours.line;
+    pen.lineWidth = 1;
+    pen.fillRect(from, TOP, to - from, height - TOP - BOTTOM);
+    pen.strokeRect(from, TOP, to - from, height - TOP - BOTTOM);
+}
+
 // Stretches of the band without a gap, as corners of its steps: [x, low, high].
 function bandStretches(x, band, gap) {
     const stretches = [];
@@ -212,9 +222,9 @@ function drawBand(pen, x, band, { toX, toY, low, high }, gap, colours) {
 function drawSpans(pen, spans, toX, height, colours) {
     for (const span of spans) {
         const from = toX(span.from) - 1.5, width = Math.max(3, toX(span.to) - from + 1.5);
-        pen.fillStyle = colours[span.shade ?? (span.chosen ? "shade-strong" : "shade")];
+        pen.fillStyle = colours[span.shade ?? (span.chosen ? "shade-strong" : span.past ? "past" : "shade")];
         pen.fillRect(from, TOP, width, height - TOP - BOTTOM);
-        pen.fillStyle = colours[span.shade ?? "alarm"]; // a bar as well: never by colour alone
+        pen.fillStyle = colours[span.shade ?? (span.past && !span.chosen ? "dim" : "alarm")]; // a bar as well: never by colour alone
         pen.fillRect(from, TOP - 4, width, span.chosen ? 4 : 2);
     }
 }
@@ -303,9 +313,10 @@ function drawCursor(pen, frame, view, shown, colours) {
 
 // ---- The chart ----
 
-// shown: { x, isTime, isShare, gap, range: [low, high], lines: [{ x, y, colour, dashed }],
-//          band: [[low, high] or null], strong: [y or null], spans: [{ from, to, chosen, shade }], marks: [{ x, y, colour, isDot }], cursor: i }
-// The first line is on top, and the cursor is on it. A line may have its own x. Without a range it is that of the lines;
+// shown: { x, domain: [from, to], isTime, isShare, gap, range: [low, high], lines: [{ x, y, colour, dashed }], spread: [[low, high] or null], selection: [from, to],
+//          band: [[low, high] or null], strong: [y or null], spans: [{ from, to, chosen, past, shade }], marks: [{ x, y, colour, isDot }], cursor: i }
+// The first line is on top, and the cursor is on it. A line may have its own x. The spread is drawn around it. Without a
+// domain the axis is that of x. Without a range it is that of the lines;
 // what is beyond it is drawn at the edge. Colours are names of those that were read.
 export function draw(canvas, shown, colours) {
     const frame = prepare(canvas);
@@ -313,7 +324,7 @@ export function draw(canvas, shown, colours) {
         return;
     const { pen, width, height } = frame, { x, isTime, isShare } = shown;
     const [low, high] = withMargin(shown.range ?? rangeOf(shown.lines.map(line => line.y)));
-    const from = x[0], to = Math.max(x[x.length - 1], from + 1e-9);
+    const [from, last] = shown.domain ?? [x[0], x[x.length - 1]], to = Math.max(last, from + 1e-9);
     const toX = value => LEFT + (value - from) / (to - from) * (width - LEFT - RIGHT);
     const share = value => Math.min(Math.max((value - low) / (high - low), 0), 1);
     const toY = value => height - BOTTOM - share(value) * (height - TOP - BOTTOM);
@@ -323,6 +334,8 @@ export function draw(canvas, shown, colours) {
     drawGrid(pen, frame, view, colours);
     if (shown.band)
         drawBand(pen, x, shown.band, view, shown.gap, colours);
+    if (shown.spread)
+        drawBand(pen, x, shown.spread, view, shown.gap, { band: colours.spread, "band-edge": colours.spread });
     pen.lineJoin = "round";
     for (const line of [...shown.lines].reverse()) {
         pen.strokeStyle = colours[line.colour ?? (line.dashed ? "ink" : "line")];
@@ -335,13 +348,19 @@ export function draw(canvas, shown, colours) {
         drawStrong(pen, x, shown.strong, toX, toY, shown.gap, colours);
     drawMarks(pen, shown.marks, view, colours);
     drawCursor(pen, frame, view, shown, colours);
+    if (shown.selection)
+        drawSelection(pen, shown.selection, toX, height, colours);
 }
 
-// The point nearest to a place on the canvas.
-export function indexAt(canvas, x, clientX) {
+// The value on the x axis at a place on the canvas.
+export function valueAt(canvas, [from, to], clientX) {
     const box = canvas.getBoundingClientRect();
     const share = (clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
-    const wanted = x[0] + share * (x[x.length - 1] - x[0]);
+    return from + Math.min(Math.max(share, 0), 1) * (to - from);
+}
+
+// The point nearest to a value.
+export function nearest(x, wanted) {
     let low = 0, high = x.length - 1;
     while (low < high) {
         const middle = (low + high) >> 1;

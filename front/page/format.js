@@ -1,9 +1,10 @@
 // Numbers, times and sentences as the page shows them.
 
 const grouped = new Intl.NumberFormat("en");
-let zone = "local";
+let shownZone = "local";
 
-export const setZone = name => { zone = name; };
+export const setZone = name => { shownZone = name; };
+export const zone = () => shownZone;
 export const count = n => n == null ? "–" : grouped.format(Math.round(n));
 
 // Four significant digits, with k, M, G for large numbers: columns of numbers stay narrow.
@@ -17,6 +18,32 @@ export function number(x) {
         if (size >= unit)
             return trimmed((x / (unit === 1e4 ? 1e3 : unit)).toPrecision(4)) + letter;
     return trimmed(x.toPrecision(4));
+}
+
+// What a column's name says about its unit: "latency_ms", "node_memory_bytes", "temp [°C]".
+const UNITS = { ns: "ns", us: "µs", ms: "ms", milliseconds: "ms", s: "s", sec: "s", secs: "s", seconds: "s", bytes: "B", kb: "kB", mb: "MB", gb: "GB",
+                percent: "%", pct: "%", celsius: "°C", fahrenheit: "°F", hz: "Hz", mhz: "MHz", ghz: "GHz", volts: "V", amperes: "A", amps: "A", watts: "W",
+                kw: "kW", kwh: "kWh", joules: "J", meters: "m", metres: "m", bar: "bar", rpm: "rpm", bps: "bit/s" };
+
+export function unit(name) {
+    const written = /[([]([^\])]{1,8})[\])]\s*$/.exec(name), last = /_([a-z]+?)(?:_total)?$/i.exec(name);
+    return written ? written[1].trim() : last ? UNITS[last[1].toLowerCase()] ?? "" : "";
+}
+
+// "4.02 GB", "62.1 ms"; without a unit, just the number.
+export function quantity(x, name) {
+    const [, digits, letter] = /^(.*?)([kMGT]?)$/.exec(number(x));
+    return x == null || !unit(name) ? digits + letter : `${digits} ${letter}${unit(name)}`;
+}
+
+// "12 s", "5 min", "3 h", "2 d": about how long.
+export function duration(seconds) {
+    if (seconds == null)
+        return "–";
+    for (const [size, name] of [[172800, "d"], [7200, "h"], [120, "min"]])
+        if (seconds >= size)
+            return `${Math.round(seconds / { d: 86400, h: 3600, min: 60 }[name])} ${name}`;
+    return `${Math.round(seconds)} s`;
 }
 
 const trimmed = text => text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text;
@@ -45,18 +72,18 @@ export function rate(x) {
 
 function parts(seconds) {
     const date = new Date(seconds * 1000);
-    const at = zone === "UTC" ? new Date(date) : new Date(date - date.getTimezoneOffset() * 60000);
+    const at = shownZone === "UTC" ? new Date(date) : new Date(date - date.getTimezoneOffset() * 60000);
     const iso = Number.isNaN(at.getTime()) ? "" : at.toISOString();
     return { day: iso.slice(0, 10), minute: iso.slice(11, 16), second: iso.slice(11, 19) };
 }
 
-// The day is left out if it is today.
-export function time(seconds, withSeconds = false) {
+// The day is left out if it is today, unless it is asked for.
+export function time(seconds, withSeconds = false, withDay = false) {
     if (seconds == null)
         return "–";
     const { day, minute, second } = parts(seconds);
     const clock = withSeconds ? second : minute;
-    return day === parts(Date.now() / 1000).day ? clock : `${day} ${clock}`;
+    return day === parts(Date.now() / 1000).day && !withDay ? clock : `${day} ${clock}`;
 }
 
 // What a chart writes below itself: as little as tells two ticks apart.
@@ -68,7 +95,7 @@ export function tick(seconds, step) {
 }
 
 export function utcOffset(seconds) {
-    return zone === "UTC" ? 0 : -new Date(seconds * 1000).getTimezoneOffset() * 60;
+    return shownZone === "UTC" ? 0 : -new Date(seconds * 1000).getTimezoneOffset() * 60;
 }
 
 // ---- Sentences ----

@@ -1,84 +1,60 @@
 // The chosen key: its state in words, its score with threshold and episodes, its columns with the
 // reason's first, and the same as tables.
 import { ask, path } from "./server.js";
-import { axisOf, draw, indexAt, rangeWithBand, readColours } from "./chart.js";
+import { draw, nearest, rangeWithBand, readColours, valueAt } from "./chart.js";
 import { $, el, fill, setGrade, setText, show } from "./dom.js";
 import { showEpisode } from "./feedback.js";
 import * as format from "./format.js";
+import { askPoints, isSame, spanOf, strongValues } from "./points.js";
+import { followLatest, renderRange, setFixed, zoom } from "./range.js";
+import { learningText } from "./states.js";
 
-const COLUMNS_AT_FIRST = 12, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 20, ALERTS = 100;
+const COLUMNS_AT_FIRST = 12, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 100, EPISODES_LISTED = 20, ALERTS = 100;
+const KEY_LIMIT = 2000; // longer ones do not fit into an address
+const DRAG = 6;         // pixels from which on a click is a drag
 const SIGNS = { high: "▲", low: "▼" }, GRADES = ["", "note", "warning", "critical"];
 
-let of = {}, points = null, episodes = [], alerts = [], chosenEpisode = null;
-let cursor = null, colours = null, showsAll = false, tiles = [], frame = 0, turn = 0;
+let page = null, of = {}, info = null, points = null, episodes = [], alerts = [], chosenEpisode = null;
+let cursor = null, pinned = null, selection = null, colours = null, showsAll = false, tiles = [], frame = 0, turn = 0;
+
+export const shownKey = () => info;
+export const shownEpisode = () => chosenEpisode;
+export const pinnedTime = () => points?.isTime ? pinned : null;
 
 // ---- Loading ----
 
-const isSame = wanted => of.stream === wanted.stream && of.key === wanted.key && of.limit === wanted.limit;
-
-// Only the rows since the last one, if their times say which.
-function pointsQuery(wanted) {
-    const last = isSame(wanted) && points?.rows.length ? points.times[points.times.length - 1] : null;
-    return { key: wanted.key, limit: wanted.limit, since: last, expected: true };
+// What the server knows about the key; null: there are no keys, or its name is too long to ask.
+async function askKey({ stream, key }) {
+    if (key == null || key.length > KEY_LIMIT)
+        return null;
+    return (await ask(path(stream, "/keys", { key, limit: 1 }))).keys[0] ?? null;
 }
 
-function append(list, more, from, limit) {
-    return list.concat(more.slice(from)).slice(-limit);
-}
-
-// The server leaves out columns of which it expected nothing.
-const bandOf = ({ expected }, name, length) => expected[name] ?? Array(length).fill(null);
-
-function merge(fresh, limit) {
-    const last = points.rows[points.rows.length - 1], from = fresh.rows.findIndex(row => row > last);
-    const names = Object.keys(fresh.values);
-    const isOther = names.length !== Object.keys(points.values).length || names.some(name => !points.values[name]);
-    if (isOther || !fresh.rows.length || fresh.rows[fresh.rows.length - 1] < last)
-        return false;
-    if (from >= 0)
-        for (const name of ["rows", "times", "scores", "thresholds", "grades"])
-            points[name] = append(points[name], fresh[name], from, limit);
-    for (const name of from >= 0 ? names : []) {
-        const before = points.values[name].length;
-        points.values[name] = append(points.values[name], fresh.values[name], from, limit);
-        points.expected[name] = append(bandOf(points, name, before), bandOf(fresh, name, fresh.rows.length), from, limit);
-    }
-    return true;
-}
-
-// wanted: { stream, key, limit }
+// wanted: { stream, key } and a range
 export async function loadDetail(wanted) {
-    const mine = ++turn, { stream, key } = wanted;
-    const query = pointsQuery(wanted);
-    let [fresh, theirs, found] = await Promise.all([
-        ask(path(stream, "/points", query)),
+    const mine = ++turn, { stream, key } = wanted, known = isSame(of, wanted) ? points : null;
+    const [fresh, theirs, found, own] = await Promise.all([
+        askPoints(wanted, known),
         ask(path(stream, "/episodes", { key, limit: EPISODES })),
         ask(path(stream, "/alerts", { key, limit: ALERTS })),
+        askKey(wanted),
     ]);
     if (mine !== turn)
         return;
-    if (query.since == null || !merge(fresh, wanted.limit)) {
-        if (query.since != null)
-            fresh = await ask(path(stream, "/points", { ...query, since: null }));
-        if (mine !== turn)
-            return;
-        points = fresh;
-    }
-    if (!isSame(wanted)) {
-        cursor = null;
-        if (of.stream !== stream || of.key !== key)
-            chosenEpisode = null;
-    }
+    points = fresh;
     of = { ...wanted };
-    episodes = theirs.episodes;
+    info = own;
     alerts = found.alerts;
+    episodes = theirs.episodes.map(nameOther);
+    cursor = pinnedIndex();
     renderDetail();
 }
 
 export function clearDetail() {
     turn++;
     of = {};
-    points = null;
+    points = info = null;
+    selection = null;
     for (const id of ["score-figure", "columns", "episodes", "table"])
         show($(id), false);
     setText($("state"), "");
@@ -91,6 +67,9 @@ export function clearDetail() {
 const isOpen = episode => episode.open ?? episode.ended == null;
 
 const openOne = () => episodes.find(isOpen);
+
+// An episode is red while it is open, and when somebody has chosen it.
+const isHot = episode => isOpen(episode) || episode.number === chosenEpisode;
 
 function currentEpisode() {
     return episodes.find(episode => episode.number === chosenEpisode) ?? openOne() ?? episodes[0];
@@ -107,44 +86,58 @@ function reasonsOf(episode) {
     return episode.column ? [{ column: episode.column, direction: episode.reason?.split(" ").pop(), share: null }] : [];
 }
 
+// An episode does not know which column its own no longer follows; its alerts do.
+function nameOther(episode) {
+    const partner = reasonsOf(episode).find(reason => reason.column === episode.column)?.partner;
+    return partner && episode.reason ? { ...episode, reason: episode.reason.replace("another column", format.short(partner, 40)) } : episode;
+}
+
 function renderState() {
-    const open = openOne(), last = points.rows.length - 1, state = $("state");
+    const open = openOne(), last = points.times.length - 1, state = $("state"), own = info ?? page.streamOf(of.stream);
     state.dataset.state = open ? "wrong" : "calm";
     if (open)
-        return setText(state, `▲ ${format.short(format.reason(open))} ${format.since(open)}`);
+        return setText(state, `▲ ${format.short(format.reason(open))} ${format.since(open)}${open.state === "recovering" ? ", recovering" : ""}`);
     if (last < 0)
-        return setText(state, "No rows of this key are kept.");
-    if (points.thresholds[last] == null)
-        return setText(state, "◌ Learning: there is no threshold yet, so no row can be anomalous.");
+        return setText(state, points.counts ? "No rows in this range." : "No rows of this key are kept.");
+    if (own?.state === "learning" || points.thresholds[last] == null)
+        return setText(state, `◌ Learning: ${own?.learning ? learningText(own) : "there is no threshold yet"}. No row can be anomalous before.`);
     const ended = episodes[0], what = ended && format.short(format.reason(ended));
     if (ended?.closed && points.grades[last] > 0)
         return setText(state, `◌ ${what}: closed by ${format.short(ended.acknowledged?.by ?? "", 200)}, but its rows are still anomalous.`);
-    if (ended?.ended_by === "silence" && points.rows[last] === ended.last_row)
+    if (ended?.ended_by === "silence" && points.rows?.[last] === ended.last_row)
         return setText(state, `◌ No rows since ${format.time(ended.last_seen)}. The last episode, ${what}, ended for lack of rows.`);
+    if (own?.state === "no data")
+        return setText(state, `◌ No data since ${format.time(own.state_since ?? own.last_seen)}. What was wrong before is not known to be better.`);
     setText(state, episodes.length ? `✓ Normal. The last episode: ${format.short(format.reason(episodes[0]))}, ended ${
         episodes[0].ended == null ? `at row ${format.count(episodes[0].last_row)}` : format.time(episodes[0].ended)}.`
         : "✓ Normal. No episode so far.");
 }
 
 function place(i) {
+    if (points.counts)
+        return `${format.time(points.times[i], true)}, ${format.count(points.counts[i])} ${points.counts[i] === 1 ? "row" : "rows"} in ${format.duration(points.seconds)}`;
     const row = `row ${format.count(points.rows[i])}`;
     return points.times[i] == null ? row : `${format.time(points.times[i], true)}, ${row}`;
 }
 
 function describeScores() {
-    const { scores, rows, thresholds } = points, last = scores.length - 1;
+    const { scores, thresholds } = points, last = scores.length - 1, what = points.counts ? "points" : "rows";
     let top = 0;
     for (let i = 0; i < scores.length; i++)
         if (scores[i] > scores[top])
             top = i;
-    return `Score of ${format.short(of.key ?? of.stream)}, ${format.count(rows.length)} rows up to ${place(last)}. ` +
+    return `Score of ${format.short(of.key ?? of.stream)}, ${format.count(scores.length)} ${what} up to ${place(last)}. ` +
            `Latest ${format.score(scores[last])}, threshold ${format.score(thresholds[last])}. ` +
            `Highest ${format.score(scores[top])} at ${place(top)}. ${format.count(points.spans.length)} episodes.`;
 }
 
 // "expected 90 to 140"; "" if nothing was.
-const endsText = ends => ends ? `expected ${ends.map(format.number).join(" to ")}` : "";
-const expectedText = (name, i) => endsText(points.expected[name]?.[i]);
+function endsText(ends, name) {
+    const unit = format.unit(name), isLarge = ends?.some(end => Math.abs(end) >= 1e4);
+    const texts = ends?.map(end => isLarge ? format.quantity(end, name) : format.number(end)) ?? [];
+    return ends ? `expected ${texts.join(" to ")}${unit && !isLarge ? ` ${unit}` : ""}` : "";
+}
+const expectedText = (name, i) => endsText(points.expected[name]?.[i], name);
 
 function describeColumn(name, values) {
     let low = Infinity, high = -Infinity;
@@ -153,21 +146,21 @@ function describeColumn(name, values) {
             if (value < low) low = value;
             if (value > high) high = value;
         }
-    const last = values.length - 1, expected = expectedText(name, last);
-    const range = low > high ? "no numbers" : `from ${format.number(low)} to ${format.number(high)}`;
-    return `Column ${format.short(name)}: ${range}, latest ${format.number(values[last])}${expected && `, ${expected}`}.`;
+    const last = values.length - 1, expected = expectedText(name, last), unit = format.unit(name);
+    const range = low > high ? "no numbers" : `from ${format.number(low)} to ${format.number(high)}${unit && ` ${unit}`}`;
+    return `Column ${format.short(name)}: ${range}, latest ${format.quantity(values[last], name)}${expected && `, ${expected}`}.`;
 }
 
 function renderReadout() {
-    const i = cursor ?? points.rows.length - 1, slider = $("cursor");
+    const i = cursor ?? points.times.length - 1, slider = $("cursor");
     const grade = GRADES[points.grades[i]];
     const words = `score ${format.score(points.scores[i])}, threshold ${format.score(points.thresholds[i])}${grade && `, ${grade}`}`;
     $("readout").replaceChildren(cursor == null ? "latest: " : "", el("b", { textContent: place(i) }), `, ${words}`);
-    slider.max = points.rows.length - 1;
+    slider.max = points.times.length - 1;
     slider.value = i;
     slider.setAttribute("aria-valuetext", `${place(i)}, ${words}`);
     for (const tile of tiles) {
-        setText(tile.value, format.number(points.values[tile.name]?.[i]));
+        setText(tile.value, format.quantity(points.values[tile.name]?.[i], tile.name));
         setText(tile.expected, expectedText(tile.name, i) || (tile.shown.band ? "expected –" : ""));
     }
 }
@@ -175,32 +168,30 @@ function renderReadout() {
 // ---- Charts ----
 
 function prepare() {
-    const { times, rows, scores } = points;
-    Object.assign(points, axisOf(times, rows));
+    const { scores, x, seconds = 0 } = points;
     points.spans = spansOf();
+    points.hot = points.spans.filter(span => isHot(span.episode));
+    points.isHot = i => points.hot.some(({ from, to }) => x[i] >= from - seconds && x[i] <= to + seconds);
     points.marks = [];
-    points.grades.forEach((grade, i) => grade > 0 && points.marks.push({ x: points.x[i], y: scores[i] }));
+    points.grades.forEach((grade, i) => grade > 0 && points.marks.push({ x: x[i], y: scores[i], colour: points.isHot(i) ? "alarm" : "dim" }));
 }
 
 function spansOf() {
-    const { rows } = points, current = currentEpisode(), spans = [];
+    const current = currentEpisode(), spans = [];
     for (const episode of episodes) {
-        const from = rows.findIndex(row => row >= episode.first_row);
-        let to = rows.length - 1;
-        while (to >= 0 && rows[to] > episode.last_row)
-            to--;
-        if (from >= 0 && to >= from)
-            spans.push({ first: from, last: to, from: points.x[from], to: points.x[to], episode, chosen: episode === current });
+        const span = spanOf(points, episode);
+        if (span)
+            spans.push({ ...span, episode, chosen: episode === current && isHot(episode), past: !isOpen(episode) });
     }
     return spans;
 }
 
 function drawAll() {
     frame = 0;
-    if (!points?.rows.length)
+    if (!points?.times.length)
         return;
     colours ??= readColours();
-    const common = { x: points.x, isTime: points.isTime, gap: points.gap, spans: points.spans, cursor };
+    const common = { x: points.x, domain: points.domain, isTime: points.isTime, gap: points.gap, spans: points.spans, cursor, selection };
     draw($("score-chart"), { ...common, marks: points.marks, lines: [{ y: points.scores }, { y: points.thresholds, dashed: true }] }, colours);
     for (const tile of tiles)
         if (points.values[tile.name])
@@ -209,10 +200,10 @@ function drawAll() {
 
 // The values of a column, those that are the reason of an alert again, and what was expected.
 function columnChart(name) {
-    const y = points.values[name], band = points.expected[name];
-    const rows = new Set(alerts.filter(({ reasons }) => reasons?.some(({ column }) => column === name)).map(({ row }) => row));
-    const strong = y.map((value, i) => rows.has(points.rows[i]) ? value : null);
-    return { band, strong, range: band && rangeWithBand(y, band), marks: [], lines: [{ y }] };
+    const y = points.values[name], band = points.expected[name], spread = points.spread[name];
+    const all = spread ? spread.flatMap(ends => ends ?? []) : y;
+    return { band, spread, strong: strongValues(points, name, alerts).map((value, i) => points.isHot(i) ? value : null), marks: [], lines: [{ y }],
+             range: band ? rangeWithBand(all, band) : spread && rangeWithBand(all, []) };
 }
 
 export function redraw() {
@@ -224,21 +215,65 @@ export function recolour() {
     redraw();
 }
 
+// A click chooses a row, and the episode that it is in. A drag chooses a range; two clicks double it.
 function follow(canvas) {
-    canvas.onpointermove = event => moveCursor(indexAt(canvas, points.x, event.clientX));
-    canvas.onpointerleave = () => moveCursor(null);
-    canvas.onclick = event => {
-        const i = indexAt(canvas, points.x, event.clientX);
-        const span = points.spans.find(one => i >= one.first - 2 && i <= one.last + 2);
-        if (span)
-            chooseEpisode(span.episode.number);
+    let start = null, hasDragged = false;
+    const value = event => valueAt(canvas, points.domain, event.clientX);
+    canvas.onpointerdown = event => {
+        start = event.button === 0 && points.isTime ? event.clientX : null;
+        hasDragged = false;
     };
+    canvas.onpointermove = event => {
+        if (start == null || Math.abs(event.clientX - start) < DRAG)
+            return moveCursor(nearest(points.x, value(event)));
+        canvas.setPointerCapture(event.pointerId);
+        hasDragged = true;
+        selection = [valueAt(canvas, points.domain, start), value(event)].sort((a, b) => a - b);
+        redraw();
+    };
+    canvas.onpointerup = () => {
+        const ends = selection;
+        start = selection = null;
+        if (ends) {
+            setFixed(...ends);
+            page.onRange();
+        }
+    };
+    canvas.onpointercancel = () => { start = selection = null; redraw(); };
+    canvas.onpointerleave = () => moveCursor(null);
+    canvas.onclick = event => hasDragged || pick(value(event));
+    canvas.ondblclick = () => zoom(2);
+}
+
+function pick(x) {
+    const near = (points.domain[1] - points.domain[0]) / 200;
+    const span = points.spans.find(one => x >= one.from - near && x <= one.to + near);
+    pin(nearest(points.x, x));
+    if (span)
+        chooseEpisode(span.episode.number);
+    page.onPick();
+}
+
+function pin(i) {
+    pinned = points.x[i] ?? null;
+    moveCursor(null);
+}
+
+// The latest row is not marked.
+function pinnedIndex() {
+    const i = pinned == null || !points.x.length ? null : nearest(points.x, pinned);
+    return i == null || i >= points.x.length - 1 ? null : i;
+}
+
+export function setPinned(time) {
+    pinned = time;
+    cursor = points ? pinnedIndex() : null;
 }
 
 export function moveCursor(i) {
-    if (!points?.rows.length)
+    if (!points?.times.length)
         return;
-    cursor = i == null || i >= points.rows.length - 1 ? null : i;
+    cursor = i == null ? pinnedIndex() : i >= points.times.length - 1 ? null : i;
     renderReadout();
     redraw();
 }
@@ -249,11 +284,29 @@ export function chooseEpisode(number) {
         renderDetail();
 }
 
+// Moves the charts to an episode that they do not show.
+export function showChosenEpisode() {
+    const episode = episodes.find(one => one.number === chosenEpisode);
+    if (!episode || !points || episode.began == null || spanOf(points, episode))
+        return false;
+    if (isOpen(episode)) {
+        followLatest();
+        return true;
+    }
+    const end = episode.ended ?? episode.last_seen ?? episode.began, around = Math.max(5 * (end - episode.began), 600);
+    setFixed(episode.began - around, end + around);
+    return true;
+}
+
+// Of the axis; null: it has no times.
+export const shownTimes = () => points?.isTime ? points.domain : null;
+
 // ---- Columns ----
 
 // The reason's columns come first, then the stream's order.
 function columnOrder(reasons) {
-    const names = (points.columns ?? Object.keys(points.values)).filter(name => points.values[name]);
+    const wanted = $("column-find").value.toLowerCase();
+    const names = (points.columns ?? Object.keys(points.values)).filter(name => points.values[name] && name.toLowerCase().includes(wanted));
     const first = reasons.map(reason => reason.column).filter(name => names.includes(name));
     return [...new Set([...first, ...names])];
 }
@@ -276,7 +329,7 @@ function becauseText(reason, isLong) {
     const share = reason.share == null ? "" : ` ${Math.round(100 * reason.share)}%`;
     const words = reason.text?.startsWith(`${reason.column} `) ? reason.text.slice(reason.column.length + 1)
         : `${reason.direction ?? ""}${share}`;
-    const then = endsText(reason.expected), expected = then === expectedText(reason.column, points.rows.length - 1) || !then ? "" : `, ${then}`;
+    const then = endsText(reason.expected, reason.column), expected = then === expectedText(reason.column, points.times.length - 1) || !then ? "" : `, ${then}`;
     return `${SIGNS[reason.direction] ?? "◆"} ${format.short(words)}${isLong ? " of the reason" : ""}${expected}`;
 }
 
@@ -289,7 +342,7 @@ function renderColumns() {
         const [title, value, because, expected] = tile.firstChild.children, reason = byName.get(name);
         setText(title, format.short(name));
         setText(because, becauseText(reason, i === 0));
-        tile.dataset.reason = Boolean(reason);
+        tile.dataset.reason = Boolean(reason) && (isHot(episode) || "past");
         tile.lastChild.setAttribute("aria-label", describeColumn(name, points.values[name]));
         tiles.push({ name, value, expected, canvas: tile.lastChild, shown: columnChart(name) });
     });
@@ -300,7 +353,11 @@ function renderColumns() {
     const rest = Math.min(order.length, COLUMNS_AT_MOST) - names.length;
     show($("columns-more"), rest > 0);
     setText($("columns-more"), `Show ${rest} more of ${order.length} columns`);
-    show($("columns"), names.length > 0);
+    const all = Object.keys(points.values).length;
+    show($("column-find"), all > COLUMNS_AT_FIRST);
+    show($("column-none"), all > 0 && order.length === 0);
+    setText($("column-none"), `No column has “${format.short($("column-find").value, 40)}” in its name.`);
+    show($("columns"), all > 0);
 }
 
 export function showAllColumns() {
@@ -317,12 +374,12 @@ function renderEpisodes() {
         const cells = [0, 1, 2, 3, 4, 5].map(i => el("td", { className: i >= 3 ? "number" : "" }));
         return el("tr", {}, ...cells, el("td", { className: "badge" }));
     };
-    fill($("episode-table").tBodies[0], episodes, make, (row, episode) => {
+    fill($("episode-table").tBodies[0], episodes.slice(0, EPISODES_LISTED), make, (row, episode) => {
         const [what, began, ended, rows, anomalies, severity, grade] = row.children;
         if (!what.firstChild)
             what.append(el("button", { type: "button" }));
         setText(what.firstChild, format.short(format.reason(episode)));
-        what.firstChild.onclick = () => chooseEpisode(episode.number);
+        what.firstChild.onclick = () => page.onEpisode(episode.number);
         setText(began, episode.began == null ? `row ${format.count(episode.first_row)}` : format.time(episode.began, true));
         setText(ended, episode === openOne() ? "open" : episode.ended == null ? `row ${format.count(episode.last_row)}` : format.time(episode.ended, true));
         setText(rows, format.count(episode.rows));
@@ -334,7 +391,7 @@ function renderEpisodes() {
 }
 
 export function renderTable() {
-    if (!$("table").open || !points)
+    if (!$("table").open || !points?.rows)
         return;
     const names = Object.keys(points.values).slice(0, COLUMNS_AT_MOST);
     const titles = ["Row", "Time", "Score", "Threshold", "Grade", ...names.map(name => format.short(name, 40))];
@@ -353,9 +410,10 @@ export function renderTable() {
 
 function renderDetail() {
     prepare();
-    const hasRows = points.rows.length > 0;
+    const hasRows = points.times.length > 0;
     show($("score-figure"), hasRows);
-    show($("table"), hasRows);
+    show($("table"), hasRows && points.rows !== null);
+    renderRange(points);
     renderState();
     showEpisode(of, currentEpisode() ?? null);
     renderEpisodes();
@@ -374,10 +432,14 @@ export function renderAgain() {
         renderDetail();
 }
 
-export function startDetail() {
+// given: { streamOf(name), onRange, onPick, onEpisode(number) }
+export function startDetail(given) {
+    page = given;
     follow($("score-chart"));
     new ResizeObserver(redraw).observe($("detail"));
     $("cursor").oninput = event => moveCursor(Number(event.target.value));
+    $("cursor").onchange = event => { pin(Number(event.target.value)); page.onPick(); };
     $("columns-more").onclick = showAllColumns;
+    $("column-find").oninput = renderAgain;
     $("table").ontoggle = renderTable;
 }

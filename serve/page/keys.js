@@ -2,6 +2,7 @@
 import { ask, path } from "./server.js";
 import { $, el, fill, isBusy, keepOrder, setText, show } from "./dom.js";
 import * as format from "./format.js";
+import { learningText } from "./states.js";
 
 const PAGE = 100, WORST = 6; // a severity that fills the bar
 let shown = [], total = 0, offset = 0, stream = null, turn = 0;
@@ -14,16 +15,25 @@ function makeRow() {
                            el("span", { className: "bar" }, el("i")), el("span", { className: "below" })));
 }
 
+function stateWords(key) {
+    if (key.episode != null)
+        return `▲ ${format.short(key.reason || "anomalous")}${key.state === "recovering" ? ", recovering" : ""}`;
+    if (key.silent)
+        return `◌ silent since ${format.time(key.last_seen)}`;
+    return key.state === "learning" ? `◌ learning: ${learningText({ learning: { ...key.learning, seconds_left: null } })}` : "";
+}
+
 function updateRow(row, key, chosen, onChoose) {
     const button = row.firstChild, [name, figure, bar, below] = button.children;
     const isOpen = key.episode != null;
     setText(name, format.short(key.key, 120) || "(empty)");
-    setText(figure, format.severity(key.severity));
-    figure.title = "severity of the latest row";
-    bar.firstChild.style.width = `${Math.min(100, Math.max(0, 100 * (key.severity ?? 0) / WORST))}%`;
-    setText(below, isOpen ? `▲ ${format.short(key.reason || "anomalous")}` : key.silent ? `◌ silent since ${format.time(key.last_seen)}` : "");
+    const severity = isOpen ? key.state_severity ?? key.severity : key.severity, words = stateWords(key);
+    setText(figure, format.severity(severity));
+    figure.title = isOpen ? "peak severity of the open episode" : "severity of the latest row";
+    bar.firstChild.style.width = `${Math.min(100, Math.max(0, 100 * (severity ?? 0) / WORST))}%`;
+    setText(below, words);
     below.className = isOpen ? "below open" : "below";
-    show(below, isOpen || Boolean(key.silent));
+    show(below, words !== "");
     button.dataset.open = isOpen;
     button.setAttribute("aria-current", key.key === chosen);
     button.onclick = () => onChoose(key.key);
@@ -34,7 +44,9 @@ export function renderKeys(chosen, onChoose) {
     setText($("key-count"), format.count(total));
     const last = Math.min(total, offset + shown.length);
     show($("key-pager"), total > PAGE);
-    setText($("key-place"), total ? `${format.count(offset + 1)} – ${format.count(last)} of ${format.count(total)}` : "none found");
+    show($("key-none"), total === 0 && $("key-find").value !== "");
+    setText($("key-none"), `No key has “${format.short($("key-find").value, 40)}” in it.`);
+    setText($("key-place"), `${format.count(offset + 1)} – ${format.count(last)} of ${format.count(total)}`);
     $("key-before").disabled = offset === 0;
     $("key-after").disabled = last >= total;
 }

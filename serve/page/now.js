@@ -3,11 +3,12 @@ import { ask, path } from "./server.js";
 import { $, el, fill, isBusy, keepOrder, setGrade, setText } from "./dom.js";
 import * as format from "./format.js";
 import { openIncidents, renderEnded, renderMany } from "./incidents.js";
+import { besidesText, headline } from "./states.js";
 
 const SHOWN = 50, STREAMS_ASKED = 20;
 const nameOf = episode => JSON.stringify([episode.stream, episode.key, episode.number]);
 
-let shown = [], wrong = [], known = null, quiet = { of: -1, text: "" };
+let shown = [], wrong = [], known = null, quiet = { of: -1, text: "" }, latest = null, downSince = null;
 
 export const openEpisodes = () => shown;
 
@@ -40,7 +41,7 @@ export function renderNow(now, chosen, onChoose) {
 
 function renderOne(button, what, where, episode, { chosen, onChoose, isMany }) {
     setText(what.firstChild, format.short(format.reason(episode)));
-    setText(what.lastChild, ` ${format.since(episode)}`);
+    setText(what.lastChild, ` ${format.since(episode)}${episode.state === "recovering" ? ", recovering" : ""}`);
     setText(where, [isMany ? episode.stream : "", format.short(episode.key ?? "", 60)].filter(Boolean).join(" / "));
     button.onclick = () => onChoose(episode);
     button.removeAttribute("aria-expanded");
@@ -48,21 +49,44 @@ function renderOne(button, what, where, episode, { chosen, onChoose, isMany }) {
     button.parentNode.querySelector(".members")?.remove();
 }
 
+// { state, title, note, short: in the title of the window }
+function titleOf(now, total) {
+    if (downSince != null)
+        return { state: "unsure", title: "Connection lost", note: `what is shown is from ${format.time(downSince, true)}`, short: "oif: connection lost" };
+    if (total > 0)
+        return { state: "wrong", title: `${format.count(total)} open ${total === 1 ? "incident" : "incidents"}`, note: openText(now, total),
+                 short: `(${total}) oif: ${format.short(format.reason(now.episodes[0] ?? {}), 40)}` };
+    if (!now.streams.length)
+        return { state: "wait", title: "Nothing is watched yet", note: "", short: "oif" };
+    const other = headline(now.streams);
+    return other ? { ...other, short: `oif: ${other.title}` } : { state: "quiet", title: "All quiet", note: quiet.text, short: "oif: all quiet" };
+}
+
 function renderTitle(now, total) {
-    const isQuiet = total === 0;
-    $("now").dataset.state = isQuiet ? (now.streams.length ? "quiet" : "wait") : "wrong";
-    setText($("now-title"), isQuiet ? (now.streams.length ? "All quiet" : "Nothing is watched yet") : `${format.count(total)} open ${total === 1 ? "incident" : "incidents"}`);
-    setText($("now-note"), isQuiet ? quiet.text : openText(now, total));
-    document.title = isQuiet ? "oif: all quiet" : `(${total}) oif: ${format.short(format.reason(now.episodes[0] ?? {}), 40)}`;
-    if (isQuiet)
+    latest = { now, total };
+    const { state, title, note, short } = titleOf(now, total);
+    $("now").dataset.state = state;
+    setText($("now-title"), title);
+    setText($("now-note"), note);
+    document.title = short;
+    if (state === "quiet")
         findQuiet(now);
+}
+
+// The page never looks quiet while it does not know.
+export function setDown(isDown) {
+    const was = downSince;
+    downSince = isDown ? downSince ?? Date.now() / 1000 : null;
+    if (latest && was !== downSince)
+        renderTitle(latest.now, latest.total);
 }
 
 // "7 open episodes, worst first"
 function openText(now, total) {
     const open = now.open ?? now.episodes.length;
     const episodes = open === total ? "" : `${format.count(open)} open episodes, `;
-    return episodes + (total > SHOWN ? `the worst ${SHOWN} are shown` : "worst first");
+    const besides = besidesText(now.streams);
+    return episodes + (total > SHOWN ? `the worst ${SHOWN} are shown` : "worst first") + (besides && `; ${besides}`);
 }
 
 // Since when: the end of the latest episode. Asked again only when there was another episode.
@@ -82,7 +106,8 @@ async function findQuiet(now) {
     if (last)
         quiet.text = `since ${last.ended == null ? `row ${format.count(last.last_row)}` : format.time(last.ended)}; ` +
                      `the last episode: ${format.short(format.reason(last))}${last.key == null ? "" : ` on ${format.short(last.key, 40)}`}`;
-    setText($("now-note"), quiet.text);
+    if ($("now").dataset.state === "quiet")
+        setText($("now-note"), quiet.text);
 }
 
 // Forgets what was composed for another time zone.

@@ -3,22 +3,31 @@
 // Events only say that something changed. What the eye sees is then asked for, at most once or twice
 // per second, so a stream of 10^5 rows per second costs the page no more than one of 10.
 import { ask, listen, path } from "./server.js";
-import { chooseEpisode, clearDetail, loadDetail, recolour, renderAgain, startDetail } from "./detail.js";
-import { $, el, fill, paced, setText, show } from "./dom.js";
+import * as detail from "./detail.js";
+import { $, el, fill, isBusy, keepOrder, paced, setText, show } from "./dom.js";
 import { renderRules, startFeedback } from "./feedback.js";
 import * as format from "./format.js";
 import { loadKeys, renderKeys, shownKeys, turnPage } from "./keys.js";
 import { loadIncidents } from "./incidents.js";
-import { forgetTexts, openEpisodes, renderNow } from "./now.js";
+import * as range from "./range.js";
+import { forgetTexts, openEpisodes, renderNow, setDown } from "./now.js";
+import { stateText, worstFirst } from "./states.js";
 import { namesListed, startUpload } from "./upload.js";
 
 const STREAMS_SHOWN = 50, OPEN_ASKED = 50;
 const chosen = { stream: null, key: null };
-let info = null, now = { episodes: [], streams: [] }, isDown = false;
+let info = null, now = { episodes: [], streams: [] }, isDown = false, streamOrder = [];
 
 const mayWrite = () => info !== null && !info.read_only;
 const streamOf = name => now.streams.find(stream => stream.name === name);
 const streamNames = () => now.streams.map(stream => stream.name);
+
+// The worst first, unless somebody is about to press one.
+function orderedStreams() {
+    const sorted = worstFirst(now.streams), isSame = sorted.length === streamOrder.length;
+    streamOrder = isSame && isBusy($("stream-list")) ? keepOrder(streamOrder, sorted, stream => stream.name) : sorted;
+    return streamOrder;
+}
 
 // What the browser remembers for this page; private windows may refuse.
 function remembered(name, other) {
@@ -48,6 +57,7 @@ function banner(text) {
 function setLink(state) {
     $("link").dataset.state = state;
     isDown = state === "down";
+    setDown(isDown);
     setText($("link-text"), { live: "Live", down: "Connection lost, trying again", wait: "Connecting" }[state]);
 }
 
@@ -64,7 +74,7 @@ const guarded = run => async (...given) => {
 const loadNow = guarded(async () => {
     [now] = await Promise.all([ask(`/api/v1/now?limit=${OPEN_ASKED}`), loadIncidents()]);
     namesListed(streamNames());
-    if (!streamOf(chosen.stream))
+    if (chosen.stream == null)
         await chooseFirst();
     renderAll();
     const broken = now.streams.find(stream => stream.error);
@@ -79,14 +89,15 @@ const loadList = guarded(async isLive => {
 async function loadChosen() {
     const stream = streamOf(chosen.stream);
     if (!stream || !stream.rows || (stream.key != null && chosen.key == null))
-        return clearDetail();
+        return detail.clearDetail();
     try {
-        await loadDetail({ ...chosen, limit: Number($("limit").value) });
+        await detail.loadDetail({ ...chosen, ...range.wantedRange() });
         show($("detail-error"), false);
+        renderChosen();
     } catch (error) {
         if (error.status === 401 || !error.status)
             return fail(error);
-        clearDetail();
+        detail.clearDetail();
         setText($("detail-error"), error.message);
         show($("detail-error"), true);
     }
@@ -129,87 +140,148 @@ function onEvent(kind, data) {
 async function chooseFirst() {
     const worst = now.episodes[0];
     if (worst)
-        return choose(worst.stream, worst.key ?? null);
+        return choose(worst.stream, worst.key ?? null, null, true);
     if (now.streams.length)
-        return chooseStream(now.streams[0].name);
+        return chooseStream(worstFirst(now.streams)[0].name, true);
     chosen.stream = chosen.key = null;
 }
 
-async function chooseStream(name) {
+async function chooseStream(name, isFirst = false) {
     let key = now.episodes.find(episode => episode.stream === name)?.key ?? null;
     if (key == null && streamOf(name)?.key != null) {
         const { keys } = await ask(path(name, "/keys", { order: "severity", limit: 1 }));
         key = keys[0]?.key ?? null;
     }
-    await choose(name, key);
+    await choose(name, key, null, isFirst);
 }
 
-async function choose(stream, key) {
+function setChosen(stream, key, episode) {
     const isOther = stream !== chosen.stream || key !== chosen.key;
     Object.assign(chosen, { stream, key });
     if (isOther) {
-        clearDetail();
-        chooseEpisode(null);
+        detail.clearDetail();
+        detail.setPinned(null);
     }
-    history.replaceState(null, "", `#${new URLSearchParams({ stream, ...key != null && { key } })}`);
+    if (isOther || episode != null)
+        detail.chooseEpisode(episode);
+}
+
+async function choose(stream, key, episode = null, isFirst = false) {
+    setChosen(stream, key, episode);
+    writeAddress(isFirst);
     renderAll();
     await Promise.all([loadList(), loadChosen()]);
+    if (episode != null && detail.showChosenEpisode()) {
+        writeAddress(true);
+        await loadChosen();
+    }
 }
 
 const chooseKey = key => choose(chosen.stream, key);
 
 const chooseOpen = guarded(async episode => {
-    await choose(episode.stream, episode.key ?? null);
-    chooseEpisode(episode.number);
+    await choose(episode.stream, episode.key ?? null, episode.number);
     if (matchMedia("(max-width: 60rem)").matches)
         $("detail").scrollIntoView();
 });
 
-function chooseFromAddress() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
-    if (wanted.has("stream"))
-        Object.assign(chosen, { stream: wanted.get("stream"), key: wanted.get("key") });
+const choosePast = guarded(number => choose(chosen.stream, chosen.key, number));
+
+// ---- The address: what is shown, so that a link shows the same, and Back what was shown before ----
+
+function addressOf() {
+    const { stream, key } = chosen, episode = detail.shownEpisode(), at = detail.pinnedTime();
+    const given = { stream, key, episode, ...range.rangeParameters(), at: at == null ? null : range.timeText(at),
+                    zone: format.zone() === "UTC" ? "UTC" : null };
+    return `#${new URLSearchParams(Object.entries(given).filter(([, value]) => value != null))}`;
 }
+
+// Is it a step of its own, to which Back leads?
+function writeAddress(isSameStep = false) {
+    if (chosen.stream == null || addressOf() === location.hash)
+        return;
+    history[isSameStep || !location.hash ? "replaceState" : "pushState"](null, "", addressOf());
+}
+
+function takeAddress() {
+    const wanted = new URLSearchParams(location.hash.slice(1)), number = wanted.get("episode");
+    if (!wanted.has("stream"))
+        return;
+    setChosen(wanted.get("stream"), wanted.get("key"), number && Number(number));
+    detail.chooseEpisode(number && Number(number));
+    range.takeRange(wanted);
+    detail.setPinned(range.asSeconds(wanted.get("at")));
+    if (wanted.has("zone"))
+        setZone(wanted.get("zone") === "UTC" ? "UTC" : "local", false);
+}
+
+const followAddress = guarded(async () => {
+    takeAddress();
+    renderAll();
+    await Promise.all([loadList(), loadChosen()]);
+});
+
+const showRange = guarded(async () => {
+    writeAddress();
+    await loadChosen();
+});
 
 // ---- Rendering ----
 
 function renderStreams() {
     const wanted = $("stream-find").value.toLowerCase();
-    const found = now.streams.filter(stream => stream.name.toLowerCase().includes(wanted));
+    const found = orderedStreams().filter(stream => stream.name.toLowerCase().includes(wanted));
     const make = () => el("li", {}, el("button", { type: "button" }, el("span", { className: "name" }),
                                        el("span", { className: "figure" }), el("span", { className: "below" })));
     fill($("stream-list"), found.slice(0, STREAMS_SHOWN), make, (row, stream) => {
         const button = row.firstChild, [name, figure, below] = button.children;
         setText(name, stream.name);
-        setText(figure, stream.episodes_open ? `▲ ${format.count(stream.episodes_open)} open` : "✓ quiet");
-        figure.className = stream.episodes_open ? "figure open" : "figure";
+        setText(figure, stateText(stream));
+        figure.className = ["alert", "damaged"].includes(stream.state) ? "figure open" : "figure";
         setText(below, `${format.count(stream.rows)} rows, ${format.rate(stream.rows_per_second)}/s`);
         button.setAttribute("aria-current", stream.name === chosen.stream);
         button.onclick = guarded(() => chooseStream(stream.name));
     });
     show($("stream-find"), now.streams.length > 8);
-    setText($("stream-more"), found.length > STREAMS_SHOWN ? `${STREAMS_SHOWN} of ${format.count(found.length)} shown` : "");
+    setText($("stream-more"), !found.length && wanted ? `No stream has “${format.short(wanted, 40)}” in its name.`
+        : found.length > STREAMS_SHOWN ? `the worst ${STREAMS_SHOWN} of ${format.count(found.length)} are shown` : "");
 }
 
-function renderFigures(stream) {
-    const figures = [["Rows", format.count(stream.rows)], ["Rows per second", format.rate(stream.rows_per_second)],
-                     ["Keys", stream.key == null ? null : format.count(stream.keys)], ["Anomalies", format.count(stream.alerts)],
-                     ["Episodes", format.count(stream.episodes)], ["Memory", format.bytes(stream.memory_bytes)],
-                     ["Silent keys", stream.silent_keys ? format.count(stream.silent_keys) : null],
-                     ["Bad rows", stream.bad_rows ? format.count(stream.bad_rows) : null],
-                     ["Saved rows", stream.kept === false ? "not kept" : format.count(stream.saved)]].filter(([, value]) => value != null);
-    fill($("figures"), figures, () => el("div", {}, el("dt"), el("dd")), (pair, [name, value]) => {
+function fillFigures(list, figures) {
+    fill(list, figures.filter(([, value]) => value != null), () => el("div", {}, el("dt"), el("dd")), (pair, [name, value]) => {
         setText(pair.firstChild, name);
         setText(pair.lastChild, value);
     });
 }
 
+// Those of the key, and in smaller type those of its stream.
+function renderFigures(stream) {
+    const key = chosen.key == null ? null : detail.shownKey();
+    show($("figures"), key !== null);
+    fillFigures($("figures"), key === null ? [] : [
+        ["Rows", format.count(key.rows)], ["Last row", format.time(key.last_seen, true)], ["Score", format.score(key.score)],
+        ["Threshold", format.score(key.threshold)],
+        key.episode == null ? ["Severity", format.severity(key.severity)] : ["Peak severity", format.severity(key.state_severity)]]);
+    show($("stream-title"), chosen.key != null);
+    fillFigures($("stream-figures"), [
+        ["Rows", format.count(stream.rows)], ["Rows per second", format.rate(stream.rows_per_second)],
+        ["Keys", stream.key == null ? null : format.count(stream.keys)], ["Anomalies", format.count(stream.alerts)],
+        ["Episodes", format.count(stream.episodes)], ["Memory", format.bytes(stream.memory_bytes)],
+        ["Learning keys", stream.key != null && stream.learning_keys ? format.count(stream.learning_keys) : null],
+        ["Silent keys", stream.silent_keys ? format.count(stream.silent_keys) : null],
+        ["Bad rows", stream.bad_rows ? format.count(stream.bad_rows) : null],
+        ["Saved rows", stream.kept === false ? "not kept" : format.count(stream.saved)]]);
+}
+
 function renderChosen() {
-    const stream = streamOf(chosen.stream);
-    show($("work"), Boolean(stream));
+    const stream = streamOf(chosen.stream), isMissing = !stream && chosen.stream != null && info !== null;
+    show($("work"), now.streams.length > 0);
+    show($("detail"), Boolean(stream));
     show($("empty"), now.streams.length === 0 && info !== null);
+    show($("missing"), isMissing);
+    setText($("missing"), isMissing ? `There is no stream ${format.short(chosen.stream)}. It was deleted, or the link is wrong.` : "");
     if (!stream)
-        return;
+        return show($("keys"), false);
     const name = chosen.key ?? stream.name;
     const parts = chosen.key == null ? [name] : [el("span", { className: "dim", textContent: `${stream.name} / ` }), format.short(name, 2000)];
     if ($("detail-title").textContent !== parts.map(part => part.textContent ?? part).join(""))
@@ -240,7 +312,9 @@ function renderAll() {
 
 // ---- Login ----
 
+// Nothing is shown to somebody without a token, also not what was loaded before it ended.
 function askToken() {
+    document.body.dataset.locked = "true";
     if (!$("login").open)
         $("login").showModal();
 }
@@ -271,20 +345,21 @@ const THEMES = ["auto", "light", "dark"];
 
 function setTheme(theme) {
     document.documentElement.dataset.theme = theme;
-    setText($("theme"), { auto: "Auto", light: "Light", dark: "Dark" }[theme]);
-    $("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system" : theme}. Change`);
+    setText($("theme"), `Colours: ${theme}`);
+    $("theme").setAttribute("aria-label", `Colours: ${theme}${theme === "auto" ? ", as the system" : ""}. Change`);
     remember("theme", theme);
-    recolour();
+    detail.recolour();
 }
 
-function setZone(zone) {
+function setZone(zone, isKept = true) {
     format.setZone(zone);
-    setText($("zone"), zone === "UTC" ? "UTC" : "Local");
+    setText($("zone"), `Times: ${zone}`);
     $("zone").setAttribute("aria-label", `Times: ${zone}. Change to ${zone === "UTC" ? "local" : "UTC"}`);
-    remember("zone", zone);
+    if (isKept)
+        remember("zone", zone);
     forgetTexts();
     renderAll();
-    renderAgain();
+    detail.renderAgain();
 }
 
 const after = (list, item) => list[(list.indexOf(item) + 1) % list.length];
@@ -354,6 +429,11 @@ const SHORTCUTS = {
     k: () => stepKey(-1),
     s: () => now.streams.length && guarded(chooseStream)(after(streamNames(), chosen.stream)),
     "/": () => $("key-find").focus(),
+    "[": () => range.moveRange(-0.5),
+    "]": () => range.moveRange(0.5),
+    "-": () => range.zoom(2),
+    "+": () => range.zoom(0.5),
+    0: range.showLatest,
     c: () => $("cursor").focus(),
     a: () => mayWrite() && $("file").click(),
     d: nextTheme,
@@ -373,14 +453,12 @@ addEventListener("keydown", event => {
 
 function startControls() {
     $("theme").onclick = nextTheme;
-    $("zone").onclick = () => setZone($("zone").textContent === "UTC" ? "local" : "UTC");
+    $("zone").onclick = () => { setZone(format.zone() === "UTC" ? "local" : "UTC"); writeAddress(true); };
     $("help-open").onclick = () => $("help").showModal();
     $("shortcuts-on").checked = remembered("shortcuts", "on") === "on";
     $("shortcuts-on").onchange = event => remember("shortcuts", event.target.checked ? "on" : "off");
     for (const button of document.querySelectorAll("[data-close]"))
         button.onclick = () => button.closest("dialog").close("");
-    $("limit").value = remembered("limit", "500");
-    $("limit").onchange = () => { remember("limit", $("limit").value); loadChosen(); };
     $("stream-find").oninput = renderStreams;
     const findSoon = paced(() => loadList(), 150);
     $("key-find").oninput = $("key-order").onchange = () => { turnPage(0); findSoon(); };
@@ -390,8 +468,8 @@ function startControls() {
         if (event.key === "Escape")
             event.target.blur();
     };
-    matchMedia("(prefers-color-scheme: dark)").onchange = recolour;
-    addEventListener("hashchange", () => { chooseFromAddress(); everythingSoon(); });
+    matchMedia("(prefers-color-scheme: dark)").onchange = detail.recolour;
+    addEventListener("hashchange", followAddress);
     const stream = new URL("api/v1/streams/NAME", location.href).href;
     setText($("empty-code"), `curl '${stream}/rows?create=true' -H 'Content-Type: text/csv' --data-binary @rows.csv`);
 }
@@ -403,7 +481,7 @@ const start = guarded(async () => {
     show($("add"), mayWrite());
     for (const part of document.querySelectorAll(".writing"))
         show(part, mayWrite());
-    chooseFromAddress();
+    takeAddress();
     const wanted = chosen.stream;
     await loadNow();
     if (wanted && wanted === chosen.stream)
@@ -416,8 +494,9 @@ const start = guarded(async () => {
 });
 
 startControls();
-startDetail();
-startFeedback({ mayWrite, remembered, remember, choose: chooseEpisode, onChange: everythingSoon });
+range.startRange({ remember, shownTimes: detail.shownTimes, onChange: showRange, onLatest: () => detail.setPinned(null) }, remembered("limit", "500"));
+detail.startDetail({ streamOf, onRange: showRange, onPick: () => writeAddress(true), onEpisode: choosePast });
+startFeedback({ mayWrite, remembered, remember, choose: detail.chooseEpisode, onChange: everythingSoon });
 startUpload({
     mayWrite,
     streamNames,

@@ -2,7 +2,7 @@
 // first lines suggest, posted in batches that end where a record ends, with the numbers of their
 // first rows, so a batch that is sent again after a broken connection is not scored twice.
 import { ask, path, ServerError } from "./server.js";
-import { $, el, setText, show } from "./dom.js";
+import { $, el, fill, setText, show } from "./dom.js";
 import * as format from "./format.js";
 
 const FIRST_BATCH = 64 * 1024, BATCH = 512 * 1024, RECORD_LIMIT = 32 * 1024 * 1024, TRIES = 6;
@@ -166,6 +166,7 @@ function render(task) {
     $("upload-bar").value = task.state === "done" ? 1 : Math.min(1, task.read / (task.file.size || 1));
     setText($("upload-note"), `${format.count(task.rows)} rows, ${format.count(task.alerts)} anomalies. ${
         roles.length ? `Taken from the first lines: ${format.short(roles.join(", "), 120)}.` : "No key, no time."}`);
+    fill($("upload-dropped"), task.dropped ?? [], () => el("li"), (item, text) => setText(item, format.short(text, 500)));
     setText($("upload-stop"), task.state === "runs" ? "Stop" : "Close");
     show($("upload-change"), task.names.length > 0);
     show($("upload"), true);
@@ -207,6 +208,7 @@ async function run(task, page) {
             if (isFirst)
                 page.onFirstRows(task.name);
         }
+        await findDropped(task);
         task.state = "done";
     } catch (error) {
         task.state = "ended";
@@ -223,6 +225,20 @@ function newTask(file, name, first, isJson, settings) {
              stop: new AbortController() };
 }
 
+// No stream is made of it.
+function refuse(file, isJson, error) {
+    const task = job = newTask(file, file.name, { names: [] }, isJson, {});
+    task.state = "ended";
+    render(task);
+    showError(task, error);
+}
+
+// What was not learned, in the server's words: columns that are left out, rows that could not be read.
+async function findDropped(task) {
+    const stream = await ask(path(task.name)).catch(() => null), bad = stream?.bad_rows ?? 0;
+    task.dropped = [bad ? `${format.count(bad)} bad ${bad === 1 ? "row was" : "rows were"} left out.` : "", ...stream?.notes ?? []].filter(Boolean);
+}
+
 // page: { streamNames(), onFirstRows(name), onRows(name) }
 export async function addFile(file, page) {
     job?.stop.abort();
@@ -234,11 +250,10 @@ export async function addFile(file, page) {
             break;
         }
     } catch (error) {
-        const task = job = newTask(file, file.name, { names: [] }, isJson, {});
-        task.state = "ended";
-        render(task);
-        return showError(task, error);
+        return refuse(file, isJson, error);
     }
+    if (text.includes("\0"))
+        return refuse(file, isJson, new Error("this is not text; drop a CSV or NDJSON file, also with .gz"));
     const first = suggest(text, isJson);
     await run(newTask(file, streamName(file, [...page.streamNames(), ...unlisted]), first, isJson, { key: first.key, time: first.time }), page);
 }

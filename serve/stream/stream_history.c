@@ -88,10 +88,17 @@ static void add_row(const stream *one, const history_key *key, const history_poi
 
 /* ---- Under the lock ---- */
 
+/* Rows that are few have no fine buckets. */
+static bool are_rows_better(const history_key *key, const history_answer *answer)
+{
+    return answer->seconds < rows_shorter_than ||
+           (key->trend && trend_seconds[key->trend->finest] > answer->seconds);
+}
+
 /* Buckets that the recent rows cover from their start on. */
 static void add_rows(const stream *one, const history_key *key, history_answer *answer)
 {
-    if (key->points.count == 0 || answer->seconds >= rows_shorter_than)
+    if (key->points.count == 0 || !are_rows_better(key, answer))
         return;
     const double first = history_point_at(one->past, key, 0)->time;
     const bool is_all = key->info.rows == key->points.count;
@@ -105,13 +112,16 @@ static void add_rows(const stream *one, const history_key *key, history_answer *
     }
 }
 
-/* What is open at a finer level is part of the bucket that is open at this one. */
+/* What is open at a finer level is part of the bucket that is open at this one. Of the coarser
+ * levels, only the one that takes the rows has what no other has. */
 static void add_open(const trend *open, history_answer *answer)
 {
-    answer->source = (unsigned char)answer->level;
-    for (size_t level = 0; level <= answer->level; level++)
-        if (trend_open(open, level)->rows > 0)
+    for (size_t level = 0; level < TREND_LEVELS; level++) {
+        const bool is_fine = level <= answer->level;
+        answer->source = (unsigned char)(is_fine ? answer->level : level);
+        if ((is_fine || level == open->finest) && trend_open(open, level)->rows > 0)
             add_bucket(answer, trend_open(open, level), open->columns);
+    }
 }
 
 static bool look_at_files(stream *one, uint64_t key, history_answer *answer)

@@ -180,6 +180,19 @@ def test_questions_that_make_no_sense_are_refused(server):
     assert form.status == 200 and sum(form.json["rows"]) == 10
 
 
+def test_few_rows_are_all_there_up_to_the_latest(server):
+    """A row per minute has no buckets of a minute."""
+    assert server.put(STREAM, {"key": "host", "time": "time", "silence": -1}).status == 201
+    rows = [(START + 60 * i, "a", i % 7, 20) for i in range(6000)]
+    post(server, rows)
+    for hours, points in ((24, 500), (6, 300), (96, 400)):
+        answer = ask(server, key="a", span=hours * 3600, points=points)
+        if hours < 48:
+            check(answer, rows)
+        missing = len([row for row in rows if row[0] >= answer["from"]]) - sum(answer["rows"])
+        assert 0 <= missing <= (10 if hours > 48 else 0), "but for a bucket that begins before the range"
+
+
 def test_rows_without_times_have_the_time_of_their_arrival(server):
     assert server.post("/api/v1/streams/plain/rows?create=true", "a\n" + "".join(f"{i % 7}\n" for i in range(300))).status == 200
     answer = server.get("/api/v1/streams/plain/history").json

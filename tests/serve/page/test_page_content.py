@@ -1,7 +1,10 @@
 """What the page shows is what `oif score` says about the same rows."""
 
+import math
+import random
 import re
 import time
+import urllib.parse
 from datetime import datetime, timezone
 
 from page_rows import HEADER, START, pumps
@@ -36,7 +39,7 @@ def fill_pumps(server, text):
 
 
 def figure(page, name):
-    return page.locator("#figures div", has=page.get_by_text(name, exact=True)).locator("dd").inner_text()
+    return page.locator("#stream-figures div", has=page.get_by_text(name, exact=True)).locator("dd").inner_text()
 
 
 def test_what_is_wrong_now_is_what_oif_score_says(server, open_page):
@@ -48,6 +51,8 @@ def test_what_is_wrong_now_is_what_oif_score_says(server, open_page):
     shown = [(row.locator(".where").inner_text(), row.locator(".what").inner_text())
              for row in page.locator("#now-list li").all()]
     assert shown == expected
+    peak = expected[0][1].rsplit(" ", 1)[1]
+    assert page.locator("#key-list .figure").first.inner_text() == peak, "one severity everywhere: the peak"
     assert page.locator("#now-title").inner_text() == f"{len(expected)} open incident" + "s" * (len(expected) > 1)
     # The worst of them is chosen without a click.
     assert page.locator("#detail-title").inner_text() == f"pumps / {expected[0][0]}"
@@ -67,6 +72,7 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
     assert figure(page, "Keys") == "4"
 
     own = [(number, row) for number, row in enumerate(scored) if row["pump"] == "pump-1"]
+    assert page.locator("#figures dd").first.inner_text() == f"{len(own):,}", "those of the key come first"
     page.locator("#table summary").click()
     page.wait_for_selector("#row-table td")
     cells = page.eval_on_selector_all("#row-table tbody tr", "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
@@ -188,6 +194,108 @@ def test_quiet_says_since_when(server, open_page):
         assert page.locator("#now-note").inner_text() == "since {}; the last episode: {} on {}".format(
             minute_text(float(ended[-1]["time"])), ended[-1]["episode_why"], ended[-1]["pump"])
     picture(page, "quiet")
+
+
+def days(count=4, fault=2000, columns=1):
+    """A row per minute; half an hour of them is far off."""
+    noise, lines = random.Random(3), ["time,latency_ms" + "".join(f",c{i}" for i in range(1, columns)) + "\n"]
+    for minute in range(1440 * count):
+        value = 20 + 5 * math.sin(minute / 1440 * 2 * math.pi) + noise.gauss(0, 1) + (300 if fault <= minute < fault + 30 else 0)
+        lines.append(f"{START + 60 * minute},{value:.2f}" + f",{minute % 7}" * (columns - 1) + "\n")
+    return "".join(lines)
+
+
+def drag(page, first, last):
+    box = page.locator("#score-chart").bounding_box()
+    places = [box["x"] + 46 + share * (box["width"] - 54) for share in (first, (first + last) / 2, last)]
+    page.mouse.move(places[0], box["y"] + 60)
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(place, box["y"] + 60)
+    page.mouse.up()
+
+
+def wait_note(page, text):
+    wait_until(page, "text => document.getElementById('range-note').textContent === text", text)
+
+
+def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
+    server.create("web", time="time")
+    server.post("web", days())
+    [episode] = [one for one in server.ask("GET", "/api/v1/streams/web/episodes")["episodes"] if one["grade"] == "critical"]
+    assert not episode["open"] and START + 60 * 2000 <= episode["began"] < START + 60 * 2030
+    page = open_page(f"{server.url}/#stream=web&range=7d")
+    wait_note(page, "2025-12-28 23:30 – 2026-01-05 00:00, a point per 30 min")
+    assert "points up to" in page.locator("#score-chart").get_attribute("aria-label")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert shaded_columns(page, "#score-chart") == 0, "an episode that is over is not red"
+    drag(page, 0.5, 0.75)
+    wait_until(page, "document.getElementById('range-note').textContent.includes('a point per 5 min')")
+    wanted = urllib.parse.parse_qs(page.url.split("#")[1])
+    ends = [datetime.fromisoformat(wanted[name][0]).timestamp() for name in ("from", "to")]
+    assert abs(ends[1] - ends[0] - 7 * 86400 / 4) < 7200 and abs(ends[0] - (START + 43200)) < 7200
+    page.click("#zoom-in")
+    middle = sum(ends) / 2
+    wait_until(page, "text => document.getElementById('range-note').textContent.startsWith(text)", minute_text(middle - (ends[1] - ends[0]) / 4)[:-1])
+    page.go_back()
+    page.go_back()
+    wait_note(page, "2025-12-28 23:30 – 2026-01-05 00:00, a point per 30 min")
+    # An episode that is not on the chart moves it there.
+    page.select_option("#limit", "500")
+    wait_until(page, "document.getElementById('range-note').textContent.startsWith('2026-01-04 15:4')")
+    page.get_by_role("button", name="latency_ms high").last.click()
+    wait_until(page, "document.getElementById('limit').value === 'fixed'")
+    wait_until(page, "document.getElementById('range-note').textContent.startsWith('2026-01-02 0')")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert shaded_columns(page, "#score-chart") > 0, "the chosen one is red"
+    box = page.locator("#score-chart").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 60)
+    wait_until(page, "location.hash.includes('at=')")
+    page.mouse.move(5, 5)
+    read = page.locator("#readout").inner_text()
+    assert not read.startswith("latest") and f"episode={episode['number']}" in page.url
+    page.click("#zone")
+    other = open_page(page.url, timezone_id="Asia/Kolkata")
+    wait_until(other, "text => document.getElementById('readout').textContent === text", read)
+    assert other.locator("#range-note").inner_text() == page.locator("#range-note").inner_text()
+    assert other.locator(".value").first.inner_text().endswith(" ms"), "the name of the column says its unit"
+    other.click("#latest")
+    wait_until(other, "document.getElementById('limit').value === '500' && document.getElementById('readout').textContent.startsWith('latest')")
+    # A link to what is gone does not show another stream.
+    server.create("second", time="time")
+    gone = open_page(f"{server.url}/#stream=gone&key=a", wait="#missing:not([hidden])")
+    assert gone.locator("#missing").inner_text().startswith("There is no stream gone.")
+    assert gone.locator("#detail").is_hidden() and gone.locator("#stream-list li").count() == 2
+
+
+def test_the_headline_is_green_for_a_reason_only(server, open_page):
+    server.create("young", time="time")
+    server.post("young", "time,x\n" + "".join(f"{START + i},{i % 7}\n" for i in range(40)))
+    page = open_page(server.url)
+    assert page.locator("#now-title").inner_text() == "Learning"
+    assert re.match(r"40 of about \d+ rows", page.locator("#now-note").inner_text())
+    assert page.locator("#now").get_attribute("data-state") == "unsure"
+    page.wait_for_selector("#score-chart[aria-label]")
+    assert re.match(r"◌ Learning: 40 of about \d+ rows", page.locator("#state").inner_text())
+    server.create("a-wide", time="time")
+    server.post("a-wide", days(1, fault=9999, columns=40))
+    wait_until(page, "document.getElementById('now-title').textContent === 'No alert, but young still learns'")
+    for i in range(8):
+        server.create(f"empty-{i}")
+    wait_until(page, "document.getElementById('now-title').textContent === 'No data from 8 streams'")
+    names = page.locator("#stream-list .name").all_inner_texts()
+    assert names == [f"empty-{i}" for i in range(8)] + ["young", "a-wide"], "the worst first"
+    assert page.locator("#stream-list .figure").all_inner_texts()[-3:-1][0] == "◌ no rows yet"
+    page.fill("#stream-find", "zzz")
+    assert page.locator("#stream-more").inner_text() == "No stream has “zzz” in its name."
+    page.fill("#stream-find", "a-wi")
+    page.click("#stream-list button")
+    page.wait_for_selector("#column-find:not([hidden])")
+    assert page.locator("#column-charts figure").count() == 12
+    page.fill("#column-find", "c39")
+    assert page.locator("#column-charts h4").all_inner_texts() == ["c39"]
+    page.fill("#column-find", "zzz")
+    assert page.locator("#column-none").inner_text() == "No column has “zzz” in its name."
 
 
 def test_times_are_local_or_utc(server, open_page):

@@ -70,6 +70,19 @@ def test_the_place_of_a_bad_row_is_that_in_the_file(server, open_page):
     picture(page, "bad_row")
 
 
+def test_what_an_upload_leaves_out_is_said(server, open_page):
+    page = open_empty(server, open_page)
+    drop(page, "picture.csv", b"\x89PNG\r\n\x00\x00" + bytes(range(256)) * 40)
+    page.wait_for_selector("#upload-error:not([hidden])")
+    assert page.locator("#upload-error").inner_text() == "picture.csv: this is not text; drop a CSV or NDJSON file, also with .gz"
+    assert server.ask("GET", "/api/v1/streams")["streams"] == [], "nothing was made of it"
+    rows = [f"{1767225600 + i},{i % 5},remark number {i * 7919 % 1009}\n" for i in range(300)]
+    drop(page, "notes.csv", "time,load,remark\n" + "".join(rows))
+    wait_title(page, "Added notes")
+    assert "remark" in page.locator("#upload-dropped").inner_text()
+    assert page.locator("#upload-error").is_hidden()
+
+
 def test_another_key_can_be_chosen_afterwards(server, open_page):
     page = open_empty(server, open_page, expect_errors=True)  # it may ask while the stream is gone
     drop(page, "a.csv", pumps(300))

@@ -37,6 +37,8 @@ def test_narrow_screens_do_not_scroll_sideways(filled, open_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") == width
     if width == 360:
         picture(page, "phone", full_page=True)
+        tops = page.evaluate("['#detail', '.side'].map(one => document.querySelector(one).getBoundingClientRect().top)")
+        assert tops[0] < tops[1], "what is wrong comes before the lists"
         page.tap("#now-list button")
         wait_until(page, "document.getElementById('detail').getBoundingClientRect().top < 200")
 
@@ -48,7 +50,7 @@ def test_dark_by_the_system_and_by_the_switch(filled, open_page):
     picture(page, "dark", full_page=True)
     line = ink_of_chart(page)
     page.keyboard.press("d")
-    assert page.locator("#theme").inner_text() == "Light"
+    assert page.locator("#theme").inner_text() == "Colours: light"
     assert page.evaluate(background) != dark
     wait_until(page, "dark => getComputedStyle(document.body).backgroundColor !== dark", dark)
     page.evaluate("new Promise(requestAnimationFrame)")
@@ -210,6 +212,9 @@ def test_ten_thousand_keys_are_a_hundred_rows(server, open_page):
     assert page.evaluate("document.querySelectorAll('*').length") < 1500
     page.fill("#key-find", "host-0999")
     wait_until(page, "document.querySelectorAll('#key-list li').length === 10")
+    page.fill("#key-find", "zzz")
+    wait_until(page, "document.getElementById('key-none').checkVisibility()")
+    assert page.locator("#key-none").inner_text() == "No key has “zzz” in it."
     page.fill("#key-find", "")
     page.select_option("#key-order", "name")
     wait_until(page, "document.querySelector('#key-list .name')?.textContent === 'host-00000'")
@@ -244,7 +249,7 @@ def test_fast_rows_do_not_make_the_page_ask_more_often(server, open_page):
     page.on("request", lambda request: asked.append(urllib.parse.urlparse(request.url).path.rsplit("/")[-1]))
     for batch in range(60):
         server.post("fast", pumps(5, first_minute=100 + 5 * batch))
-    wait_until(page, "document.querySelector('#figures dd').textContent === '1,600'")
+    wait_until(page, "document.querySelector('#stream-figures dd').textContent === '1,600'")
     page.wait_for_timeout(100)
     seconds = page.evaluate("performance.now()") / 1000
     for kind in ("now", "keys", "points"):
@@ -286,6 +291,7 @@ def test_login_and_read_only(start_server, tmp_path, open_page):
     (tmp_path / "read").write_text("read-token-0123456789\n")
     server = start_server("--token-file", str(tmp_path / "write"), "--read-token-file", str(tmp_path / "read"))
     page = open_page(server.url, wait="#login[open]", expect_errors=True)
+    assert page.locator("main").evaluate("main => getComputedStyle(main).visibility") == "hidden"
     picture(page, "login")
     page.fill("#login-token", "wrong")
     page.keyboard.press("Enter")
@@ -311,11 +317,12 @@ def test_the_page_comes_back_after_a_restart(filled, open_page):
     page = open_ready(open_page, filled, expect_errors=True)
     filled.stop(signal.SIGKILL)
     page.wait_for_selector("#link[data-state=down]")
+    assert page.locator("#now-title").inner_text() == "Connection lost" and page.title() == "oif: connection lost"
     filled.start()
     page.wait_for_selector("#link[data-state=live]")
     page.wait_for_selector("#banner", state="hidden")
     filled.post("pumps", pumps(1, first_minute=1500))
-    wait_until(page, "document.querySelector('#figures dd').textContent === '6,004'")
+    wait_until(page, "document.querySelector('#stream-figures dd').textContent === '6,004'")
 
 
 def test_deleting_asks_first(filled, open_page):
