@@ -208,6 +208,7 @@ static void finish_run(scoring_run *scoring)
         note("%s: all values of all rows are missing, so there is nothing to learn; --columns and "
              "--decimal-comma say where numbers are, --verbose what is learned",
              scoring->input->source.name);
+    two_passes_report(scoring);
     report_summary(scoring);
     run_summary_print(&scoring->summary, scoring->all_settings, &scoring->input->columns);
 }

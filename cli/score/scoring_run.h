@@ -54,6 +54,7 @@ typedef struct scoring_run {
     bool is_over;          /* nothing is to be read any more */
     atomic_bool is_memory_short;
     bool is_header_written;
+    bool was_ready;   /* a row might have been an alert */
     uint64_t keyless; /* rows whose key is empty */
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
@@ -134,6 +135,9 @@ bool two_passes_row(scoring_run *scoring, const session_row *row, oif_status *st
 
 /* After the last row: judges those that were held. */
 void two_passes_finish(scoring_run *scoring, oif_status *status, oif_error *error);
+
+/* Says so if the file ended before any row might have been an alert. */
+void two_passes_report(const scoring_run *scoring);
 void two_passes_close(scoring_run *scoring);
 
 #endif

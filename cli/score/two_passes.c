@@ -1,5 +1,6 @@
 #include "scoring_run.h"
 
+#include "front/options/warm_up.h"
 #include "front/text/signals.h"
 
 #include <inttypes.h>
@@ -42,15 +43,19 @@ static const char *obstacle(const scoring_run *scoring)
     return NULL;
 }
 
+/* What is not a regular file may have no end. */
+static bool has_end(const scoring_run *scoring)
+{
+    return scoring->input->source.files.total_bytes > 0;
+}
+
 exit_code two_passes_start(scoring_run *scoring)
 {
     const scoring_passes passes = scoring->settings->passes;
     const char *why = obstacle(scoring);
     if (passes == PASSES_TWO && why)
         return complain(EXIT_USAGE, "--two-pass cannot be combined with %s", why);
-    /* What is not a regular file may have no end. */
-    const bool has_end = scoring->input->source.files.total_bytes > 0;
-    if (passes == PASSES_ONE || why || (passes == PASSES_AUTO && !has_end))
+    if (passes == PASSES_ONE || why || (passes == PASSES_AUTO && !has_end(scoring)))
         return EXIT_OK;
     scoring->held = calloc(1, sizeof *scoring->held);
     if (!scoring->held)
@@ -228,4 +233,24 @@ void two_passes_finish(scoring_run *scoring, oif_status *status, oif_error *erro
         }
     }
     two_passes_close(scoring);
+}
+
+/* ---- One pass that was too short ---- */
+
+void two_passes_report(const scoring_run *scoring)
+{
+    const cli_settings *settings = scoring->all_settings;
+    const cli_columns *columns = &scoring->input->columns;
+    const char *why = obstacle(scoring);
+    char text[GROUPED_TEXT_BYTES];
+    if (scoring->was_ready || scoring->settings->passes != PASSES_AUTO || !why || settings->state ||
+        scoring->is_watched || !has_end(scoring) || scoring->progress.rows < FEWEST_ROWS)
+        return;
+    const size_t needed =
+        warm_up_rows(&settings->params, &settings->options, columns->count, columns->row_seconds);
+    if (needed > 0)
+        note("%s: no row could be an alert, as the first may come after %s rows%s; a short file is "
+             "judged as a whole, but not with %s",
+             scoring->input->source.name, grouped_text(needed, text),
+             columns->has_key ? " of a key" : "", why);
 }

@@ -36,7 +36,9 @@ static const struct remedy {
      "Leave text before the header out of the body."},
     {ADVICE_ALL_BAD, "; without --on-bad-row the first one is shown",
      "Without the setting \"on-bad-row\" the first one is shown."},
-    {ADVICE_BLANKS, "; if blanks separate the columns: --delimiter ' '",
+    {ADVICE_BLANKS,
+     "; if blanks separate the columns: --delimiter ' '; lines of a log must be "
+     "counted first, such as those of each minute",
      "If blanks separate the columns, set \"delimiter\" to \" \"."},
     {ADVICE_EXCLUDE, " (--exclude {columns})", "The setting \"exclude\" leaves the column out."},
     {ADVICE_EXCLUDE_REPEATED, " (give each column its own name, then --exclude {columns})",

@@ -478,11 +478,16 @@ static void advise_on_times(const cli_columns *columns, advice *given)
 
 static exit_code refuse_all_text(const cli_columns *columns, names_text *texts, advice *given)
 {
+    const bool are_lines = columns->use_count == 1 && is_text_with_blanks(columns);
     if (given->shell[0] == '\0') {
-        advice_add(given, ADVICE_TEXT_IS_ALL, &(advice_words){.names = texts});
-        if (texts->count == 1 && is_text_with_blanks(columns))
+        if (are_lines)
             advice_add(given, ADVICE_BLANKS, NULL);
+        else
+            advice_add(given, ADVICE_TEXT_IS_ALL, &(advice_words){.names = texts});
     }
+    if (are_lines)
+        return complain_because(advice_reason(given, OIF_CAUSE_NONE), EXIT_FAILED,
+                                "%s: there is one column, and it holds text", columns->from.name);
     return complain_because(advice_reason(given, OIF_CAUSE_NONE), EXIT_FAILED,
                             "%s: no column is left to learn from: text in %s", columns->from.name,
                             names_text_read(texts));

@@ -255,3 +255,74 @@ resumes_at() {
     contains "$stderr" "is the last one that s has seen"
     cmp s before
 }
+
+# ---- logrotate ----
+
+# grow FROM TO: the logger appends rows to log.csv.
+grow() {
+    numbered "$1" "$2" | tail -n +2 >> log.csv
+}
+
+# As logrotate does it. With create the logger opens the new file and writes its header; after copytruncate it goes on writing rows.
+rotate() {
+    if [ "$1" = create ]; then
+        mv log.csv log.csv.1
+        numbered 1 0 > log.csv
+    else
+        cp log.csv log.csv.1
+        : > log.csv
+    fi
+}
+
+@test "files that logrotate has cut, by create and copytruncate, are scored row by row as one" {
+    numbered 1 900 > whole
+    "$OIF" score --time at whole > expected.csv
+    for way in create copytruncate; do
+        rm -f s log.csv*
+        numbered 1 500 > log.csv
+        "$OIF" score --time at --state s --skip-seen log.csv > scored.csv
+        grow 501 600
+        "$OIF" score --time at --state s --skip-seen log.csv >> scored.csv 2> /dev/null
+        grow 601 650
+        rotate $way
+        grow 651 700
+        "$OIF" score --time at --state s --skip-seen log.csv.1 log.csv >> scored.csv 2> told
+        contains "$(cat told)" "600 rows were seen before: starting at row 601"
+        grow 701 900
+        "$OIF" score --time at --state s --skip-seen log.csv.1 log.csv >> scored.csv 2> /dev/null
+        cmp scored.csv expected.csv
+    done
+}
+
+# Waits until the output has this many lines.
+await_lines() {
+    for _ in $(seq 300); do
+        [ "$(wc -l < scored.csv)" -ge "$1" ] && return
+        sleep 0.1
+    done
+    echo "only $(wc -l < scored.csv) of $1 lines after 30 s" >&2
+    return 1
+}
+
+@test "tail -F follows logrotate's create and copytruncate, and no row is lost" {
+    numbered 1 400 > whole
+    "$OIF" score --time at whole > expected.csv
+    for way in create copytruncate; do
+        rm -f log.csv* scored.csv
+        numbered 1 200 > log.csv
+        mkfifo pipe.$way
+        tail -n +1 -s 0.05 -F log.csv > pipe.$way 2> /dev/null 3>&- &
+        follower=$!
+        "$OIF" score --time at < pipe.$way > scored.csv 3>&- &
+        scorer=$!
+        await_lines 201
+        rotate $way
+        grow 201 300
+        await_lines 301
+        grow 301 400
+        await_lines 401
+        kill $follower
+        wait $scorer
+        cmp scored.csv expected.csv
+    done
+}
