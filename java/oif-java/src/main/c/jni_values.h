@@ -84,9 +84,15 @@ bool jni_set_params(JNIEnv *env, oif_params *params, jobjectArray names, jobject
         (char *)(name), (char *)(signature), (void *)(uintptr_t)(function)                         \
     }
 
+oif_detector *jni_detector_at(jlong handle);
 oif_pipeline *jni_pipeline_at(jlong handle);
 
-/* Registers the methods of jni_alerts.c and jni_incidents.c. */
+/* The numbers of a result, in the order of oif.Result. */
+enum { JNI_RESULT_NUMBERS = 13 };
+void jni_write_result(const oif_result *result, double numbers[JNI_RESULT_NUMBERS]);
+
+/* Registers the methods of jni_rows.c, jni_alerts.c and jni_incidents.c. */
+bool jni_register_rows(JNIEnv *env, jclass type);
 bool jni_register_alerts(JNIEnv *env, jclass type);
 bool jni_register_incidents(JNIEnv *env, jclass type);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESULT_NUMBERS = 13, ATTRIBUTION_NUMBERS = 4 };
+enum { ATTRIBUTION_NUMBERS = 4 };
 
 /* ---- The library ---- */
 
@@ -47,7 +47,7 @@ static void trim_heap(JNIEnv *env, jclass type)
 
 /* ---- Detectors ---- */
 
-static oif_detector *detector_at(jlong handle)
+oif_detector *jni_detector_at(jlong handle)
 {
     return (oif_detector *)(intptr_t)handle; /* NOLINT(performance-no-int-to-ptr) */
 }
@@ -69,7 +69,7 @@ static jlong detector_new(JNIEnv *env, jclass type, jbyteArray detector, jobject
 static void detector_free(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    oif_detector_free(detector_at(handle));
+    oif_detector_free(jni_detector_at(handle));
 }
 
 static void detector_learn(JNIEnv *env, jclass type, jlong handle, jdoubleArray row)
@@ -78,7 +78,7 @@ static void detector_learn(JNIEnv *env, jclass type, jlong handle, jdoubleArray 
     jni_copy copy = {.bytes = NULL};
     oif_error error;
     if (jni_copy_numbers(env, row, &copy))
-        (void)jni_ok(env, oif_detector_learn(detector_at(handle), copy.bytes, &error), &error);
+        (void)jni_ok(env, oif_detector_learn(jni_detector_at(handle), copy.bytes, &error), &error);
     jni_free_copy(&copy);
 }
 
@@ -89,7 +89,7 @@ static jdouble detector_score(JNIEnv *env, jclass type, jlong handle, jdoubleArr
     oif_error error;
     double score = 0;
     if (jni_copy_numbers(env, row, &copy))
-        (void)jni_ok(env, oif_detector_score(detector_at(handle), copy.bytes, &score, &error),
+        (void)jni_ok(env, oif_detector_score(jni_detector_at(handle), copy.bytes, &score, &error),
                      &error);
     jni_free_copy(&copy);
     return score;
@@ -102,7 +102,8 @@ static jdouble detector_learn_score(JNIEnv *env, jclass type, jlong handle, jdou
     oif_error error;
     double score = 0;
     if (jni_copy_numbers(env, row, &copy))
-        (void)jni_ok(env, oif_detector_learn_score(detector_at(handle), copy.bytes, &score, &error),
+        (void)jni_ok(env,
+                     oif_detector_learn_score(jni_detector_at(handle), copy.bytes, &score, &error),
                      &error);
     jni_free_copy(&copy);
     return score;
@@ -115,7 +116,8 @@ static jdouble detector_score_learn(JNIEnv *env, jclass type, jlong handle, jdou
     oif_error error;
     double score = 0;
     if (jni_copy_numbers(env, row, &copy))
-        (void)jni_ok(env, oif_detector_score_learn(detector_at(handle), copy.bytes, &score, &error),
+        (void)jni_ok(env,
+                     oif_detector_score_learn(jni_detector_at(handle), copy.bytes, &score, &error),
                      &error);
     jni_free_copy(&copy);
     return score;
@@ -125,7 +127,7 @@ static void detector_learn_score_rows(JNIEnv *env, jclass type, jlong handle, jd
                                       jdoubleArray scores)
 {
     (void)type;
-    oif_detector *detector = detector_at(handle);
+    oif_detector *detector = jni_detector_at(handle);
     size_t columns = oif_detector_columns(detector);
     jsize count = jni_length_of(env, scores);
     jni_copy copy = {.bytes = NULL}, made = {.bytes = NULL};
@@ -144,36 +146,37 @@ static void detector_learn_score_rows(JNIEnv *env, jclass type, jlong handle, jd
 static jint detector_columns(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return (jint)oif_detector_columns(detector_at(handle));
+    return (jint)oif_detector_columns(jni_detector_at(handle));
 }
 
 static jlong detector_rows(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return (jlong)oif_detector_rows_learned(detector_at(handle));
+    return (jlong)oif_detector_rows_learned(jni_detector_at(handle));
 }
 
 static jlong detector_memory(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return (jlong)oif_detector_memory_bytes(detector_at(handle));
+    return (jlong)oif_detector_memory_bytes(jni_detector_at(handle));
 }
 
 static jboolean detector_ready(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
-    return oif_detector_ready(detector_at(handle));
+    return oif_detector_ready(jni_detector_at(handle));
 }
 
 static jbyteArray detector_save(JNIEnv *env, jclass type, jlong handle)
 {
     (void)type;
-    size_t bytes = oif_detector_snapshot_bytes(detector_at(handle));
+    size_t bytes = oif_detector_snapshot_bytes(jni_detector_at(handle));
     jni_copy snapshot = {.bytes = NULL};
     oif_error error;
     jbyteArray saved = NULL;
     if (jni_make_room(env, &snapshot, bytes) &&
-        jni_ok(env, oif_detector_save_memory(detector_at(handle), snapshot.bytes, bytes, &error),
+        jni_ok(env,
+               oif_detector_save_memory(jni_detector_at(handle), snapshot.bytes, bytes, &error),
                &error))
         saved = jni_bytes_of(env, snapshot.bytes, bytes);
     jni_free_copy(&snapshot);
@@ -223,7 +226,7 @@ static void pipeline_free(JNIEnv *env, jclass type, jlong handle)
 }
 
 /* Writes the fields in the order of oif.Result. */
-static void write_result(const oif_result *result, double numbers[RESULT_NUMBERS])
+void jni_write_result(const oif_result *result, double numbers[JNI_RESULT_NUMBERS])
 {
     numbers[0] = result->score;
     numbers[1] = result->p;
@@ -252,9 +255,9 @@ static void pipeline_process(JNIEnv *env, jclass type, jlong handle, jbyteArray 
                oif_pipeline_process_at(jni_pipeline_at(handle), key_copy.bytes, key_copy.count,
                                        seconds, row_copy.bytes, &result, &error),
                &error)) {
-        double written[RESULT_NUMBERS];
-        write_result(&result, written);
-        (*env)->SetDoubleArrayRegion(env, numbers, 0, RESULT_NUMBERS, written);
+        double written[JNI_RESULT_NUMBERS];
+        jni_write_result(&result, written);
+        (*env)->SetDoubleArrayRegion(env, numbers, 0, JNI_RESULT_NUMBERS, written);
     }
     jni_free_copy(&key_copy);
     jni_free_copy(&row_copy);
@@ -273,10 +276,10 @@ static bool process_one(JNIEnv *env, oif_pipeline *pipeline, const jni_copy *key
         return false;
     }
     if (numbers) {
-        double written[RESULT_NUMBERS];
-        write_result(&result, written);
-        (*env)->SetDoubleArrayRegion(env, numbers, (jsize)(index * RESULT_NUMBERS), RESULT_NUMBERS,
-                                     written);
+        double written[JNI_RESULT_NUMBERS];
+        jni_write_result(&result, written);
+        (*env)->SetDoubleArrayRegion(env, numbers, (jsize)(index * JNI_RESULT_NUMBERS),
+                                     JNI_RESULT_NUMBERS, written);
     }
     return true;
 }
@@ -557,7 +560,8 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *machine, void *reserved)
     jclass type = (*env)->FindClass(env, "oif/Native");
     if (!type ||
         (*env)->RegisterNatives(env, type, methods, sizeof methods / sizeof *methods) != JNI_OK ||
-        !jni_register_alerts(env, type) || !jni_register_incidents(env, type))
+        !jni_register_rows(env, type) || !jni_register_alerts(env, type) ||
+        !jni_register_incidents(env, type))
         return JNI_ERR;
     return JNI_VERSION_1_8;
 }

@@ -86,6 +86,19 @@ public final class Detector implements AutoCloseable {
         return scores;
     }
 
+    /**
+     * How much each column contributes to the score of a row: shares that add up to 1, or are all 0 if no
+     * single column matters. Costs one score per column.
+     */
+    public double[] explain(double... row) {
+        return handle.ask(address -> Native.detectorExplain(address, checked(row)));
+    }
+
+    /** How many threads, 1 to 16, share the work of {@link #learnScoreRows}. The scores stay the same. */
+    public void setThreads(int threads) {
+        handle.run(address -> Native.detectorSetThreads(address, threads));
+    }
+
     /** The number of columns. */
     public int columns() {
         return columns;

@@ -35,6 +35,11 @@ final class Native {
 
     static native void detectorLearnScoreRows(long detector, double[] rows, double[] scores);
 
+    static native void detectorSetThreads(long detector, int threads);
+
+    /** The share of each column. */
+    static native double[] detectorExplain(long detector, double[] row);
+
     static native int detectorColumns(long detector);
 
     static native long detectorRows(long detector);
@@ -56,6 +61,12 @@ final class Native {
 
     /** Processes rows of one key. {@code results} is null if the results are not needed. */
     static native void pipelineProcessRows(long pipeline, byte[] key, double[] seconds, double[] rows, double[] results);
+
+    /** {@code text} has the keys of all rows one after another, {@code lengths} their bytes. */
+    static native void pipelineProcessKeys(
+            long pipeline, byte[] text, int[] lengths, double[] seconds, double[] rows, double[] results);
+
+    static native void pipelineSetThreads(long pipeline, int threads);
 
     static native double[] pipelineExplain(long pipeline);
 

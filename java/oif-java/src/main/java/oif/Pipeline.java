@@ -1,5 +1,6 @@
 package oif;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -102,11 +103,34 @@ public final class Pipeline implements AutoCloseable {
     public List<Result> processRows(byte[] key, double[] seconds, double[] rows) {
         double[] results = new double[Math.multiplyExact(rowCount(seconds, rows), Native.RESULT_NUMBERS)];
         processRows(key, seconds, rows, results);
-        List<Result> list = new ArrayList<>();
-        for (int at = 0; at < results.length; at += Native.RESULT_NUMBERS) {
-            list.add(Result.from(results, at));
+        return Result.listOf(results);
+    }
+
+    /**
+     * Processes rows of many keys in one call: {@code keys} has one key per row. {@link #setThreads} shares
+     * the work among threads. If a row is refused, the rows before it are processed; their results are lost.
+     */
+    public List<Result> processRows(List<String> keys, double[] seconds, double[] rows) {
+        int count = rowCount(seconds, rows);
+        if (keys.size() != count) {
+            throw new IllegalArgumentException(keys.size() + " keys for " + count + " rows");
         }
-        return list;
+        double[] results = new double[Math.multiplyExact(count, Native.RESULT_NUMBERS)];
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        int[] lengths = new int[count];
+        for (int i = 0; i < count; i++) {
+            byte[] key = utf8(keys.get(i));
+            text.writeBytes(key);
+            lengths[i] = key.length;
+        }
+        handle.run(address ->
+                Native.pipelineProcessKeys(address, text.toByteArray(), lengths, seconds, rows, results));
+        return Result.listOf(results);
+    }
+
+    /** How many threads, 1 to 16, share the keys of a block of rows. The results stay the same. */
+    public void setThreads(int threads) {
+        handle.run(address -> Native.pipelineSetThreads(address, threads));
     }
 
     /** Processes rows without returning results, to restore the model of a key. */

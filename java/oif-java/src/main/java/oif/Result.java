@@ -1,5 +1,8 @@
 package oif;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * The result of one row.
  *
@@ -66,6 +69,15 @@ public record Result(
     private static final Episode[] EPISODES = Episode.values();
     private static final Grade[] GRADES = Grade.values();
     private static final Reason[] REASONS = Reason.values();
+
+    /** Reads the numbers of several results. */
+    static List<Result> listOf(double[] numbers) {
+        List<Result> list = new ArrayList<>();
+        for (int at = 0; at < numbers.length; at += Native.RESULT_NUMBERS) {
+            list.add(from(numbers, at));
+        }
+        return list;
+    }
 
     /** Reads the numbers that native code has written, from index {@code at}. */
     static Result from(double[] numbers, int at) {

@@ -2,6 +2,7 @@ package oif;
 
 import static org.junit.jupiter.api.Assertions.*;
 
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +61,24 @@ class DetectorTest {
                 twin.learn(row);
                 assertEquals(expected, tested.scoreLearn(row));
             }
+        }
+    }
+
+    @Test
+    void theColumnThatIsOutsideExplainsTheScore() {
+        Random random = new Random(4);
+        try (Detector detector = detector()) {
+            detector.setThreads(2);
+            double[] rows = new double[900 * COLUMNS];
+            for (int i = 0; i < rows.length; i++) {
+                rows[i] = random.nextGaussian();
+            }
+            detector.learnScoreRows(rows);
+            double[] shares = detector.explain(0, 30, 0);
+            assertEquals(COLUMNS, shares.length);
+            assertTrue(shares[1] > 0.9, Arrays.toString(shares));
+            assertThrows(IllegalArgumentException.class, () -> detector.explain(1));
+            assertThrows(OifException.class, () -> detector.setThreads(0));
         }
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.*;
 
 import java.lang.reflect.Method;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -205,6 +206,38 @@ class PipelineTest {
         assertThrows(IllegalArgumentException.class, () -> new Pipeline(options, 2, options));
         IllegalArgumentException wrong = assertThrows(IllegalArgumentException.class, () -> new Pipeline(detector, 2, detector));
         assertTrue(wrong.getMessage().contains("Params.options()"), wrong.getMessage());
+    }
+
+    @Test
+    void aBlockOfManyKeysGivesTheResultsOfItsRows() {
+        Random random = new Random(7);
+        int count = 3000;
+        List<String> keys = new ArrayList<>();
+        double[] seconds = new double[count];
+        double[] rows = new double[2 * count];
+        for (int i = 0; i < count; i++) {
+            keys.add(i % 3 == 0 ? "" : "pümp-" + i % 5);
+            seconds[i] = 1.7e9 + i;
+            rows[2 * i] = random.nextGaussian();
+            rows[2 * i + 1] = i % 97 == 0 ? 50 : random.nextGaussian();
+        }
+        try (Pipeline single = pipeline();
+                Pipeline block = pipeline()) {
+            block.setThreads(2);
+            List<Result> results = block.processRows(keys, seconds, rows);
+            for (int i = 0; i < count; i++) {
+                double[] row = {rows[2 * i], rows[2 * i + 1]};
+                assertEquals(single.process(keys.get(i), seconds[i], row), results.get(i), "row " + i);
+            }
+            assertTrue(results.stream().anyMatch(Result::anomaly));
+            assertArrayEquals(single.save(), block.save());
+            assertEquals(List.of(), block.processRows(List.of(), null, new double[0]));
+            assertThrows(IllegalArgumentException.class, () -> block.processRows(List.of("a"), null, rows));
+            rows[21] = Double.POSITIVE_INFINITY;
+            assertEquals(11, assertThrows(OifException.class, () -> block.processRows(keys, null, rows)).line());
+            assertThrows(OifException.class, () -> block.setThreads(99));
+            assertThrows(OifException.class, () -> block.setThreads(-1));
+        }
     }
 
     /** Native code that reads a null array would crash the JVM. */
