@@ -47,8 +47,8 @@ class Detector(Copied, _core.Detector):
     columns. Later ones may be in any order and leave columns out, which are then missing; a column that was not
     there at first is an error, or left out with `ignore_unknown = True`, an attribute and a keyword of the constructor.
 
-    Threads may share a detector; they take turns. Arrays are worked on without the GIL. `threads = 4`, likewise both,
-    lets four threads share the trees of one detector; the scores do not depend on it.
+    Threads may share a detector; they take turns. Arrays are worked on without the GIL. `threads = 4`, an attribute and
+    a keyword of the constructor, lets four threads share the trees of one detector; the scores do not depend on it.
     """
 
     _kind: ClassVar[str]

@@ -306,7 +306,7 @@ class Pipeline(Alerting):
     def process_one(self, x: Row | Mapping[Any, Any], key: str | bytes | int | None = None, time: Any = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
 
-        The time is as in process. Where columns have the roles of key and time, they are taken from the row.
+        The time is as in process. If columns have the roles of key and time, both are taken from the row.
         """
         if key is None and time is None and self._roles is None:
             if not self._told_of_times:

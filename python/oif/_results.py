@@ -202,7 +202,7 @@ class PastEpisode(NamedTuple):
     number: among the episodes of its key, from 1
     column: the learned column with the highest share; None if unknown
     change: how far its value was outside what was expected, and change_share as a fraction of that; NaN if unknown
-    mark: what was said about it: "useless", "real" or None
+    mark: the mark that it was given: "useless", "real" or None
     is_key_cut: the key is long, and only its first bytes are kept
     """
 

@@ -207,6 +207,16 @@ def check_detectors(nanoseconds):
         yield f"docs/choosing.md: the table has {count} detectors, docs/measurements/bench-quick.md {len(kilobytes)}"
 
 
+def check_instructions():
+    """The first table of docs/measurements/bench-quick.md, from the limits of `make bench-quick`."""
+    limits = json.loads((CHECKOUT / "benchmarks" / "limits.json").read_text(encoding="utf-8"))["limits"]
+    counts = limits["x86_64-avx2"]["instructions_a_row"]
+    for name, shown in re.findall(r"^\| `([\w-]+)` \| ([\d,]+) \| [\d,]+ \|$", measurement("bench-quick"), re.MULTILINE):
+        count = counts.get(f"{name}/learn-score/d=10") or counts[f"{name}/row/learn-score/d=10/gaussian"]
+        if f"{count:,.0f}" != shown:
+            yield f"docs/measurements/bench-quick.md: {name} takes {count:,.0f} instructions in benchmarks/limits.json"
+
+
 def check_events():
     """The sums of docs/measurements/reality.md over all families."""
     page = measurement("reality")
@@ -225,6 +235,6 @@ def check_events():
 
 if __name__ == "__main__":
     complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_indexes(), *check_beginnings(), *check_numbers(),
-                  *check_speed(), *check_events()]
+                  *check_speed(), *check_instructions(), *check_events()]
     print("\n".join(complaints) or f"{len(pages())} pages: nothing to report")
     sys.exit(bool(complaints))

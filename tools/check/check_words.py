@@ -55,6 +55,16 @@ AVOID_IN_COMMENTS = [
     ("as it came", r"\bas (it|they) came\b", "as received, original"),
     ("newborn", r"\bnewborn\b", "new"),
 ]
+# The same for documents: constructions, and words that made them read as translated.
+AVOID_IN_DOCUMENTS = [
+    ("Where ..., at the start of a sentence", r"(?:^|[.:;] )(?:- )?(?-i:Where) [a-z]", "If ..., When ..."),
+    ("Who ..., at the start of a sentence", r"(?:^|[.:;] )(?-i:Who) [a-z]+ (?!.*\?)", "name the program or the person"),
+    ("is said", r"\b(?:is|are|was|were) said\b", "is reported, is printed"),
+    ("likewise", r"\blikewise\b", "also, the same"),
+    ("for ever", r"\bfor ever\b", "forever"),
+    ("commonest", r"\bcommonest\b", "most common"),
+    ("to and fro", r"\bto and fro\b", "back and forth"),
+]
 # Good words that we use too often: at most this many per 10,000 words, the highest of five well-kept C libraries.
 RATED = [
     ("so that", r"\bso that\b", 5),
@@ -125,7 +135,7 @@ def parts():
                     "benchmarks/*.[ch]")
     done = sorted(set(sources) - set(later))
     return [
-        Part("documents", files("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/**/*.md"), prose, True),
+        Part("documents", files("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/**/*.md"), prose, True, AVOID + AVOID_IN_DOCUMENTS),
         Part("public headers", files("include/*"), comments, True),
         Part("messages and help", files(*code, "src/detect/**/*.[ch]"), messages, True),
         Part("comments", done + files("front/*/*.[ch]", "cli/*/*.[ch]"), comments, True),
