@@ -376,6 +376,13 @@ def seconds_of(times: Any) -> Floats:
     return np.where(np.isnat(array), np.nan, whole + rest / 1e9)
 
 
+def seconds_of_index(x: Any, columns: int) -> Floats | None:
+    """The times in the index of a DataFrame of pandas, or of a Series that is one column; None if it has other labels."""
+    index = getattr(x, "index", None)
+    has_times = type(index).__name__ == "DatetimeIndex" and (hasattr(x, "columns") or columns <= 1)
+    return seconds_of(index) if has_times else None
+
+
 def _seconds_of_numbers(array: npt.NDArray[Any]) -> Floats:
     """From seconds, milliseconds, microseconds or nanoseconds: by their size, as the command line reads them."""
     numbers = array.astype(np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
@@ -151,6 +151,11 @@ class Detector(Copied, _core.Detector):
     def process_iter(self, rows: Iterable[Any], **options: Unpack[AlertOptions]) -> Iterator[Result]:
         """Take rows as they come, from a generator, a consumer or a file, and yield the result of each."""
         for row in rows:
+            yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row, **options)
+
+    async def process_aiter(self, rows: AsyncIterable[Any], **options: Unpack[AlertOptions]) -> AsyncIterator[Result]:
+        """Take rows as they come from an asynchronous source, and yield the result of each: `async for result in ...`."""
+        async for row in rows:
             yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row, **options)
 
     def _alerts_with(self, options: AlertOptions) -> Alerting:

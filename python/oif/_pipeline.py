@@ -7,14 +7,14 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, warn
+from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, seconds_of_index, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import DataError, ParameterError, because
@@ -348,6 +348,21 @@ class Pipeline(Alerting):
         for row in rows:
             yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row)
 
+    async def process_aiter(self, rows: AsyncIterable[Any]) -> AsyncIterator[Result]:
+        """Take rows as they come from an asynchronous source, such as a websocket or a consumer, and yield the result of each.
+
+        >>> import asyncio, oif
+        >>> async def readings():
+        ...     for i in range(1000):
+        ...         yield {"host": f"web-{i % 2}", "load": i % 7}
+        >>> async def watch(pipeline):
+        ...     return [result.anomaly async for result in pipeline.process_aiter(readings())]
+        >>> sum(asyncio.run(watch(oif.Pipeline(key="host"))))
+        0
+        """
+        async for row in rows:
+            yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row)
+
     @overload
     def process(
         self, x: Rows | Row, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
@@ -396,7 +411,8 @@ class Pipeline(Alerting):
         """Take rows one after another, with a key for each if models are kept by key, and a time for each.
 
         Times are datetimes or dates, taken as UTC where they have no zone, or numbers since 1970: seconds, milliseconds,
-        microseconds or nanoseconds, by their size. NaN and NaT are unknown. Both may be names of columns instead.
+        microseconds or nanoseconds, by their size. NaN and NaT are unknown. Both may be names of columns instead. Where
+        none are given, the DatetimeIndex of a DataFrame has them.
 
         Returns a structured array with the fields of Result, or a DataFrame or Arrow table of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
@@ -411,10 +427,12 @@ class Pipeline(Alerting):
             keys, times = (None if isinstance(given, str) else given for given in (keys, times))
         taken = None if keys is None else keys_of(keys)
         seconds = None if times is None else seconds_of(times)
+        dated = None if seconds is not None else seconds_of_index(x, self.columns or 0)
         if roles is not None:
             x, own_keys, own_times = split(x, roles)
             taken = own_keys if taken is None else taken
             seconds = own_times if seconds is None else seconds
+        seconds = dated if seconds is None else seconds
         if seconds is None and not self._told_of_times:
             self._mind_times()
         before = self.unmodelled_rows

@@ -230,6 +230,26 @@ def test_process_answers_in_kind(rows):
     assert same_bits(keys["score"], same["score"])
 
 
+def test_a_datetime_index_has_the_times_of_rows():
+    rows = np.random.default_rng(3).normal(size=(600, 2))
+    index = pandas.date_range("2026-11-17", periods=600, freq="min", tz="Europe/Berlin")
+    frame = pandas.DataFrame(rows, columns=["a", "b"], index=index)
+
+    def state(x, **times):
+        pipeline = oif.Pipeline(silence=600)
+        pipeline.process(x, **times)
+        return pipeline.to_bytes()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", oif.TimeWarning)
+        taken, series = state(frame), state(frame["a"])
+    plain = frame.reset_index(drop=True)
+    assert taken == state(plain, times=index) and series == state(plain["a"], times=index)
+    assert state(frame, times=np.arange(600) * 60.0) == state(plain, times=np.arange(600) * 60.0) != taken
+    with pytest.warns(oif.TimeWarning):
+        assert state(plain) != taken
+
+
 def test_none_of_their_packages_is_imported():
     code = "import sys, oif, numpy; oif.OnlineIsolationForest().learn(numpy.zeros((3, 2)).astype(int)); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()

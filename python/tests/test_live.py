@@ -1,5 +1,6 @@
 """History, then live: trained detectors in pipelines, single rows, keys that are asked, dropped and moved, state files."""
 
+import asyncio
 import gc
 import pickle
 import re
@@ -288,3 +289,16 @@ def test_progress_of_what_a_pipeline_scores(history):
     alerts.process(history)
     scores = alerts.score(history, progress=lambda done, total: told.append((done, total)))
     assert told == [(4000, 4000)] and same_bits(scores, alerts.score(history))
+
+
+@pytest.mark.parametrize("made", [oif.Pipeline, oif.Loda])
+def test_rows_of_an_asynchronous_source(made, history):
+    async def rows():
+        for row in history:
+            await asyncio.sleep(0)
+            yield row
+
+    async def results(model):
+        return [result async for result in model.process_aiter(rows())]
+
+    assert str(asyncio.run(results(made()))) == str(list(made().process_iter(history)))
