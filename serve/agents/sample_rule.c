@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double usual_span_seconds = 1;
+/* Less than the shortest usual interval of senders, 1s, and its jitter. */
+static const double usual_span_seconds = 0.5;
 
 bool sample_rule_has(const char *name)
 {

@@ -36,14 +36,19 @@ def points(server, key):
 
 
 def test_a_row_waits_for_samples_of_other_requests(server):
-    server.put(STREAM, {"key": "instance", "time": "time", "row-wait": "1s"})
+    server.put(STREAM, {"key": "instance", "time": "time", "row-wait": "1h"})
     write(server, make.series("a", {"instance": "x"}, [(1, TIME)]))
     write(server, make.series("b", {"instance": "x"}, [(2, TIME)]), make.series("a", {"instance": "y"}, [(5, TIME)]))
     write(server, make.series("a", {"instance": "x"}, [(3, TIME + 15)]), make.series("c", {"instance": "x"}, [(7, TIME)]))
+    write(server, make.series("a", {"instance": "z"}, [(1, TIME)]))
+    write(server, make.series("b", {"instance": "z"}, [(3, TIME + 0.98)]))  # the next scrape, a bit early
+    write(server, make.series("b", {"instance": "z"}, [(2, TIME)]))
     assert server.get(STREAM).json["rows"] == 0
-    wait_for_rows(server, 3)
+    set_wait(server, "0.1s")
+    wait_for_rows(server, 5)
     assert points(server, "x") == [{"time": TIME, "a": 1, "b": 2, "c": 7}, {"time": TIME + 15, "a": 3}]
     assert points(server, "y") == [{"time": TIME, "a": 5}]
+    assert points(server, "z") == [{"time": TIME, "a": 1, "b": 2}, {"time": TIME + 0.98, "b": 3}]
 
 
 def test_the_answer_says_that_rows_wait(server):
