@@ -12,7 +12,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
-	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	reality feedback operations incidents short data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-programs flink-job
@@ -128,6 +128,10 @@ wheels: ## build/wheels: the wheels of a release, audited, and the sdist (ARGS="
 packages: ## build/packages: Debian packages, source archive, wheel, SBOM, checksums, twice with the same bits (DEB_BUILD_OPTIONS=: runs tests, too)
 	@tools/build/install_dependencies.sh packages
 	@tools/build/make_packages.sh
+
+image: build ## build/oif-serve-image.tar: an OCI image of oif serve, without a shell, for docker load, podman and skopeo (ARGS="--tag NAME:TAG")
+	@cmake --install build/release --prefix build/image > build/image.log
+	@tools/build/make_image.py build/image build/oif-serve-image.tar $(ARGS)
 
 check-packages: ## build/packages into a bare Debian of debootstrap: install, use, compile, purge (as root)
 	@tools/build/install_dependencies.sh packages

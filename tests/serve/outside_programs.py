@@ -103,7 +103,7 @@ class Prometheus(Program):
     def __init__(self, folder, jobs, rest=""):
         """Scrapes {job: port} every second."""
         port = free_port()
-        lines = ["global:", "  scrape_interval: 1s", "  scrape_timeout: 1s", "scrape_configs:"]
+        lines = ["global:", "  scrape_interval: 1s", "  scrape_timeout: 1s", "  evaluation_interval: 1s", "scrape_configs:"]
         for job, target in jobs.items():
             lines += [f"  - job_name: {job}", "    static_configs:", f"      - targets: ['127.0.0.1:{target}']"]
         (folder / "prometheus.yml").write_text("\n".join(lines) + "\n" + rest)
