@@ -7,6 +7,7 @@ import { showEpisode } from "./feedback.js";
 import * as format from "./format.js";
 import { askPoints, isSame, spanOf, strongValues } from "./points.js";
 import { followLatest, renderRange, setFixed, zoom } from "./range.js";
+import { withPartner } from "./reasons.js";
 import { learningText } from "./states.js";
 
 const COLUMNS_AT_FIRST = 12, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 100, EPISODES_LISTED = 20, ALERTS = 100;
@@ -89,7 +90,7 @@ function reasonsOf(episode) {
 // An episode does not know which column its own no longer follows; its alerts do.
 function nameOther(episode) {
     const partner = reasonsOf(episode).find(reason => reason.column === episode.column)?.partner;
-    return partner && episode.reason ? { ...episode, reason: episode.reason.replace("another column", format.short(partner, 40)) } : episode;
+    return partner && episode.reason ? { ...episode, reason: withPartner(episode.reason, partner) } : episode;
 }
 
 function renderState() {
@@ -99,15 +100,15 @@ function renderState() {
         return setText(state, `▲ ${format.short(format.reason(open))} ${format.since(open)}${open.state === "recovering" ? ", recovering" : ""}`);
     if (last < 0)
         return setText(state, points.counts ? "No rows in this range." : "No rows of this key are kept.");
-    if (own?.state === "learning" || points.thresholds[last] == null)
-        return setText(state, `◌ Learning: ${own?.learning ? learningText(own) : "there is no threshold yet"}. No row can be anomalous before.`);
     const ended = episodes[0], what = ended && format.short(format.reason(ended));
-    if (ended?.closed && points.grades[last] > 0)
-        return setText(state, `◌ ${what}: closed by ${format.short(ended.acknowledged?.by ?? "", 200)}, but its rows are still anomalous.`);
     if (ended?.ended_by === "silence" && points.rows?.[last] === ended.last_row)
         return setText(state, `◌ No rows since ${format.time(ended.last_seen)}. The last episode, ${what}, ended for lack of rows.`);
     if (own?.state === "no data")
-        return setText(state, `◌ No data since ${format.time(own.state_since ?? own.last_seen)}. What was wrong before is not known to be better.`);
+        return setText(state, `◌ No data since ${format.time(own.state_since ?? own.last_seen)}.`);
+    if (own?.state === "learning" || points.thresholds[last] == null)
+        return setText(state, `◌ Learning: ${own?.learning ? learningText(own) : "there is no threshold yet"}. No row can be anomalous before.`);
+    if (ended?.closed && points.grades[last] > 0)
+        return setText(state, `◌ ${what}: closed by ${format.short(ended.acknowledged?.by ?? "", 200)}, but its rows are still anomalous.`);
     setText(state, episodes.length ? `✓ Normal. The last episode: ${format.short(format.reason(episodes[0]))}, ended ${
         episodes[0].ended == null ? `at row ${format.count(episodes[0].last_row)}` : format.time(episodes[0].ended)}.`
         : "✓ Normal. No episode so far.");

@@ -77,6 +77,8 @@ export function renderMany(row, what, where, incident, choose) {
     button.onclick = () => {
         opened.has(incident.id) ? opened.delete(incident.id) : opened.add(incident.id);
         renderMany(row, what, where, incident, choose);
+        if (opened.has(incident.id) && incident.episode && !matchMedia("(max-width: 60rem)").matches)
+            choose.onChoose(incident.episode); // a narrow screen would move away from the members
     };
     if (opened.has(incident.id))
         renderMembers(row, incident, choose);

@@ -3,6 +3,7 @@ import { ask, path } from "./server.js";
 import { $, el, fill, isBusy, keepOrder, setGrade, setText } from "./dom.js";
 import * as format from "./format.js";
 import { openIncidents, renderEnded, renderMany } from "./incidents.js";
+import { reasonText } from "./reasons.js";
 import { besidesText, headline } from "./states.js";
 
 const SHOWN = 50, STREAMS_ASKED = 20;
@@ -40,7 +41,7 @@ export function renderNow(now, chosen, onChoose) {
 }
 
 function renderOne(button, what, where, episode, { chosen, onChoose, isMany }) {
-    setText(what.firstChild, format.short(format.reason(episode)));
+    setText(what.firstChild, format.short(reasonText(episode)));
     setText(what.lastChild, ` ${format.since(episode)}${episode.state === "recovering" ? ", recovering" : ""}`);
     setText(where, [isMany ? episode.stream : "", format.short(episode.key ?? "", 60)].filter(Boolean).join(" / "));
     button.onclick = () => onChoose(episode);
@@ -55,7 +56,7 @@ function titleOf(now, total) {
         return { state: "unsure", title: "Connection lost", note: `what is shown is from ${format.time(downSince, true)}`, short: "oif: connection lost" };
     if (total > 0)
         return { state: "wrong", title: `${format.count(total)} open ${total === 1 ? "incident" : "incidents"}`, note: openText(now, total),
-                 short: `(${total}) oif: ${format.short(format.reason(now.episodes[0] ?? {}), 40)}` };
+                 short: `(${total}) oif: ${format.short(now.episodes[0] ? reasonText(now.episodes[0]) : "anomalous", 40)}` };
     if (!now.streams.length)
         return { state: "wait", title: "Nothing is watched yet", note: "", short: "oif" };
     const other = headline(now.streams);

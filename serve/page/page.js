@@ -19,6 +19,7 @@ const chosen = { stream: null, key: null };
 let info = null, now = { episodes: [], streams: [] }, isDown = false, streamOrder = [];
 
 const mayWrite = () => info !== null && !info.read_only;
+const mayManage = () => info?.role === "admin"; // remove, and change what alerts
 const streamOf = name => now.streams.find(stream => stream.name === name);
 const streamNames = () => now.streams.map(stream => stream.name);
 
@@ -279,7 +280,7 @@ function renderChosen() {
     show($("detail"), Boolean(stream));
     show($("empty"), now.streams.length === 0 && info !== null);
     show($("missing"), isMissing);
-    setText($("missing"), isMissing ? `There is no stream ${format.short(chosen.stream)}. It was deleted, or the link is wrong.` : "");
+    setText($("missing"), isMissing ? `There is no stream “${format.short(chosen.stream)}”. It was deleted, or the link is wrong.` : "");
     if (!stream)
         return show($("keys"), false);
     const name = chosen.key ?? stream.name;
@@ -289,8 +290,8 @@ function renderChosen() {
     renderFigures(stream);
     renderRules(stream);
     show($("keys"), stream.key != null);
-    show($("forget"), mayWrite() && chosen.key != null);
-    show($("remove"), mayWrite());
+    show($("forget"), mayManage() && chosen.key != null);
+    show($("remove"), mayManage());
     show($("manage"), true);
     const settings = Object.entries({ detector: stream.detector, ...stream.settings });
     setText($("settings"), settings.map(([name, value]) => format.short(`${name}: ${JSON.stringify(value)}`, 2000)).join("\n"));
@@ -496,9 +497,10 @@ const start = guarded(async () => {
 startControls();
 range.startRange({ remember, shownTimes: detail.shownTimes, onChange: showRange, onLatest: () => detail.setPinned(null) }, remembered("limit", "500"));
 detail.startDetail({ streamOf, onRange: showRange, onPick: () => writeAddress(true), onEpisode: choosePast });
-startFeedback({ mayWrite, remembered, remember, choose: detail.chooseEpisode, onChange: everythingSoon });
+startFeedback({ mayWrite, mayManage, remembered, remember, choose: detail.chooseEpisode, onChange: everythingSoon });
 startUpload({
     mayWrite,
+    mayManage,
     streamNames,
     onFirstRows: guarded(async name => { await loadNow(); await chooseStream(name); }),
     onRows: everythingSoon,

@@ -11,6 +11,7 @@ const TIME_NAME = /^(time|timestamp|ts|at|date|datetime|when)$/i;
 const TIME_VALUE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 const KEY_NAME = /^(host|hostname|key|device|sensor|machine|node|instance|server|pump|unit|station|service)$/i;
 
+let mayManage = () => false;
 let job = null;
 const unlisted = new Set(); // names of new streams until the page has heard of them
 
@@ -168,7 +169,7 @@ function render(task) {
         roles.length ? `Taken from the first lines: ${format.short(roles.join(", "), 120)}.` : "No key, no time."}`);
     fill($("upload-dropped"), task.dropped ?? [], () => el("li"), (item, text) => setText(item, format.short(text, 500)));
     setText($("upload-stop"), task.state === "runs" ? "Stop" : "Close");
-    show($("upload-change"), task.names.length > 0);
+    show($("upload-change"), task.names.length > 0 && mayManage()); // the stream is deleted first
     show($("upload"), true);
 }
 
@@ -283,6 +284,7 @@ async function again(page) {
 }
 
 export function startUpload(page) {
+    mayManage = page.mayManage;
     const hasFile = event => page.mayWrite() && [...event.dataTransfer?.types ?? []].includes("Files");
     addEventListener("dragover", event => {
         if (!hasFile(event))

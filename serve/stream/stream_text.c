@@ -30,6 +30,8 @@ static void write_reason(const row_verdict *verdict, size_t column)
     quoting_write_json(name, strlen(name));
     output_print(",\"share\":%.2f,\"direction\":\"%s\"", why->share,
                  result_fields_direction(verdict, column));
+    if (why->reason == OIF_REASON_PARTNER)
+        write_json_string("partner", verdict->fields->names[why->partner]);
     bool is_category = why->reason == OIF_REASON_NEW_VALUE || why->reason == OIF_REASON_RARE_VALUE;
     write_json_member("value", is_category ? NAN : verdict->values[column]);
     result_fields_write_expected(verdict, column);

@@ -264,7 +264,7 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     # A link to what is gone does not show another stream.
     server.create("second", time="time")
     gone = open_page(f"{server.url}/#stream=gone&key=a", wait="#missing:not([hidden])")
-    assert gone.locator("#missing").inner_text().startswith("There is no stream gone.")
+    assert gone.locator("#missing").inner_text().startswith("There is no stream “gone”.")
     assert gone.locator("#detail").is_hidden() and gone.locator("#stream-list li").count() == 2
 
 
@@ -296,6 +296,20 @@ def test_the_headline_is_green_for_a_reason_only(server, open_page):
     assert page.locator("#column-charts h4").all_inner_texts() == ["c39"]
     page.fill("#column-find", "zzz")
     assert page.locator("#column-none").inner_text() == "No column has “zzz” in its name."
+
+
+def test_a_column_that_no_longer_follows_another_names_it(server, open_page):
+    noise, load, lines = random.Random(4), 0, ["time,load,temp\n"]
+    for i in range(3030):
+        load = 0.95 * load + noise.gauss(0, 1)
+        temp = (2 if i < 3000 else -2) * load + noise.gauss(0, 0.05)
+        lines.append(f"{START + 60 * i},{50 + load:.3f},{100 + temp:.3f}\n")
+    server.create("rack", time="time")
+    server.post("rack", "".join(lines))
+    page = open_page(server.url)
+    wait_until(page, "document.querySelector('#now-list strong')?.textContent === 'load no longer follows temp'")
+    wait_until(page, "document.getElementById('state').textContent.startsWith('▲ load no longer follows temp since')")
+    assert page.locator("#episode-title").inner_text().startswith("load no longer follows temp, ")
 
 
 def test_times_are_local_or_utc(server, open_page):
@@ -331,6 +345,9 @@ def test_a_key_that_falls_silent_is_shown_although_no_row_comes(server, open_pag
     server.post("quiet", "at,host,load\n" + "".join(f"{now - 60 + i},web-1,{i % 7}\n" for i in range(60)))
     page.wait_for_selector("#key-list li")
     wait_until(page, "document.getElementById('key-list').textContent.includes('silent since')")
+    wait_until(page, "document.querySelector('#stream-list .figure').textContent.startsWith('◌ no data since ')")
+    assert page.locator("#now").get_attribute("data-state") != "quiet"
+    wait_until(page, "document.getElementById('state').textContent.startsWith('◌ No data since ')")
 
 
 def test_a_key_that_is_too_long_for_a_query_is_shown(server, open_page):

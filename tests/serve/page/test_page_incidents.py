@@ -54,6 +54,8 @@ def test_an_incident_opens_its_members_in_the_order_of_their_begins(fleet, open_
     assert row.get_attribute("aria-expanded") == "false"
     row.click()
     assert row.get_attribute("aria-expanded") == "true"
+    worst = fleet.ask("GET", "/api/v1/now")["episodes"][0]["key"]
+    wait_until(page, "text => document.getElementById('detail-title').textContent === text", f"fleet / {worst}")
     members = page.locator("#now-list .members .what strong")
     assert members.all_inner_texts() == HOSTS[:3]
     assert page.locator("#now-list .members .where").first.inner_text().endswith("– open")
