@@ -388,6 +388,7 @@ function renderEpisodes() {
         setText(severity, format.severity(episode.peak_severity));
         setGrade(grade, episode.grade);
         row.setAttribute("aria-current", episode === current);
+        row.dataset.past = !isHot(episode);
     });
 }
 

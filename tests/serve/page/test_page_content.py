@@ -215,6 +215,18 @@ def drag(page, first, last):
     page.mouse.up()
 
 
+def colour_of(page, name):
+    return page.evaluate("""name => {
+        const probe = document.body.appendChild(document.createElement("i"));
+        probe.style.color = `var(${name})`;
+        return getComputedStyle(probe).color;
+    }""", name)
+
+
+def badge_colour(page):
+    return page.eval_on_selector('#episode-table [data-grade="critical"]', "badge => getComputedStyle(badge).color")
+
+
 def wait_note(page, text):
     wait_until(page, "text => document.getElementById('range-note').textContent === text", text)
 
@@ -229,6 +241,7 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     assert "points up to" in page.locator("#score-chart").get_attribute("aria-label")
     page.evaluate("new Promise(requestAnimationFrame)")
     assert shaded_columns(page, "#score-chart") == 0, "an episode that is over is not red"
+    assert badge_colour(page) == colour_of(page, "--dim")
     drag(page, 0.5, 0.75)
     wait_until(page, "document.getElementById('range-note').textContent.includes('a point per 5 min')")
     wanted = urllib.parse.parse_qs(page.url.split("#")[1])
@@ -248,6 +261,7 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     wait_until(page, "document.getElementById('range-note').textContent.startsWith('2026-01-02 0')")
     page.evaluate("new Promise(requestAnimationFrame)")
     assert shaded_columns(page, "#score-chart") > 0, "the chosen one is red"
+    assert badge_colour(page) == colour_of(page, "--alarm")
     box = page.locator("#score-chart").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 60)
     wait_until(page, "location.hash.includes('at=')")
