@@ -111,11 +111,12 @@ java-asan: ## the binding's JUnit tests with its native library under AddressSan
 	@tools/build/install_dependencies.sh test-all
 	@tools/test/test_java_asan.sh
 
-java: ## java/*/target/*.jar, with the native libraries of x86_64 and aarch64
+java: ## java/*/target/*.jar, with the native libraries of x86_64 and aarch64; of oif-java and oif-flink also sources and javadoc
 	@tools/build/install_dependencies.sh test-all
 	@tools/build/make_java.sh x86_64
 	@tools/build/make_java.sh aarch64
 	@java/mvn -q -DskipTests package
+	@java/mvn -q -Prelease -DskipTests -pl oif-java,oif-flink package
 
 javadoc: ## build/java/javadoc: the pages of oif-java and oif-flink
 	@tools/build/install_dependencies.sh test-all
