@@ -65,6 +65,7 @@ def rows_of(x: Any, names: Names | None, ignore_unknown: bool, columns: int, one
 
     `columns` is 0 while their number is unknown; with `one`, a single row is wanted.
     """
+    x = dense(x)
     if isinstance(x, Mapping):
         return dict(x), None
     if isinstance(x, np.void) and x.dtype.names:
@@ -79,6 +80,11 @@ def rows_of(x: Any, names: Names | None, ignore_unknown: bool, columns: int, one
     if not one and _is_series(x):
         return _series(x, names, columns)
     return _floats(x), None
+
+
+def dense(x: Any) -> Any:
+    """A sparse matrix of SciPy with all of its zeros, as detectors read every number of a row; others as they are."""
+    return x.toarray() if hasattr(x, "tocsr") and hasattr(x, "toarray") else x
 
 
 # ---- Tables ----

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import dense
 from ._copies import Copied
 from ._errors import ParameterError
 from ._progress import Progress, progress_of
@@ -395,6 +396,7 @@ class Alerting(Copied, _core.Pipeline):
     ) -> Any:
         """The results of rows, which are taken for a detector if one is given."""
         _check_words(explain, output)
+        x = dense(x)
         with progress_of(progress, len(x) if isinstance(x, Sized) else 0, "rows") as bar:
             (raw, shares, directions), single = self._process(
                 x,

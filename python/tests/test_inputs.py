@@ -137,3 +137,17 @@ def test_structured_arrays_have_names(rows):
     assert same_bits(scores, oif.Loda().learn_score(plain)) and forest.column_names == ("a", "b", "c")
     assert forest.score_one(records[["a", "b", "c"]][0]) == forest.score_one(plain[0])
     assert same_bits(forest.score(records.view(np.recarray)), forest.score(plain))
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_matrix", "coo_matrix"])
+def test_sparse_matrices_are_read_as_their_rows(kind):
+    sparse = pytest.importorskip("scipy.sparse")
+    random = np.random.default_rng(1)
+    rows = np.where(random.random((700, 4)) < 0.3, random.normal(size=(700, 4)), 0.0)
+    matrix = getattr(sparse, kind)(rows)
+    plain, taken = oif.Loda(), oif.Loda()
+    plain.learn(rows)
+    taken.learn(matrix)
+    assert taken.to_bytes() == plain.to_bytes() and same_bits(taken.score(matrix), plain.score(rows))
+    assert same_bits(oif.Pipeline().process(matrix)["score"], oif.Pipeline().process(rows)["score"])
+    assert same_bits(oif.Loda().process(matrix)["score"], oif.Loda().process(rows)["score"])
