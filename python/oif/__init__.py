@@ -16,7 +16,7 @@ from ._core import version as __version__
 import typing
 
 from . import _detectors, _hosts
-from ._arrays import ColumnWarning, KeyWarning, TimeWarning
+from ._arrays import ColumnWarning, KeyWarning, ShortWarning, TimeWarning
 from ._detectors import *
 from ._detectors import Detector
 from ._errors import (
@@ -49,6 +49,7 @@ from ._results import (
     RuleTrial,
     Season,
     Silence,
+    TableInfo,
 )
 
 __all__ = [
@@ -83,9 +84,11 @@ __all__ = [
     "Rule",
     "RuleTrial",
     "Season",
+    "ShortWarning",
     "Silence",
     "SnapshotError",
     "SnapshotKindError",
+    "TableInfo",
     "TimeWarning",
     "__version__",
     "evaluate",

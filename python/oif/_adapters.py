@@ -72,13 +72,14 @@ def make_adapters(base: type, module: dict[str, Any], **more: Any) -> None:
         module[native.__name__] = parameters_of(native, **more)(cls)
 
 
+LEARNED_ROWS = 1024  # at least, some of them several times: all trees of a small table are then grown from whole samples
 SAMPLE_WINDOWS = 8  # of a shuffled X; what came before is forgotten, also where forgetting is gradual
 MOST_THREADS = 16
 
 
 def make_fitted(adapter: Any, rows: Any) -> Detector:
     """A detector that has learned these rows: all of them in their order where its window holds them, or without `shuffle`;
-    else a random sample of them in random order. `random_state` and `n_jobs` are what scikit-learn makes of them."""
+    else a random sample of them in random order, or few of them several times. `random_state` and `n_jobs` are what scikit-learn makes of them."""
     given = adapter.random_state
     if given is not None and not isinstance(given, numbers.Integral):
         given = given.randint(1 << 31) if hasattr(given, "randint") else given.integers(1 << 31)
@@ -86,9 +87,12 @@ def make_fitted(adapter: Any, rows: Any) -> Detector:
     jobs = adapter.n_jobs or 1
     detector.threads = min(jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs), MOST_THREADS)
     window: int = detector.params["window_size"]
+    random = np.random.default_rng(detector.params["seed"])
     if adapter.shuffle and len(rows) > window:
-        random = np.random.default_rng(detector.params["seed"])
         rows = rows[random.permutation(len(rows))[: SAMPLE_WINDOWS * window]]
+    elif adapter.shuffle and 0 < len(rows) < LEARNED_ROWS:
+        times = -(-LEARNED_ROWS // len(rows))
+        rows = rows[np.concatenate([random.permutation(len(rows)) for _ in range(times)])]
     detector.learn(rows)
     return detector
 

@@ -32,6 +32,10 @@ class KeyWarning(UserWarning):
     """Rows of new keys get no score, because there is no room for their models."""
 
 
+class ShortWarning(UserWarning):
+    """Rows were taken as the begin of a stream, which is too short for an alert; as a table they get an answer."""
+
+
 class TimeWarning(UserWarning):
     """Options that need the times of rows have no effect, because rows come without them."""
 
@@ -221,7 +225,9 @@ def _by_name(table: Table, names: Names | None, ignore_unknown: bool) -> tuple[F
         return array, came
     unknown = [name for name in came if name not in names]
     if unknown and not ignore_unknown:
-        raise because("unknown_column", DataError(f"there is no column {unknown[0]!r}; the columns are {names!r}"))
+        message = f"there is no column {unknown[0]!r}; the columns are {names!r}; ignore_unknown=True leaves others out, add_columns of a" \
+                  " Pipeline adds them"  # fmt: skip
+        raise because("unknown_column", DataError(message))
     ordered = np.full((len(array), len(names)), np.nan)
     for i, name in enumerate(names):
         if name in came:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, seconds_of_index, warn
+from ._arrays import KeyWarning, ShortWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, seconds_of_index, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import DataError, ParameterError, because
@@ -64,6 +64,9 @@ _BASES: dict[int, Literal["values", "season", "partner", "jump"]] = {
     Reason.JUMP: "jump",
 }
 _Season = Union[int, str, datetime.timedelta]
+
+FEWEST_ROWS = 40  # of a table; fewer say too little
+MOST_ROWS = 2000  # later a stream is as good, and it follows changes
 
 
 class Pipeline(Alerting):
@@ -336,6 +339,14 @@ class Pipeline(Alerting):
             warn(f"{', '.join(idle)} {has} no effect without the times of rows; name their column with time=, or give them with"
                  " times=, such as times=frame.index", TimeWarning)  # fmt: skip
 
+    def _mind_length(self) -> None:
+        """Warns where the first rows are too few for an alert, and may be all."""
+        info = self.key_info()
+        if info is None or info.ready or self.options["learn"] == "none":
+            return
+        warn(f"{self.rows:,} rows are too few for an alert of a stream; if these are all rows, process_table of a new Pipeline"
+             " compares each with all others", ShortWarning)  # fmt: skip
+
     def process_iter(self, rows: Iterable[Any]) -> Iterator[Result]:
         """Take rows as they come, from a generator, a consumer or a file, and yield the result of each.
 
@@ -419,6 +430,23 @@ class Pipeline(Alerting):
         Infinities and keys that are too long are found before the first row is taken. With progress, a bar shows how far it
         is (tqdm's, if that is there), or a function is called with the rows that are done and all of them.
         """
+        x, taken, seconds = self._parts(x, keys, times)
+        if seconds is None and not self._told_of_times:
+            self._mind_times()
+        before, is_begin = self.unmodelled_rows, self.rows == 0
+        results = self._results(x, taken, explain, output, times=seconds, progress=progress)
+        if is_begin and taken is None and self.rows >= FEWEST_ROWS:
+            self._mind_length()
+        unscored = self.unmodelled_rows - before
+        if unscored > 0 and not self._told_of_room:
+            self._told_of_room = True
+            count = "1 row" if unscored == 1 else f"{unscored:,} rows"
+            warn(f"{count} of new keys got no score: there is no room for more models; raise"
+                 " max_keys or memory_limit, or keep models on disk: Pipeline.open(..., evicted='keep')", KeyWarning)  # fmt: skip
+        return results
+
+    def _parts(self, x: Any, keys: Any, times: Any) -> tuple[Any, tuple[str | bytes, ...] | None, npt.NDArray[np.float64] | None]:
+        """The columns to learn, the keys and the times of rows."""
         roles = self._roles
         has_names = not isinstance(x, np.ndarray) or x.dtype.names is not None
         if has_names and (isinstance(keys, str) or isinstance(times, str)):
@@ -432,18 +460,61 @@ class Pipeline(Alerting):
             x, own_keys, own_times = split(x, roles)
             taken = own_keys if taken is None else taken
             seconds = own_times if seconds is None else seconds
-        seconds = dated if seconds is None else seconds
-        if seconds is None and not self._told_of_times:
-            self._mind_times()
-        before = self.unmodelled_rows
-        results = self._results(x, taken, explain, output, times=seconds, progress=progress)
-        unscored = self.unmodelled_rows - before
-        if unscored > 0 and not self._told_of_room:
-            self._told_of_room = True
-            count = "1 row" if unscored == 1 else f"{unscored:,} rows"
-            warn(f"{count} of new keys got no score: there is no room for more models; raise"
-                 " max_keys or memory_limit, or keep models on disk: Pipeline.open(..., evicted='keep')", KeyWarning)  # fmt: skip
-        return results
+        return x, taken, dated if seconds is None else seconds
+
+    def process_table(
+        self, x: Any, *, times: Any = None, explain: Explain = False, output: Output = "auto", progress: Progress = False
+    ) -> Any:
+        """Take the rows of a finished table: each is compared with all others, those before and those after it.
+
+        For tables of 40 to some 2,000 rows, which are too short for a stream: that alerts from row 480 on. The results are those
+        of `oif score` for the same file. Arguments and results are as of process; keys, categories and the option alerts are for
+        streams. `table` has then how sure the answer is. The pipeline must be new; rows that follow continue the stream.
+
+        >>> import numpy as np, oif
+        >>> rows = np.random.default_rng(1).normal(size=(200, 3))
+        >>> rows[60, 1] = 20
+        >>> pipeline = oif.Pipeline()
+        >>> results = pipeline.process_table(rows)
+        >>> np.flatnonzero(results["anomaly"]), pipeline.table.rows, round(1 / pipeline.table.chance)
+        (array([60]), 200, 120)
+        """
+        x, taken, seconds = self._parts(x, None, times)
+        if taken is not None or any(kind == 4 for _, kind, _ in getattr(self, "_derive", ())):
+            raise ParameterError("a table has no keys and no categories; process takes rows as a stream")
+        return self._results(x, None, explain, output, times=seconds, progress=progress, is_table=True)
+
+    def add_columns(
+        self, columns: int | str | Iterable[Any], *, diff: Any = (), rate: Any = (), log: Any = (), keep_original: bool = False
+    ) -> None:
+        """Add columns that rows have from now on, after the others: their names, or their number if columns have no names.
+
+        Every model continues as if they had been missing in all rows so far. The first value is reported once, as a note; after
+        some hundred rows the new columns are judged as others are. Detectors other than RollingIsolationForest learn from the
+        start again. diff, rate, log and keep_original say what is learned of the new columns, as in the constructor.
+
+        >>> import numpy as np, oif
+        >>> random = np.random.default_rng(1)
+        >>> pipeline = oif.Pipeline()
+        >>> results = pipeline.process(random.normal(size=(2000, 2)))
+        >>> pipeline.add_columns(1)
+        >>> results = pipeline.process(random.normal([0, 0, 100], size=(1000, 3)))
+        >>> pipeline.columns, pipeline.process_one([0, 0, 200]).anomaly
+        (3, True)
+        """
+        names = None if isinstance(columns, int) else columns_of(columns)
+        count = columns if isinstance(columns, int) else len(names or ())
+        if (names is None) != (self.column_names is None):
+            what = "need names too" if names is None else "are added by their number"
+            raise ParameterError(f"columns have {'' if names is None else 'no '}names here, so new ones {what}")
+        taken = [name for name in names or () if name in (self.column_names or ()) or (names or ()).count(name) > 1]
+        if taken or count < 1:
+            raise ParameterError(f"there is a column {taken[0]!r} already" if taken else "a number of columns is at least 1")
+        derive = tuple(
+            (column, kind, keep_original) for kind, given in ((1, diff), (2, rate), (3, log)) for column in columns_of(given)
+        )
+        self._add_columns(count, names, derive)
+        self._derive = (*getattr(self, "_derive", ()), *derive)
 
     def explain(self) -> list[Attribution]:
         """Explain the row that was processed last: every column with its share of the score, its direction, and what is

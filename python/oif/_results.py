@@ -221,6 +221,15 @@ class PastEpisode(NamedTuple):
     is_key_cut: bool
 
 
+class TableInfo(NamedTuple):
+    """How a table was judged: its rows, how many of them are anomalies, and the share of rows that would look like one by
+    chance, at most: in a table without anomalies."""
+
+    rows: int
+    anomalies: int
+    chance: float
+
+
 class RuleTrial(NamedTuple):
     """What rules would have done to the past episodes: how many there are, how many of these they would have held back,
     and how many of those were marked useless and real. is_held says it of each past episode; it is empty in a Proposal."""
@@ -364,6 +373,7 @@ class Alerting(Copied, _core.Pipeline):
     """A pipeline of the extension whose results are arrays or DataFrames."""
 
     _native = _core.Pipeline
+    table: TableInfo | None = None
 
     def _has_rows(self) -> bool:
         return self.columns is not None
@@ -393,12 +403,13 @@ class Alerting(Copied, _core.Pipeline):
         detector: _core.Detector | None = None,
         times: npt.NDArray[np.float64] | None = None,
         progress: Progress = False,
+        is_table: bool = False,
     ) -> Any:
         """The results of rows, which are taken for a detector if one is given."""
         _check_words(explain, output)
         x = dense(x)
         with progress_of(progress, len(x) if isinstance(x, Sized) else 0, "rows") as bar:
-            (raw, shares, directions), single = self._process(
+            (raw, shares, directions), single, table = self._process(
                 x,
                 keys,
                 times,
@@ -407,8 +418,11 @@ class Alerting(Copied, _core.Pipeline):
                 explain == "anomalies",
                 detector,
                 bar.update if progress else None,
+                is_table,
             )
         records = raw.view(RESULT)
+        if table is not None:
+            self.table = TableInfo(len(records), *table)
         package = _package_of(x) if output == "auto" else output
         if package in ("pandas", "polars", "arrow"):
             names = self._learned_names((detector or self).column_names)

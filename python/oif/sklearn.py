@@ -11,9 +11,10 @@ array([1])
 Besides the detector's parameters there are
 
 contamination: the share of outliers among the rows; "auto": those with a score above the third quartile by more
-    than three times the distance between the first and the third quartile
+    than three times the distance between the first and the third quartile; see fit_predict
 shuffle: whether fit learns a random sample of X where X has more rows than the detector's window; else the detector has
-    forgotten all but the last window_size rows when fit returns. partial_fit always learns rows in their order
+    forgotten all but the last window_size rows when fit returns. Fewer than 1,024 rows are then learned several times, in
+    random order, so small forests are whole. partial_fit always learns rows once, in their order
 random_state: the seed, as scikit-learn calls it
 n_jobs: threads that share the trees, -1: one for each core, 16 at the most; scores do not depend on it
 """
@@ -29,6 +30,7 @@ import numpy.typing as npt
 from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_fitted
 from ._errors import ParameterError
+from ._pipeline import FEWEST_ROWS, MOST_ROWS, Pipeline
 
 _hosts.need("sklearn")
 from sklearn.base import BaseEstimator, OutlierMixin  # noqa: E402
@@ -53,6 +55,19 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_contamination()
         self.detector_ = make_fitted(self, rows)
         return self._set_offset(-self.detector_.score(rows))
+
+    def fit_predict(self, X: Any, y: Any = None, **unused: Any) -> npt.NDArray[np.int64]:
+        """Fit these rows; 1 for inliers, -1 for outliers of them.
+
+        With contamination="auto" the outliers of 40 to 2,000 rows are the anomalies of oif.Pipeline.process_table, which are those of
+        `oif score` for the same file: no row is scored by what has learned it. Else it is fit and predict.
+        """
+        self.fit(X)
+        rows = self._rows(X, reset=False)
+        if self.contamination != "auto" or not FEWEST_ROWS <= len(rows) <= MOST_ROWS:
+            return self.predict(X)
+        detector = type(self.detector_)(**self.detector_.params)
+        return np.where(Pipeline(detector).process_table(rows, output="array")["anomaly"], -1, 1)
 
     def partial_fit(self, X: Any, y: Any = None) -> _Sklearn:
         """Learn these rows as well, in their order."""

@@ -347,7 +347,15 @@ PyObject *pipeline_process(PyObject *self, PyObject *arguments);
 PyObject *pipeline_process_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
 PyObject *pipeline_explain(PyObject *self, PyObject *unused);
 PyObject *pipeline_expected(PyObject *self, PyObject *unused);
+
+/* ---- pipeline_columns.c ---- */
+
+/* Sets the derived columns of a new pipeline, whose columns have these names. False with an
+ * exception set. */
+bool pipeline_derive(const pipeline_object *self, PyObject *names);
+
 PyObject *pipeline_learned(PyObject *self, PyObject *unused);
+PyObject *pipeline_add_columns(PyObject *self, PyObject *arguments);
 
 /* ---- Types ---- */
 

@@ -387,9 +387,11 @@ static PyGetSetDef attributes[] = {
 static PyMethodDef methods[] = {
     {"_process", pipeline_process, METH_VARARGS,
      "_process($self, x, keys, times, room, with_shares, anomalies_only, detector, report, "
-     "/)\n--\n\n"},
+     "is_table=False, /)\n--\n\n"},
     {"_process_one", (PyCFunction)(void (*)(void))pipeline_process_one, METH_FASTCALL,
      "_process_one($self, x, key=None, seconds=nan, detector=None, /)\n--\n\n"},
+    {"_add_columns", pipeline_add_columns, METH_VARARGS,
+     "_add_columns($self, count, names, derive, /)\n--\n\n"},
     {"_learned", pipeline_learned, METH_NOARGS, "_learned($self, /)\n--\n\n"},
     {"_episode", pipeline_episode, METH_O, "_episode($self, key, /)\n--\n\n"},
     {"_season", pipeline_season, METH_O, "_season($self, key, /)\n--\n\n"},

@@ -36,62 +36,6 @@ static record record_of(const oif_result *result)
     };
 }
 
-/* ---- Derived columns ---- */
-
-/* The number of a column given by name or number; -1 with an exception set. */
-static Py_ssize_t find_column(PyObject *column, PyObject *names)
-{
-    Py_ssize_t found = names ? PySequence_Index(names, column) : -1;
-    if (found >= 0)
-        return found;
-    PyErr_Clear();
-    if (PyLong_Check(column)) {
-        Py_ssize_t number = PyLong_AsSsize_t(column);
-        if (number >= 0 || PyErr_Occurred())
-            return number;
-    }
-    PyErr_Format(PyExc_ValueError, "there is no column %R to derive from", column);
-    return -1;
-}
-
-/* Lists them for the library, which takes all at once: one by one would recreate all models each
- * time. */
-static bool list_derived(PyObject *derive, PyObject *names, Py_ssize_t count,
-                         oif_derive_column *list)
-{
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *column;
-        int kind, keep;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(derive, i), "Oip", &column, &kind, &keep))
-            return false;
-        Py_ssize_t number = find_column(column, names);
-        if (number < 0)
-            return false;
-        list[i] = (oif_derive_column){(size_t)number, (oif_derive)kind, keep != 0};
-    }
-    return true;
-}
-
-/* Sets the derived columns of a new pipeline. */
-static bool derive_columns(const pipeline_object *self, PyObject *names)
-{
-    Py_ssize_t count = self->derive ? PyTuple_Size(self->derive) : 0;
-    oif_derive_column *list = count > 0 ? PyMem_Malloc((size_t)count * sizeof *list) : NULL;
-    oif_error error;
-    if (count > 0 && !list) {
-        PyErr_NoMemory();
-        return false;
-    }
-    bool is_good = count == 0 || list_derived(self->derive, names, count, list);
-    if (count > 0 && is_good &&
-        oif_pipeline_derive_all(self->base.made, list, (size_t)count, &error) != OIF_OK) {
-        raise_error(&error);
-        is_good = false;
-    }
-    PyMem_Free(list);
-    return is_good;
-}
-
 /* ---- Memory for results ---- */
 
 /* Arrays for the results. */
@@ -163,7 +107,8 @@ typedef struct row_job {
     int8_t *directions;
     bool anomalies_only;
 
-    PyObject *report; /* called with the rows of each chunk; NULL: no progress reports */
+    PyObject *report;      /* called with the rows of each chunk; NULL: no progress reports */
+    oif_table_info *table; /* the rows are a finished table; NULL: they are a stream */
 
     /* scratch space for one row */
     oif_attribution *attributions;
@@ -230,12 +175,50 @@ static bool process_chunks(const row_job *job)
     return good && report(job, (count - 1) % CHUNK_ROWS + 1);
 }
 
+/* ---- Tables ---- */
+
+static void take_row(void *context, oif_pipeline *pipeline, size_t row, const oif_result *result)
+{
+    const row_job *job = context;
+    (void)pipeline; /* that of the job */
+    job->records[row] = record_of(result);
+    if (job->shares)
+        explain_row(job, (Py_ssize_t)row, result->anomaly || !job->anomalies_only);
+}
+
+/* Processes the rows as a table, without the GIL. */
+static bool process_table(row_job *job)
+{
+    const size_t count = (size_t)job->rows->count, columns = (size_t)job->rows->columns;
+    double *rows = PyMem_Malloc(count * columns * sizeof *rows);
+    oif_result *results = PyMem_Malloc(count * sizeof *results);
+    oif_status status = OIF_EMEMORY;
+    oif_error error = {.status = OIF_EMEMORY};
+    if (rows && results) {
+        row_input_copy(job->rows, 0, job->rows->count, rows);
+        PyThreadState *state = PyEval_SaveThread();
+        status =
+            oif_pipeline_process_table(job->self->base.made, rows, count, columns, job->seconds,
+                                       take_row, job, results, job->table, &error);
+        PyEval_RestoreThread(state);
+    }
+    PyMem_Free(rows);
+    PyMem_Free(results);
+    if (!rows || !results)
+        PyErr_NoMemory();
+    else if (status != OIF_OK)
+        raise_error(&error);
+    return status == OIF_OK && report(job, job->rows->count);
+}
+
+/* ---- Rows ---- */
+
 /* Short single rows keep the GIL, as in detectors, because they are fast. With models in a file, a
  * row may have to wait for it. */
 static bool is_short(const row_job *job)
 {
     return job->rows->count == 1 && job->rows->columns <= ROW_NUMBERS && !job->make_room &&
-           !job->self->file;
+           !job->self->file && !job->table;
 }
 
 static bool process_short_row(row_job *job)
@@ -279,7 +262,7 @@ static bool check_and_process(row_job *job)
     bool good = job->copy && job->attributions;
     if (!good)
         PyErr_NoMemory();
-    good = good && process_chunks(job);
+    good = good && (job->table ? process_table(job) : process_chunks(job));
     PyMem_Free(job->copy);
     PyMem_Free(job->attributions);
     return good;
@@ -310,7 +293,7 @@ static bool prepare(const row_job *job)
     bool is_new = !base->made;
     return learner_prepare(owner, job->rows) && learner_prepare(base, job->rows) &&
            pipeline_name_columns(job->self, names) &&
-           (!is_new || (derive_columns(job->self, names) && pipeline_begin_rules(job->self)));
+           (!is_new || (pipeline_derive(job->self, names) && pipeline_begin_rules(job->self)));
 }
 
 static bool take_room(row_job *job)
@@ -390,15 +373,30 @@ static const double *read_times(PyObject *object, array_view *view, Py_ssize_t c
     return NULL;
 }
 
-/* _process(x, keys, times, room, with_shares, anomalies_only, detector, report) -> (arrays, whether
- * it was a single row) */
+/* (arrays, whether it was a single row, (anomalies, chance) of a table or None); NULL with an
+ * exception set. */
+static PyObject *job_as_python(const row_job *job, bool is_good)
+{
+    PyObject *table = NULL;
+    if (is_good)
+        table = job->table ? Py_BuildValue("Kd", (unsigned long long)job->table->anomalies,
+                                           job->table->chance)
+                           : Py_NewRef(Py_None);
+    if (table)
+        return Py_BuildValue("NON", job->to.arrays, job->rows->single ? Py_True : Py_False, table);
+    Py_XDECREF(job->to.arrays);
+    return NULL;
+}
+
+/* _process(x, keys, times, room, with_shares, anomalies_only, detector, report, is_table): as
+ * job_as_python */
 PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 {
     pipeline_object *self = (pipeline_object *)object;
     PyObject *x, *key_tuple, *times, *make_room, *detector, *report;
-    int with_shares, anomalies_only;
-    if (!PyArg_ParseTuple(arguments, "OOOOppOO:_process", &x, &key_tuple, &times, &make_room,
-                          &with_shares, &anomalies_only, &detector, &report))
+    int with_shares, anomalies_only, is_table = 0;
+    if (!PyArg_ParseTuple(arguments, "OOOOppOO|p:_process", &x, &key_tuple, &times, &make_room,
+                          &with_shares, &anomalies_only, &detector, &report, &is_table))
         return NULL;
     learner *owner = owner_of_rows(self, detector);
     if (!owner)
@@ -407,7 +405,12 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     row_key *keys = NULL;
     array_view view = {.capsule = NULL};
     expected_rows expected = learner_expects(owner);
-    row_job job = {.self = self, .owner = owner, .rows = &rows, .make_room = make_room};
+    oif_table_info table = {.rows = 0};
+    row_job job = {.self = self,
+                   .owner = owner,
+                   .rows = &rows,
+                   .make_room = make_room,
+                   .table = is_table ? &table : NULL};
     bool good = row_input_read(&rows, x, &expected, SERIES) &&
                 (key_tuple == Py_None || (keys = key_read_all(key_tuple, rows.count))) &&
                 (times == Py_None || (job.seconds = read_times(times, &view, rows.count)));
@@ -419,12 +422,9 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     results_release(&job.to);
     array_view_release(&view);
     PyMem_Free(keys);
-    bool single = good && rows.single;
+    PyObject *made = job_as_python(&job, good);
     row_input_free(&rows);
-    if (good)
-        return Py_BuildValue("NO", job.to.arrays, single ? Py_True : Py_False);
-    Py_XDECREF(job.to.arrays);
-    return NULL;
+    return made;
 }
 
 /* oif.Result, and the enumerations of its members as tuples. */
@@ -594,27 +594,5 @@ PyObject *pipeline_expected(PyObject *object, PyObject *unused)
     }
     learner_leave(&self->base);
     PyMem_Free(room);
-    return list;
-}
-
-/* [(column, kind), ...]: the learned columns; None before the first row. */
-PyObject *pipeline_learned(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    if (!learner_enter(&self->base, false))
-        return NULL;
-    const oif_pipeline *made = self->base.made;
-    size_t count = made ? oif_pipeline_learned_columns(made) : 0;
-    PyObject *list = made ? PyList_New(0) : Py_NewRef(Py_None);
-    for (size_t i = 0; list && i < count; i++) {
-        oif_derive kind;
-        size_t column = oif_pipeline_learned_from(made, i, &kind);
-        PyObject *pair = Py_BuildValue("ns", (Py_ssize_t)column, oif_derive_word(kind));
-        if (!pair || PyList_Append(list, pair) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(pair);
-    }
-    learner_leave(&self->base);
     return list;
 }

@@ -69,7 +69,9 @@ static void raise_unknown(PyObject *dict, PyObject *names)
         int known = PySequence_Contains(names, key);
         if (known == 0)
             raise_data_error(OIF_CAUSE_UNKNOWN_COLUMN, 0, -1,
-                             "there is no column %R; the columns are %R", key, names);
+                             "there is no column %R; the columns are %R; ignore_unknown=True "
+                             "leaves others out, add_columns of a Pipeline adds them",
+                             key, names);
         if (known != 1)
             return;
     }
