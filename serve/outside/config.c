@@ -17,6 +17,8 @@
 
 enum { STEP_SECONDS_INITIALLY = 60, RESEND_SECONDS_INITIALLY = 60, ADDRESS_BYTES_MAX = 900 };
 
+static const double day_seconds = 86400, days_max = 366, past_steps_max = 100000;
+
 /* The file being read, and the first problem with it. */
 typedef struct reading {
     const char *path;
@@ -41,7 +43,13 @@ static bool refuse_memory(reading *r)
 
 /* ---- Objects with known members ---- */
 
-typedef enum member_kind { MEMBER_TEXT, MEMBER_SECONDS, MEMBER_OBJECT, MEMBER_ARRAY } member_kind;
+typedef enum member_kind {
+    MEMBER_TEXT,
+    MEMBER_SECONDS,
+    MEMBER_DAYS, /* seconds, too, but more of them */
+    MEMBER_OBJECT,
+    MEMBER_ARRAY
+} member_kind;
 
 typedef struct member {
     const char *name;
@@ -50,13 +58,13 @@ typedef struct member {
     bool is_needed;
 } member;
 
-static bool store_seconds(json_t *value, double *seconds)
+static bool store_seconds(json_t *value, double most, double *seconds)
 {
     if (json_is_number(value))
         *seconds = json_number_value(value);
     else if (!json_is_string(value) || !duration_parse(json_string_value(value), seconds))
         return false;
-    return isfinite(*seconds) && *seconds > 0 && *seconds <= 86400;
+    return isfinite(*seconds) && *seconds > 0 && *seconds <= most;
 }
 
 /* Returns NULL, or what the value should have been. */
@@ -70,8 +78,12 @@ static const char *store_member(const member *m, json_t *value, void *filled)
         *(const char **)(void *)place = json_string_value(value);
         return NULL;
     case MEMBER_SECONDS:
-        if (!store_seconds(value, (double *)(void *)place))
+        if (!store_seconds(value, day_seconds, (double *)(void *)place))
             return "seconds or a text such as \"15s\", at most a day";
+        return NULL;
+    case MEMBER_DAYS:
+        if (!store_seconds(value, days_max * day_seconds, (double *)(void *)place))
+            return "seconds or a text such as \"14d\", at most 366 days";
         return NULL;
     case MEMBER_OBJECT:
         *(json_t **)(void *)place = value;
@@ -329,7 +341,7 @@ static bool read_mail(reading *r, json_t *object)
 
 typedef struct prometheus_members {
     const char *url, *token_file;
-    double step_seconds;
+    double step_seconds, past_seconds;
     json_t *streams;
 } prometheus_members;
 
@@ -337,6 +349,7 @@ static const member prometheus_table[] = {
     {"url", MEMBER_TEXT, offsetof(prometheus_members, url), false},
     {"token_file", MEMBER_TEXT, offsetof(prometheus_members, token_file), false},
     {"step", MEMBER_SECONDS, offsetof(prometheus_members, step_seconds), false},
+    {"past", MEMBER_DAYS, offsetof(prometheus_members, past_seconds), false},
     {"streams", MEMBER_ARRAY, offsetof(prometheus_members, streams), true},
 };
 
@@ -346,6 +359,7 @@ static const member pull_members[] = {
     {"queries", MEMBER_OBJECT, offsetof(pull_config, queries), true},
     {"key", MEMBER_ARRAY, offsetof(pull_config, labels), false},
     {"step", MEMBER_SECONDS, offsetof(pull_config, step_seconds), false},
+    {"past", MEMBER_DAYS, offsetof(pull_config, past_seconds), false},
 };
 
 static bool has_text(json_t *array, const char *text)
@@ -426,11 +440,19 @@ static bool derive_settings(reading *r, const char *place, pull_config *pull)
     return is_set || refuse_memory(r);
 }
 
+static bool check_past(reading *r, const char *place, const pull_config *pull)
+{
+    return pull->past_seconds <= past_steps_max * pull->step_seconds ||
+           refuse(r, "%s: 'past' has more than %.0f steps; make it shorter, or 'step' longer",
+                  place, past_steps_max);
+}
+
 static bool read_pull(reading *r, const char *place, json_t *entry, pull_config *pull)
 {
     return read_members(r, place, entry, pull_members, COUNT(pull_members), pull) &&
-           check_key(r, place, pull->labels) && check_queries(r, place, pull) &&
-           derive_settings(r, place, pull) && check_is_first(r, pull->stream.name);
+           check_past(r, place, pull) && check_key(r, place, pull->labels) &&
+           check_queries(r, place, pull) && derive_settings(r, place, pull) &&
+           check_is_first(r, pull->stream.name);
 }
 
 static bool read_prometheus(reading *r, json_t *object)
@@ -453,6 +475,7 @@ static bool read_prometheus(reading *r, json_t *object)
         char place[48];
         snprintf(place, sizeof place, "prometheus.streams[%zu]", i);
         prometheus->streams[i].step_seconds = members.step_seconds;
+        prometheus->streams[i].past_seconds = members.past_seconds;
         if (!read_pull(r, place, entry, &prometheus->streams[i]))
             return false;
     }

@@ -52,6 +52,7 @@ typedef struct pull_config {
     json_t *queries;      /* {column: PromQL} */
     json_t *labels;       /* of the key: an array of names; empty: all labels */
     double step_seconds;
+    double past_seconds; /* asked for at the start if the stream lacks them; 0: none */
 } pull_config;
 
 typedef struct prometheus_config {

@@ -16,6 +16,9 @@
 
 static const double query_seconds_max = 30, retry_seconds_max = 10;
 
+/* Of a step of the past that Prometheus answers with an error. */
+enum { PAST_ATTEMPTS_MAX = 3, STATUS_UNREACHABLE = 503 };
+
 /* The work of one thread. */
 typedef struct pull_worker {
     const prometheus_config *prometheus;
@@ -68,9 +71,9 @@ static json_t *ask(pull_worker *worker, const char *query, double at, problem *w
                          : NULL;
     const char *body = answer.body ? answer.body : "";
     if (!is_answered)
-        problem_set(why, 502, NULL, "%s", answer.message);
+        problem_set(why, STATUS_UNREACHABLE, NULL, "%s", answer.message);
     else if (!parsed)
-        problem_set(why, 502, NULL, "answers %ld: %.*s", answer.status,
+        problem_set(why, STATUS_UNREACHABLE, NULL, "answers %ld: %.*s", answer.status,
                     (int)cut_bytes(body, strlen(body), 100), body);
     http_answer_close(&answer);
     return parsed;
@@ -89,9 +92,9 @@ static bool ask_all(pull_worker *worker, prometheus_rows *rows, double at, probl
         bool is_added = answer && prometheus_rows_add(rows, answer, &cause);
         json_decref(answer);
         if (!is_added)
-            return problem_set(why, 502, NULL, "the query of '%s': %.*s", cut_name(column).text,
-                               (int)cut_bytes(cause.message, strlen(cause.message), 800),
-                               cause.message);
+            return problem_set(
+                why, cause.status, NULL, "the query of '%s': %.*s", cut_name(column).text,
+                (int)cut_bytes(cause.message, strlen(cause.message), 800), cause.message);
     }
     return true;
 }
@@ -208,12 +211,74 @@ static void count_missed(pull_worker *worker, double steps)
     pthread_mutex_unlock(&worker->lock);
 }
 
+/* ---- The past ---- */
+
+static void take_last(void *context, const stream_key *key)
+{
+    double *last = context;
+    *last = fmax(*last, key->last_seen); /* of NaN and a number, the number */
+}
+
+/* The time of the latest row; NaN: there is none. */
+static double last_time(const pull_worker *worker)
+{
+    double last = NAN;
+    stream *one = streams_find(worker->all, worker->config->stream.name);
+    if (!one)
+        return NAN;
+    stream_each_key(one, SIZE_MAX, take_last, &last);
+    stream_release(one);
+    return last;
+}
+
+/* Retries as long as Prometheus cannot be reached; a step that it cannot answer is missed. Returns
+ * false if the thread must end. */
+static bool take_past_step(pull_worker *worker, double at)
+{
+    double pause_seconds = 1;
+    for (unsigned errors = 0; errors < PAST_ATTEMPTS_MAX;) {
+        problem why = {0};
+        const double start = clock_seconds();
+        const bool is_taken = take_step(worker, at, &why);
+        if (atomic_load(&worker->beside.is_stopped))
+            return false;
+        count_attempt(worker, is_taken, clock_seconds() - start, &why);
+        if (is_taken)
+            return true;
+        errors += why.status != STATUS_UNREACHABLE;
+        if (errors < PAST_ATTEMPTS_MAX && !background_wait(&worker->beside, pause_seconds))
+            return false;
+        pause_seconds = fmin(2 * pause_seconds, retry_seconds_max);
+    }
+    count_missed(worker, 1);
+    return true;
+}
+
+/* Returns the number of the next step. */
+static double fill_past(pull_worker *worker)
+{
+    const double step = worker->config->step_seconds, last = last_time(worker);
+    double number = ceil((background_wall_seconds() - worker->config->past_seconds) / step);
+    if (!isnan(last))
+        number = fmax(number, floor(last / step + 0.5) + 1);
+    const double first = number;
+    while (number * step <= background_wall_seconds() && take_past_step(worker, number * step))
+        number++;
+    if (number > first)
+        note("stream %s: has taken %.0f steps of the past", worker->config->stream.name,
+             number - first);
+    return number;
+}
+
+/* ---- The present ---- */
+
 /* Steps are at multiples of their length, so they agree across streams and restarts. */
 static void *run(void *context)
 {
     pull_worker *worker = context;
     double step = worker->config->step_seconds;
-    double number = ceil(background_wall_seconds() / step);
+    double number = worker->config->past_seconds > 0 ? fill_past(worker)
+                                                     : ceil(background_wall_seconds() / step);
     while (background_wait(&worker->beside, number * step - background_wall_seconds())) {
         double wall = background_wall_seconds();
         if (wall < number * step) { /* the clock was set back, or the wait was slightly short */

@@ -1,8 +1,9 @@
 /* Streams whose rows come from an existing Prometheus. At every step, all queries run for one
  * common time, and the answers are processed like any batch of rows. One thread per stream.
  *
- * A failed step is retried until the next one is due. Steps never pile up, and what was missed
- * while oif or Prometheus was down is not fetched later. */
+ * A failed step is retried until the next one is due, and steps never pile up. What was missed
+ * while oif was down is fetched at the start if `past` is configured: the same queries for the
+ * times since the last row of the stream, one after the other. */
 #ifndef OIF_SERVE_PROMETHEUS_PULL_H
 #define OIF_SERVE_PROMETHEUS_PULL_H
 

@@ -187,3 +187,39 @@ def test_a_restart_goes_on_with_the_same_stream(serve, outside, configure, tmp_p
     assert server.stop() == 0
     other = serve(*configure(stub.address, {"up": "up"}, settings={"alert-rate": 0.01}), "--data", str(tmp_path / "data"))
     assert other.get(STREAM).json["settings"]["alert-rate"] == 0.01
+
+
+def test_the_past_is_filled_at_the_start_and_resumed_after_a_crash(serve, outside, configure, tmp_path):  # noqa: F811
+    hold, seen = threading.Event(), []
+
+    def answer(path, body):
+        at = float(dict(urllib.parse.parse_qsl(body))["time"])
+        if len(seen) == 40 and not hold.is_set():
+            hold.wait(60)  # the crash comes in the middle
+        if at % 100 == 50:
+            return 422, '{"status": "error", "errorType": "execution", "error": "many-to-many matching"}'
+        seen.append(at)
+        return vector([({"host": host}, str(at % 97)) for host in "xy"])
+
+    stub = outside(Stub, answer)
+    began = time.time()
+    options = (*configure(stub.address, {"load": "load"}, past="190s", key=["host"]), "--data", str(tmp_path / "data"), "--save-every", "0")
+    server = serve(*options)
+    wait_for(lambda: len(seen) == 40 and rows_of(server) == 80, "a part is filled")
+    server.kill()
+    hold.set()
+    server = serve(*options)
+    wait_for(lambda: any("steps of the past" in line for line in server.log), "the rest is filled")
+    filled = time.time()
+    wait_for(lambda: server.get(STREAM + "/points?key=x").json["times"][-1] > filled, "live steps follow")
+    times = server.get(STREAM + "/points?key=x").json["times"]
+    assert times == sorted(set(times)) and began - 190 <= times[0] < began - 180
+    missing = [at for at in range(int(times[0]), int(filled), 2) if at not in times]
+    assert missing == [at for at in missing if at % 100 == 50] and 1 <= len(missing) <= 3, missing
+
+
+def test_a_past_of_too_many_steps_is_refused(serve, configure):
+    with pytest.raises(RuntimeError, match="'past' has more than 100000 steps"):
+        serve(*configure("http://127.0.0.1:1", {"up": "up"}, past="300000s"))
+    with pytest.raises(RuntimeError, match="at most 366 days"):
+        serve(*configure("http://127.0.0.1:1", {"up": "up"}, past="400d"))
