@@ -221,9 +221,9 @@ incidents: release-gcc ## whether alerts of one cause become one incident, and o
 	@tools/build/make_venv.sh paper
 	@build/paper-venv/bin/python -m experiments.incidents --oif build/release-gcc/oif $(ARGS)
 
-short: release-gcc ## tables of 50 to 2,000 rows beside scikit-learn's IsolationForest and ECOD, and false alerts by chance (ARGS="--quick --check")
+short: ## tables of 50 to 2,000 rows beside scikit-learn's IsolationForest and ECOD, and false alerts by chance (ARGS="--quick --check")
 	@tools/build/make_venv.sh test
-	@build/test-venv/bin/python -m experiments.short --oif build/release-gcc/oif $(ARGS)
+	@build/test-venv/bin/python -m experiments.short $(ARGS)
 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"

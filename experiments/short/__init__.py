@@ -1,1 +1,1 @@
-"""Short tables: `oif score` in two passes beside batch methods, and how often it is wrong by chance."""
+"""Short tables: each row compared with all others, beside batch methods, and how often it is wrong by chance."""

@@ -106,7 +106,7 @@ fetch_flink() {
     java/mvn -q -DskipTests package
 }
 
-measurements=(operations incidents reality feedback)
+measurements=(operations incidents reality feedback short)
 machines=(bench-quick bench-keys same-bits analysis wheels reference paper valgrind java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits
