@@ -1382,8 +1382,9 @@ typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t
 /* Snapshots through functions of the caller.
  * Loading never reads past the snapshot's end.
  *
- * OIF_EWRITE   `write` failed
- * OIF_EREAD    `read` failed */
+ * OIF_EWRITE    `write` failed
+ * OIF_EREAD     `read` failed
+ * OIF_EMEMORY   no memory to load, or to pack the models of a pipeline */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
                                                     oif_write_function write, void *context,
                                                     oif_error *error);
@@ -1397,10 +1398,15 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void
 
 /* Snapshots in memory.
  * oif_detector_snapshot_bytes and oif_pipeline_snapshot_bytes return the size.
- * It depends on the column names and, for a pipeline, on its keys and options.
- * Saving never allocates.
+ * It depends on the column names and, for a pipeline, on its keys, their rows
+ * and its options.
+ * Saving a detector, or a pipeline without keys, never allocates.
+ * Models of keys are packed, which takes memory for two to three models;
+ * oif_pipeline_snapshot_bytes packs them all to add up their bytes,
+ * and returns 0 if that memory is missing.
  *
- * OIF_EPARAM   the capacity is too small */
+ * OIF_EPARAM    the capacity is too small
+ * OIF_EMEMORY   no memory to pack models */
 OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
 OIF_API size_t oif_pipeline_snapshot_bytes(const oif_pipeline *pipeline);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector,

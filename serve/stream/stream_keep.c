@@ -293,6 +293,15 @@ static bool is_journal_long(const stream *one)
     return one->log.bytes > (twice > JOURNAL_BYTES_MAX ? twice : JOURNAL_BYTES_MAX);
 }
 
+/* Of the file: to count them would pack every model once more. */
+static size_t bytes_of_state(const stream *one)
+{
+    char path[STREAM_PATH_BYTES];
+    struct stat info;
+    const bool is_there = one->pipeline && stat(stream_path(one, "state", path), &info) == 0;
+    return is_there ? (size_t)info.st_size : 0;
+}
+
 bool stream_save(stream *one, problem *why)
 {
     double started = clock_seconds();
@@ -312,7 +321,7 @@ bool stream_save(stream *one, problem *why)
     clear_error(one);
     one->saved = one->snapshot_rows = stream_row_count(one);
     one->saved_changes = one->changes;
-    one->snapshot_bytes = one->pipeline ? oif_pipeline_snapshot_bytes(one->pipeline) : 0;
+    one->snapshot_bytes = bytes_of_state(one);
     one->is_dirty = false;
     return true;
 }
@@ -571,7 +580,7 @@ static bool load_state(stream *one, problem *why)
     load_senders(one);
     stream_trend_resume(one);
     one->snapshot_rows = stream_row_count(one);
-    one->snapshot_bytes = oif_pipeline_snapshot_bytes(one->pipeline);
+    one->snapshot_bytes = bytes_of_state(one);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #ifndef OIF_PIPELINE_PIPELINE_SECTIONS_H
 #define OIF_PIPELINE_PIPELINE_SECTIONS_H
 
+#include "pipeline/model/model_sections.h"
 #include "pipeline/pipeline.h"
 #include "snapshot/sections.h"
 
@@ -19,6 +20,8 @@ typedef struct oif_pipeline_heading {
     oif_derived_plan derived; /* empty once moved to the pipeline */
     oif_column_names *names;  /* NULL once moved to the pipeline */
     oif_alert_budget budget;
+    oif_blank_fields blank;   /* none: models are not packed */
+    oif_model_packer *packer; /* NULL until the pipeline exists, or likewise */
 } oif_pipeline_heading;
 
 /* Writes the sections from `tag`, which has the options, to DERI. */

@@ -7,10 +7,12 @@
  *             derived, if any are
  *     DERI    which columns are derived, and how, if any are
  *     BUDG    with a budget of alerts: its state
+ *     BLNK    with keys: the blank model that packed ones differ from (model_sections.h)
  *     then for each key, the least recently seen first
  *     KEY     the key
  *     SEEN    optional: when it was seen last, and its usual gap, in rows (eviction.h)
- *     STAT    the state of its detector (model_sections.h)
+ *     PACK    its model; or
+ *     STAT    the state of its detector
  *     MODL    the rest of its model
  *     then with evicted=keep
  *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
@@ -21,7 +23,7 @@
  *
  * Without any key there is one STAT and one MODL, of the blank model. So there always is a state.
  * Its size lets the reader check, before it allocates memory, whether the parameters claim a
- * plausible size of detector.
+ * plausible size of detector. For packed models BLNK has that size, which is limited.
  */
 #include "pipeline/pipeline_sections.h"
 
@@ -110,9 +112,25 @@ static void write_budget(oif_section_writer *writer, const oif_pipeline *p)
 }
 
 /* Streams without keys have nothing to evict. */
-static bool is_seen_written(const oif_keys *keys)
+static bool has_keys(const oif_keys *keys)
 {
     return keys->count > 1 || (keys->count == 1 && keys->entries[keys->oldest].key_bytes > 0);
+}
+
+/* Creates what packs the models. None if there are no keys, or the models are too large. The blank
+ * model is a new one, as the reader's will be. */
+static oif_status new_packer(const oif_pipeline *pipeline, oif_model_packer **packer,
+                             oif_error *error)
+{
+    oif_model *blank;
+    if (!has_keys(&pipeline->keys) || pipeline->models.section_bytes > OIF_PACKED_MOST_FIELD_BYTES)
+        return OIF_OK;
+    oif_status status = oif_models_new_model(&pipeline->models, &blank, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_model_packer_new(blank, packer, error);
+    oif_model_free(blank);
+    return status;
 }
 
 static void write_seen(oif_section_writer *writer, const oif_key_entry *entry)
@@ -123,62 +141,54 @@ static void write_seen(oif_section_writer *writer, const oif_key_entry *entry)
     oif_section_writer_end(writer);
 }
 
-static void write_models(oif_section_writer *writer, const oif_pipeline *pipeline)
+static void write_models(oif_section_writer *writer, const oif_pipeline *pipeline,
+                         oif_model_packer *packer)
 {
     const oif_keys *keys = &pipeline->keys;
     if (keys->count == 0)
         oif_model_sections_write(writer, pipeline->models.blank);
+    if (packer)
+        oif_blank_section_write(writer, packer);
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer->status == OIF_OK;
          i = keys->entries[i].newer) {
         oif_key_section_write(writer, keys->entries[i].key, keys->entries[i].key_bytes);
-        if (is_seen_written(keys))
+        if (has_keys(keys))
             write_seen(writer, &keys->entries[i]);
-        oif_model_sections_write(writer, oif_pipeline_model(pipeline, i));
+        if (packer)
+            oif_packed_section_write(writer, packer, oif_pipeline_model(pipeline, i));
+        else
+            oif_model_sections_write(writer, oif_pipeline_model(pipeline, i));
     }
 }
 
-/* The bytes that write_models writes. */
-static uint64_t bytes_of_models(const oif_pipeline *pipeline)
-{
-    const oif_keys *keys = &pipeline->keys;
-    const uint64_t model_bytes = pipeline->models.section_bytes;
-    const uint64_t seen_bytes =
-        is_seen_written(keys) ? OIF_SECTION_BYTES + 2 * sizeof(uint64_t) : 0;
-    uint64_t bytes = keys->count == 0 ? model_bytes : 0;
-    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
-        bytes += OIF_SECTION_BYTES + keys->entries[i].key_bytes + seen_bytes + model_bytes;
-    return bytes;
-}
-
-/* Optional parts of a snapshot. */
-typedef struct save_parts {
-    bool models;
-    bool slots; /* of the evicted models, if the snapshot is saved beside their file */
-} save_parts;
-
-static oif_status save(const oif_pipeline *pipeline, save_parts parts, oif_write_function write,
+/* with_slots: also those of the evicted models, as the snapshot is saved beside their file. */
+static oif_status save(const oif_pipeline *pipeline, bool with_slots, oif_write_function write,
                        void *context, oif_error *error)
 {
     const oif_pipeline_counts counts = {pipeline->keys.count, pipeline->rows, pipeline->evictions};
     oif_section_writer writer;
+    oif_model_packer *packer = NULL;
+    oif_status status = new_packer(pipeline, &packer, error);
+    if (status != OIF_OK)
+        return status;
     oif_section_writer_open(&writer, write, context, error);
     oif_pipeline_heading_write(&writer, options_tag, pipeline, &counts);
     write_budget(&writer, pipeline);
-    if (parts.models)
-        write_models(&writer, pipeline);
+    write_models(&writer, pipeline, packer);
     if (pipeline->evicted.is_kept)
-        oif_evicted_models_write(&writer, &pipeline->evicted, parts.slots);
+        oif_evicted_models_write(&writer, &pipeline->evicted, with_slots);
     oif_rules_write(&writer, pipeline->rules);
     oif_past_episodes_write(&writer, pipeline->past);
     oif_roles_section_write(&writer, pipeline->roles);
     oif_attachment_write(&writer, &pipeline->attached);
+    oif_model_packer_free(packer);
     return oif_section_writer_close(&writer);
 }
 
 oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write, void *context,
                              oif_error *error)
 {
-    return save(pipeline, (save_parts){.models = true}, write, context, error);
+    return save(pipeline, false, write, context, error);
 }
 
 static ptrdiff_t count_bytes(void *count, const char *bytes, size_t more)
@@ -191,20 +201,21 @@ static ptrdiff_t count_bytes(void *count, const char *bytes, size_t more)
 size_t oif_pipeline_snapshot_bytes(const oif_pipeline *pipeline)
 {
     uint64_t bytes = 0;
-    oif_status status = save(pipeline, (save_parts){.models = false}, count_bytes, &bytes, NULL);
-    (void)status; /* counting does not fail */
-    return (size_t)(bytes + bytes_of_models(pipeline));
+    return save(pipeline, false, count_bytes, &bytes, NULL) == OIF_OK ? (size_t)bytes : 0;
 }
 
 oif_status oif_pipeline_save_memory(const oif_pipeline *pipeline, void *bytes, size_t capacity,
                                     oif_error *error)
 {
-    size_t needed = oif_pipeline_snapshot_bytes(pipeline);
     oif_memory_stream to = {bytes, (char *)bytes + capacity};
-    if (capacity < needed)
-        return oif_fail(error, OIF_EPARAM, "the snapshot has %zu bytes and there is room for %zu",
-                        needed, capacity);
-    return oif_pipeline_save(pipeline, oif_memory_stream_write, &to, error);
+    const oif_status status = oif_pipeline_save(pipeline, oif_memory_stream_write, &to, error);
+    if (status != OIF_EWRITE)
+        return status;
+    const size_t needed = oif_pipeline_snapshot_bytes(pipeline);
+    if (needed == 0)
+        return oif_fail(error, OIF_EMEMORY, "no memory to pack the models of the snapshot");
+    return oif_fail(error, OIF_EPARAM, "the snapshot has %zu bytes and there is room for %zu",
+                    needed, capacity);
 }
 
 /* ---- Loading ---- */
@@ -266,6 +277,7 @@ void oif_pipeline_heading_read(oif_section_reader *reader, const char *tag,
 
 void oif_pipeline_heading_free(oif_pipeline_heading *heading)
 {
+    oif_model_packer_free(heading->packer);
     oif_column_names_free(heading->names);
     oif_derived_plan_free(&heading->derived);
 }
@@ -285,12 +297,15 @@ static void read_budget(oif_section_reader *reader, oif_pipeline_heading *p)
                                 budget_tag);
 }
 
-/* Fails if the open section is too small for the state of such detectors. */
+/* Fails if the open section, or the fields of the blank model, are too small for the state of such
+ * detectors. */
 static void bound_state(oif_section_reader *reader, const oif_pipeline_heading *p)
 {
     oif_params parts[OIF_TOGETHER_MAX];
     size_t count = oif_together_split(&p->params, parts);
-    oif_state_section_bound(reader, parts, count, (size_t)p->dimension);
+    const bool is_packed = strcmp(reader->tag, OIF_SECTION_PACKED) == 0;
+    oif_state_section_bound(reader, is_packed ? p->blank.bytes : reader->left, parts, count,
+                            (size_t)p->dimension);
 }
 
 /* Creates the pipeline once the first state is open, whose size bounds that of the detectors. */
@@ -327,7 +342,8 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, oif_pipeline_head
 
 char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes)
 {
-    oif_section_reader_expect(reader, key_tag);
+    if (strcmp(reader->tag, key_tag) != 0) /* not open yet */
+        oif_section_reader_expect(reader, key_tag);
     if (reader->left > OIF_KEY_MAX_BYTES)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a key of %llu bytes is too long",
                                 (unsigned long long)reader->left);
@@ -344,14 +360,45 @@ char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes)
     return key;
 }
 
-/* Reads the optional section before a detector's state, and opens the state. */
+/* Reads the optional section before a model, and opens the model. */
 static void read_seen(oif_section_reader *reader, uint64_t seen[2])
 {
-    if (!oif_section_reader_expect_either(reader, seen_tag, OIF_SECTION_STATE))
+    static const char *const tags[] = {seen_tag, OIF_SECTION_PACKED, OIF_SECTION_STATE};
+    if (oif_section_reader_expect_one(reader, tags, 3) != 0)
         return;
     oif_visit_u64(&reader->visitor, "seen", seen, 2);
     oif_section_reader_end(reader);
-    oif_section_reader_expect(reader, OIF_SECTION_STATE);
+    (void)oif_section_reader_expect_either(reader, OIF_SECTION_PACKED, OIF_SECTION_STATE);
+}
+
+/* Creates what unpacks the models of a new pipeline. */
+static oif_model_packer *make_packer(oif_section_reader *reader, const oif_pipeline_heading *p,
+                                     const oif_pipeline *pipeline)
+{
+    oif_model_packer *packer = NULL;
+    oif_error why;
+    if (reader->status != OIF_OK || p->blank.bytes == 0)
+        return NULL;
+    if (oif_model_field_bytes(pipeline->models.blank) != p->blank.bytes)
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
+    else if (oif_model_packer_new(pipeline->models.blank, &packer, &why) != OIF_OK)
+        oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);
+    else if (packer->blank.checksum != p->blank.checksum)
+        oif_section_reader_fail(reader, OIF_EVERSION,
+                                "a model without rows is not what it was when this was written");
+    return packer;
+}
+
+/* Reads a model whose first section is open. */
+static void read_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_model *model)
+{
+    if (strcmp(reader->tag, OIF_SECTION_STATE) == 0)
+        oif_model_sections_read(reader, model);
+    else if (p->packer)
+        oif_packed_section_read(reader, p->packer, model);
+    else
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "a section '%s' without '%s'",
+                                OIF_SECTION_PACKED, OIF_SECTION_BLANK);
 }
 
 /* An older snapshot has only the order of the keys: all count as just seen. */
@@ -360,6 +407,16 @@ static void set_seen(oif_pipeline *p, uint32_t entry, const uint64_t seen[2])
     const uint64_t most = UINT64_C(1) << 60;
     p->keys.entries[entry].seen = seen[0] > 0 && seen[0] <= p->rows ? seen[0] : p->rows;
     p->keys.entries[entry].gap = seen[1] < most ? seen[1] : most;
+}
+
+/* Reads the section before the first key, if it is there, and opens that of the key. */
+static void read_blank(oif_section_reader *reader, oif_pipeline_heading *p)
+{
+    if (p->counts.keys == 0 ||
+        !oif_section_reader_expect_either(reader, OIF_SECTION_BLANK, key_tag))
+        return;
+    p->blank = oif_blank_section_read(reader);
+    oif_section_reader_expect(reader, key_tag);
 }
 
 /* Reads the next key and its model. Creates the pipeline at the first key. Not inlined: its frame
@@ -373,10 +430,12 @@ read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_pipeli
     uint64_t seen[2] = {0, 0};
     char *key = p->counts.keys > 0 ? oif_key_section_read(reader, &key_bytes) : NULL;
     read_seen(reader, seen);
-    if (reader->status == OIF_OK && !*pipeline)
+    if (reader->status == OIF_OK && !*pipeline) {
         *pipeline = make_pipeline(reader, p);
+        p->packer = make_packer(reader, p, *pipeline);
+    }
     if (reader->status == OIF_OK && p->counts.keys == 0) {
-        oif_model_sections_read(reader, (*pipeline)->models.blank);
+        read_model(reader, p, (*pipeline)->models.blank);
         oif_model_reset((*pipeline)->models.blank, &(*pipeline)->models.options);
     } else if (reader->status == OIF_OK &&
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
@@ -385,7 +444,7 @@ read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_pipeli
         oif_model *model;
         if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK &&
             oif_models_open(&(*pipeline)->models, entry, &model, &why) == OIF_OK) {
-            oif_model_sections_read(reader, model);
+            read_model(reader, p, model);
             set_seen(*pipeline, entry, seen);
             oif_pipeline_await(*pipeline, entry);
         } else {
@@ -428,6 +487,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     reader.end = bytes;
     oif_pipeline_heading_read(&reader, options_tag, &p);
     read_budget(&reader, &p);
+    read_blank(&reader, &p);
     uint64_t models = p.counts.keys > 0 ? p.counts.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);
@@ -477,7 +537,7 @@ static void free_pipeline(void *pipeline)
 static oif_status save_beside_evicted(const void *pipeline, oif_write_function write, void *context,
                                       oif_error *error)
 {
-    return save(pipeline, (save_parts){.models = true, .slots = true}, write, context, error);
+    return save(pipeline, true, write, context, error);
 }
 
 static const oif_stored_kind pipelines = {save_pipeline, load_pipeline, free_pipeline};

@@ -108,8 +108,8 @@ void oif_state_section_write(oif_section_writer *writer, oif_detector *const det
     oif_section_writer_end(writer);
 }
 
-void oif_state_section_bound(oif_section_reader *reader, const oif_params params[], size_t count,
-                             size_t dimension)
+void oif_state_section_bound(oif_section_reader *reader, uint64_t state_bytes,
+                             const oif_params params[], size_t count, size_t dimension)
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++) {
@@ -122,10 +122,10 @@ void oif_state_section_bound(oif_section_reader *reader, const oif_params params
         total = oif_size_add(total, bytes);
     }
     size_t extra = count * STATE_EXTRA_BYTES;
-    if (total > extra && (total - extra) / STATE_RATIO > reader->left)
+    if (total > extra && (total - extra) / STATE_RATIO > state_bytes)
         oif_section_reader_fail(reader, OIF_ECORRUPT,
                                 "a state of %llu bytes is too small for a detector of %zu bytes",
-                                (unsigned long long)reader->left, total);
+                                (unsigned long long)state_bytes, total);
 }
 
 void oif_state_section_read(oif_section_reader *reader, oif_detector *const detectors[],

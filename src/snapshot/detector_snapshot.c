@@ -45,7 +45,7 @@ static oif_detector *make_detector(oif_section_reader *reader)
                                 (unsigned long long)dimension);
     oif_column_names *names = oif_names_section_read(reader, dimension, OIF_SECTION_STATE);
     if (reader->status == OIF_OK)
-        oif_state_section_bound(reader, &params, 1, (size_t)dimension);
+        oif_state_section_bound(reader, reader->left, &params, 1, (size_t)dimension);
     if (reader->status == OIF_OK &&
         oif_detector_new(&params, (size_t)dimension, &made, &why) != OIF_OK)
         oif_section_reader_fail(reader, why.status, "%s", why.message);

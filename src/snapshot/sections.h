@@ -16,7 +16,7 @@
 #include "oif.h"
 
 enum {
-    OIF_SNAPSHOT_VERSION = 3, /* written; 1 and 2 can be read too */
+    OIF_SNAPSHOT_VERSION = 4, /* written; 1 to 3 can be read too */
     OIF_SNAPSHOT_HEADER_BYTES = 16,
     OIF_SECTION_BYTES = 24,   /* of a section without payload */
     OIF_SECTION_OPTIONAL = 1, /* a flag: readers that do not know the tag may skip the section */

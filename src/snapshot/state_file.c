@@ -278,10 +278,12 @@ static oif_status write_new(const oif_state_file *file, const oif_stored_kind *k
                                               file->new_name, O_WRONLY | O_EXCL)};
     if (to.fd < 0)
         return oif_fail_save(error, "write beside", file->location.path, errno);
-    oif_status status = OIF_OK;
-    if (kind->save(object, write_file, &to, NULL) != OIF_OK || !write_end(&to))
+    oif_status status = kind->save(object, write_file, &to, error);
+    if (status == OIF_OK && !write_end(&to))
+        status = OIF_EWRITE;
+    if (status == OIF_EWRITE)
         status = oif_fail_save(error, "write", file->location.path, to.reason);
-    else if (oif_file_sync(to.fd) != 0)
+    else if (status == OIF_OK && oif_file_sync(to.fd) != 0)
         status = oif_fail_save(error, "sync", file->location.path, errno);
     if (close(to.fd) != 0 && status == OIF_OK && errno != EINTR)
         status = oif_fail_save(error, "write", file->location.path, errno);

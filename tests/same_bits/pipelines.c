@@ -94,6 +94,13 @@ static const struct golden_case {
       .detector = "rolling-iforest",
       .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
       .options = "stuck=off partner=off find_season=off persistence=1 motion=auto"}},
+    {4,
+     {.name = "pipeline_keys",
+      .detector = "rolling-iforest",
+      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
+      .options = "alerts=20 cooldown=600",
+      .has_times = true,
+      .has_keys = true}},
 };
 enum { GOLDENS = sizeof goldens / sizeof *goldens };
 

@@ -5,7 +5,7 @@
 
 #include <oif.h>
 
-enum { CURRENT_FORMAT = 3 };
+enum { CURRENT_FORMAT = 4 };
 
 static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325);
 

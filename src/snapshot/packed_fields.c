@@ -1,0 +1,338 @@
+#include "snapshot/packed_fields.h"
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+
+#include <string.h>
+
+/* Tokens; see packed_fields.h. */
+enum {
+    SKIP_ONE = 0x3A,
+    SKIP_MANY = 0x3F,
+    FAR_VALUE = 0x40,
+    STEP = 0x50,
+    STEP_ZERO = STEP + 24,
+    NEAR_VALUE = 0x80
+};
+
+enum { WORD_BYTES = 8, NEAR_BITS = 7, FAR_BITS = 12, MOST_SHARED_BYTES = 7 };
+
+/* ---- Values ---- */
+
+/* Values of a field. */
+typedef struct span {
+    unsigned char *at;
+    size_t count, width;
+    bool are_doubles;
+} span;
+
+static span span_of(oif_field_type type, void *values, size_t count)
+{
+    return (span){values, count, oif_field_type_bytes(type), type == OIF_FIELD_F64};
+}
+
+/* Every NaN means "missing", but their bits differ between machines. */
+static inline uint64_t bits_of_number(double number)
+{
+    return number == number ? oif_bits_of_double(number) : UINT64_C(0x7FF8000000000000);
+}
+
+static inline uint64_t value_at(const span *s, const unsigned char *at)
+{
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    double number;
+    switch (s->width) {
+    case 1: return *at;
+    case 2: memcpy(&two, at, sizeof two); return two;
+    case 4: memcpy(&four, at, sizeof four); return four;
+    default: break;
+    }
+    if (s->are_doubles) {
+        memcpy(&number, at, sizeof number);
+        return bits_of_number(number);
+    }
+    memcpy(&eight, at, sizeof eight);
+    return eight;
+}
+
+static inline void set_value(const span *s, unsigned char *at, uint64_t value)
+{
+    const uint16_t two = (uint16_t)value;
+    const uint32_t four = (uint32_t)value;
+    switch (s->width) {
+    case 1: *at = (unsigned char)value; break;
+    case 2: memcpy(at, &two, sizeof two); break;
+    case 4: memcpy(at, &four, sizeof four); break;
+    default: memcpy(at, &value, sizeof value);
+    }
+}
+
+static inline uint64_t mask_of(size_t width)
+{
+    return width > 0 ? UINT64_MAX >> 8 * (WORD_BYTES - width) : 0;
+}
+
+static inline size_t hash_of(uint64_t value, unsigned bits)
+{
+    return (size_t)(value * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits));
+}
+
+static inline void remember(oif_field_packer *p, uint64_t value, size_t width)
+{
+    p->near[width][hash_of(value, NEAR_BITS)] = value;
+    p->far[hash_of(value, FAR_BITS)] = value;
+    p->previous[width] = value;
+}
+
+/* ---- Copying ---- */
+
+static void copy_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
+                       size_t count)
+{
+    oif_field_packer *p = (oif_field_packer *)self;
+    const size_t bytes = count * oif_field_type_bytes(type);
+    (void)name;
+    p->is_broken |= bytes > (size_t)(p->end - p->next);
+    if (p->is_broken)
+        return;
+    memcpy(p->next, values, bytes);
+    p->next += bytes;
+}
+
+static void start(oif_field_packer *p, unsigned char *bytes, size_t count)
+{
+    memset(p, 0, sizeof *p);
+    p->next = bytes;
+    p->end = bytes + count;
+}
+
+void oif_field_packer_copy(oif_field_packer *packer, unsigned char *blank, size_t bytes)
+{
+    start(packer, blank, bytes);
+    packer->visitor = (oif_state_visitor){copy_field, NULL, 0};
+}
+
+static void sum_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
+                      size_t count)
+{
+    oif_field_summer *summer = (oif_field_summer *)self;
+    const span s = span_of(type, values, count);
+    unsigned char bytes[WORD_BYTES];
+    (void)name;
+    for (size_t i = 0; i < s.count; i++) {
+        oif_bytes_store(bytes, value_at(&s, s.at + i * s.width), s.width);
+        summer->checksum = oif_checksum(&oif_checksum_zip, summer->checksum, bytes, s.width);
+    }
+}
+
+oif_field_summer oif_field_summer_new(void)
+{
+    return (oif_field_summer){{sum_field, NULL, 0}, 0};
+}
+
+/* ---- Packing ---- */
+
+static inline void put(oif_field_packer *p, size_t byte)
+{
+    p->is_broken |= p->next == p->end;
+    if (!p->is_broken)
+        *p->next++ = (unsigned char)byte;
+}
+
+static void put_skipped(oif_field_packer *p)
+{
+    uint64_t left = p->skipped;
+    p->skipped = 0;
+    if (left <= SKIP_MANY - SKIP_ONE) {
+        put(p, SKIP_ONE + (size_t)left - 1);
+        return;
+    }
+    put(p, SKIP_MANY);
+    for (; left >= 0x80; left >>= 7)
+        put(p, 0x80 | (left & 0x7F));
+    put(p, (size_t)left);
+}
+
+static void put_new_value(oif_field_packer *p, uint64_t value, size_t width)
+{
+    const uint64_t differs = value ^ p->previous[width];
+    size_t shared = 0, zeros = 0;
+    while (shared < MOST_SHARED_BYTES && shared + 1 < width &&
+           (differs >> 8 * (width - shared - 1)) == 0)
+        shared++;
+    while (zeros < MOST_SHARED_BYTES && shared + zeros < width && (value >> 8 * zeros & 0xFF) == 0)
+        zeros++;
+    put(p, 8 * shared + zeros);
+    for (size_t i = zeros; i < width - shared; i++)
+        put(p, value >> 8 * i & 0xFF);
+}
+
+static void put_value(oif_field_packer *p, uint64_t value, size_t width)
+{
+    const uint64_t step = (value - p->previous[width] + (STEP_ZERO - STEP)) & mask_of(width);
+    const size_t near = hash_of(value, NEAR_BITS), far = hash_of(value, FAR_BITS);
+    if (p->near[width][near] == value) {
+        put(p, NEAR_VALUE | near);
+    } else if (step < NEAR_VALUE - STEP) {
+        put(p, STEP + (size_t)step);
+    } else if (p->far[far] == value) {
+        put(p, FAR_VALUE | far >> 8);
+        put(p, far & 0xFF);
+    } else {
+        put_new_value(p, value, width);
+    }
+    remember(p, value, width);
+}
+
+static void pack_span(oif_field_packer *p, span s)
+{
+    const unsigned char *blank = p->blank;
+    p->blank += s.count * s.width;
+    if (memcmp(s.at, blank, s.count * s.width) == 0) {
+        p->skipped += s.count;
+        return;
+    }
+    for (size_t i = 0; i < s.count; i++) {
+        const uint64_t value = value_at(&s, s.at + i * s.width);
+        if (value == value_at(&s, blank + i * s.width)) {
+            p->skipped++;
+            continue;
+        }
+        if (p->skipped > 0)
+            put_skipped(p);
+        put_value(p, value, s.width);
+    }
+}
+
+static void pack_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
+                       size_t count)
+{
+    (void)name;
+    pack_span((oif_field_packer *)self, span_of(type, values, count));
+}
+
+void oif_field_packer_pack(oif_field_packer *packer, const unsigned char *blank,
+                           unsigned char *packed, size_t capacity)
+{
+    start(packer, packed, capacity);
+    packer->blank = blank;
+    packer->visitor = (oif_state_visitor){pack_field, NULL, 0};
+}
+
+size_t oif_field_packer_end(oif_field_packer *packer, const unsigned char *packed)
+{
+    if (packer->skipped > 0)
+        put_skipped(packer);
+    return packer->is_broken ? 0 : (size_t)(packer->next - packed);
+}
+
+/* ---- Unpacking ---- */
+
+static inline size_t take(oif_field_packer *p)
+{
+    p->is_broken |= p->next == p->end;
+    return p->is_broken ? 0 : *p->next++;
+}
+
+static uint64_t take_count(oif_field_packer *p)
+{
+    uint64_t count = 0;
+    for (unsigned shift = 0; shift < 56; shift += 7) {
+        const size_t byte = take(p);
+        count |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80)
+            return count;
+    }
+    p->is_broken = true;
+    return 0;
+}
+
+static uint64_t take_new_value(oif_field_packer *p, size_t token, size_t width)
+{
+    const size_t shared = token >> 3, zeros = token & 7, known = shared + zeros;
+    p->is_broken |= known > width || width - known > (size_t)(p->end - p->next);
+    if (p->is_broken || known == width)
+        return p->previous[width] & ~mask_of(zeros);
+    const uint64_t others = oif_bytes_load(p->next, WORD_BYTES) & mask_of(width - known);
+    p->next += width - known;
+    return (p->previous[width] & ~mask_of(width - shared)) | others << 8 * zeros;
+}
+
+static uint64_t take_value(oif_field_packer *p, size_t token, size_t width)
+{
+    uint64_t value;
+    if (token >= NEAR_VALUE)
+        value = p->near[width][token - NEAR_VALUE];
+    else if (token >= STEP)
+        value = p->previous[width] + token - STEP_ZERO;
+    else if (token >= FAR_VALUE)
+        value = p->far[(token - FAR_VALUE) << 8 | take(p)];
+    else
+        value = take_new_value(p, token, width);
+    value &= mask_of(width);
+    remember(p, value, width);
+    return value;
+}
+
+static void unpack_span(oif_field_packer *p, span s)
+{
+    for (size_t i = 0; i < s.count && !p->is_broken;) {
+        if (p->skipped > 0) {
+            const size_t left = s.count - i;
+            const size_t now = p->skipped < left ? (size_t)p->skipped : left;
+            p->skipped -= now;
+            i += now;
+            continue;
+        }
+        const size_t token = take(p);
+        if (token == SKIP_MANY)
+            p->skipped = take_count(p);
+        else if (token >= SKIP_ONE && token < SKIP_MANY)
+            p->skipped = token - SKIP_ONE + 1;
+        else if (!p->is_broken)
+            set_value(&s, s.at + i++ * s.width, take_value(p, token, s.width));
+    }
+}
+
+static void unpack_field(oif_state_visitor *self, const char *name, oif_field_type type,
+                         void *values, size_t count)
+{
+    (void)name;
+    unpack_span((oif_field_packer *)self, span_of(type, values, count));
+}
+
+/* Most records are blank, and are skipped as a whole. */
+static void unpack_records(oif_state_visitor *self, const oif_records *records)
+{
+    oif_field_packer *p = (oif_field_packer *)self;
+    oif_records one = *records;
+    size_t values = 0;
+    one.count = 1;
+    for (size_t f = 0; f < records->field_count; f++)
+        values += records->fields[f].count;
+    for (size_t i = 0; i < records->count && !p->is_broken; i++) {
+        if (p->skipped >= values) {
+            const uint64_t blank = p->skipped / values, left = records->count - i;
+            const uint64_t now = blank < left ? blank : left;
+            p->skipped -= now * values;
+            i += (size_t)now - 1;
+            continue;
+        }
+        one.first = (char *)records->first + i * records->stride;
+        oif_visit_fields_of_records(self, &one);
+    }
+}
+
+void oif_field_packer_unpack(oif_field_packer *packer, const unsigned char *packed, size_t count,
+                             uint32_t format)
+{
+    start(packer, (unsigned char *)packed, count); /* only read */
+    packer->visitor = (oif_state_visitor){unpack_field, unpack_records, format};
+}
+
+bool oif_field_packer_is_whole(const oif_field_packer *packer)
+{
+    return !packer->is_broken && packer->skipped == 0 && packer->next == packer->end;
+}

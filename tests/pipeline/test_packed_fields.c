@@ -1,0 +1,308 @@
+/* Models of keys are packed in snapshots (snapshot/packed_fields.h). The slow twin is the snapshot
+ * of a single key, which has all fields as they are. */
+#include "snapshot/packed_fields.h"
+
+#include "../snapshot/snapshots.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/pipeline_sections.h"
+#include "pipelines.h"
+
+#include <math.h>
+
+/* ---- Fields ---- */
+
+enum { VALUES = 300 };
+
+typedef struct object {
+    uint8_t bytes[VALUES];
+    uint16_t twos[VALUES];
+    uint32_t fours[VALUES];
+    uint64_t eights[VALUES];
+    double numbers[VALUES];
+    struct {
+        double number;
+        uint16_t pair[2];
+    } records[VALUES];
+} object;
+
+static void visit(object *o, oif_state_visitor *visitor)
+{
+    static const oif_field fields[] = {{"number", OIF_FIELD_F64, 0, 1},
+                                       {"pair", OIF_FIELD_U16, 8, 2}};
+    const oif_records records = {fields, 2, o->records, sizeof o->records[0], VALUES};
+    oif_visit_u8(visitor, "bytes", o->bytes, VALUES);
+    oif_visit_u16(visitor, "twos", o->twos, VALUES);
+    oif_visit_f64(visitor, "numbers", o->numbers, VALUES);
+    oif_visit_records(visitor, &records);
+    oif_visit_u32(visitor, "fours", o->fours, VALUES);
+    oif_visit_u64(visitor, "eights", o->eights, VALUES);
+}
+
+static uint64_t draw_value(dice *from)
+{
+    static const double numbers[] = {0, -0.0, 1, INFINITY, -INFINITY, 5e-324, 12.5, 1e300};
+    uint64_t bits = dice_bits(from);
+    const double number = numbers[bits % 8], normal = dice_normal(from);
+    switch (dice_bits(from) % 6) {
+    case 0: memcpy(&bits, &number, sizeof bits); return bits;
+    case 1: memcpy(&bits, &normal, sizeof bits); return bits;
+    case 2: return UINT64_C(0x7FF8000000000000);
+    case 3: return bits % 50;
+    case 4: return bits >> bits % 64;
+    default: return bits;
+    }
+}
+
+/* Changes about one value of `apart`. */
+static void change(object *o, dice *from, uint64_t apart)
+{
+    for (size_t i = 0; i < VALUES; i++) {
+        const uint64_t which = dice_bits(from) % (7 * apart), value = draw_value(from);
+        switch (which) {
+        case 0: o->bytes[i] = (uint8_t)value; break;
+        case 1: o->twos[i] = (uint16_t)value; break;
+        case 2: o->fours[i] = (uint32_t)value; break;
+        case 3: o->eights[i] = value; break;
+        case 4: memcpy(&o->numbers[i], &value, sizeof value); break;
+        case 5: memcpy(&o->records[i].number, &value, sizeof value); break;
+        case 6: o->records[i].pair[value & 1] = (uint16_t)(value >> 1); break;
+        default: break;
+        }
+    }
+}
+
+static void require_packs(object *blank, object *o, const char *what)
+{
+    static unsigned char blank_fields[sizeof(object)];
+    static unsigned char packed[2 * sizeof(object) + OIF_PACKED_SPARE_BYTES];
+    static oif_field_packer packer;
+    static object copy;
+    oif_field_packer_copy(&packer, blank_fields, sizeof blank_fields);
+    visit(blank, &packer.visitor);
+    oif_field_packer_pack(&packer, blank_fields, packed, 2 * sizeof(object));
+    visit(o, &packer.visitor);
+    const size_t bytes = oif_field_packer_end(&packer, packed);
+    if (bytes == 0)
+        fail_msg("%s: packed to nothing", what);
+    memcpy(&copy, blank, sizeof copy);
+    oif_field_packer_unpack(&packer, packed, bytes, 0);
+    visit(&copy, &packer.visitor);
+    if (!oif_field_packer_is_whole(&packer) || memcmp(&copy, o, sizeof copy) != 0)
+        fail_msg("%s: unpacked as something else", what);
+    for (size_t cut = 0; cut < bytes; cut += 1 + bytes / 50) {
+        memcpy(&copy, blank, sizeof copy);
+        oif_field_packer_unpack(&packer, packed, cut, 0);
+        visit(&copy, &packer.visitor);
+        if (oif_field_packer_is_whole(&packer))
+            fail_msg("%s: %zu of %zu bytes are enough", what, cut, bytes);
+    }
+}
+
+static void what_was_packed_is_unpacked_as_it_was(void **unused)
+{
+    (void)unused;
+    static object blank, o;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        dice from = (dice){seed};
+        char what[40];
+        snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
+        memset(&blank, 0, sizeof blank);
+        change(&blank, &from, 2);
+        memcpy(&o, &blank, sizeof o);
+        change(&o, &from, 1 + seed % 9);
+        if (memcmp(&o, &blank, sizeof o) != 0)
+            require_packs(&blank, &o, what);
+    }
+}
+
+/* Any bytes are refused or unpacked, never more: sanitizers watch. */
+static void any_bytes_do_no_harm(void **unused)
+{
+    (void)unused;
+    static object o;
+    static oif_field_packer packer;
+    static unsigned char junk[4096 + OIF_PACKED_SPARE_BYTES];
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        dice from = (dice){seed};
+        for (size_t i = 0; i < 4096; i++)
+            junk[i] = (unsigned char)dice_bits(&from);
+        oif_field_packer_unpack(&packer, junk, 1 + dice_bits(&from) % 4096, 0);
+        visit(&o, &packer.visitor);
+    }
+}
+
+/* ---- Pipelines ---- */
+
+static oif_pipeline *grow(const char *name, const char *settings, const char *options, size_t keys,
+                          size_t rows)
+{
+    oif_pipeline *pipeline = new_pipeline(name, settings, 3, options);
+    dice from = (dice){7};
+    double row[3];
+    for (size_t i = 0; i < keys * rows; i++) {
+        draw_row(&from, row, 3);
+        if (i % 17 == 3)
+            row[i % 3] = NAN;
+        process_key(pipeline, key_text((uint32_t)(i % keys)), row);
+    }
+    return pipeline;
+}
+
+static oif_pipeline *load(snapshot s)
+{
+    oif_pipeline *loaded = NULL;
+    oif_error error;
+    require_ok_or(oif_pipeline_load_memory(s.bytes, s.count, &loaded, &error), error);
+    return loaded;
+}
+
+static void require_same_keys(const oif_pipeline *a, const oif_pipeline *b, size_t keys)
+{
+    for (uint32_t key = 0; key < keys; key++) {
+        const char *text = key_text(key);
+        size_t count = 0, other = 0;
+        oif_error error;
+        require_ok_or(oif_pipeline_key_snapshot_bytes(a, text, strlen(text), &count, &error),
+                      error);
+        require_ok_or(oif_pipeline_key_snapshot_bytes(b, text, strlen(text), &other, &error),
+                      error);
+        assert_int_equal(count, other);
+        char *bytes = malloc(2 * count);
+        require_ok(oif_pipeline_save_key_memory(a, text, strlen(text), bytes, count, NULL));
+        require_ok(oif_pipeline_save_key_memory(b, text, strlen(text), bytes + count, count, NULL));
+        assert_memory_equal(bytes, bytes + count, count);
+        free(bytes);
+    }
+}
+
+static void a_packed_model_is_loaded_as_it_was(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SMALL_DETECTORS; i++)
+        for (size_t rows = 1; rows <= 256; rows *= 4) {
+            oif_pipeline *pipeline = grow(small_detectors[i].name, small_detectors[i].settings,
+                                          i % 2 ? "alerts=2" : "learn=decay", 3, rows);
+            snapshot s = save_all(pipeline);
+            oif_pipeline *loaded = load(s);
+            require_same_keys(pipeline, loaded, 3);
+            snapshot again = save_all(loaded);
+            require_same_bytes(s, again);
+            free(again.bytes);
+            free(s.bytes);
+            oif_pipeline_free(loaded);
+            oif_pipeline_free(pipeline);
+        }
+}
+
+/* Options that were changed after the models were made are those of the reader's blank model. */
+static void options_may_have_changed(void **unused)
+{
+    (void)unused;
+    oif_error error;
+    oif_pipeline *pipeline = grow("rolling-iforest", "", "", 3, 50);
+    require_ok_or(oif_pipeline_change_option(pipeline, "alert_rate", 0.02, &error), error);
+    require_ok_or(oif_pipeline_change_option(pipeline, "calm", 7, &error), error);
+    snapshot s = save_all(pipeline);
+    oif_pipeline *loaded = load(s);
+    require_same_keys(pipeline, loaded, 3);
+    free(s.bytes);
+    oif_pipeline_free(loaded);
+    oif_pipeline_free(pipeline);
+}
+
+/* Bytes that a key adds to a snapshot. */
+static size_t bytes_of_key(size_t rows)
+{
+    size_t bytes[2];
+    for (size_t i = 0; i < 2; i++) {
+        oif_pipeline *pipeline = grow("rolling-iforest", "", "", 4 + 4 * i, rows);
+        bytes[i] = oif_pipeline_snapshot_bytes(pipeline);
+        oif_pipeline_free(pipeline);
+    }
+    return (bytes[1] - bytes[0]) / 4;
+}
+
+static void a_key_takes_few_bytes(void **unused)
+{
+    (void)unused;
+    const size_t after_3 = bytes_of_key(3), after_100 = bytes_of_key(100);
+    if (after_3 > 900 || after_100 > 14000)
+        fail_msg("a key takes %zu bytes after 3 rows and %zu after 100", after_3, after_100);
+}
+
+/* ---- Damage ---- */
+
+static size_t find_section(snapshot s, const char *tag)
+{
+    for (size_t at = 16; at + 24 <= s.count; at += 24 + (size_t)oif_bytes_load(s.bytes + at + 8, 8))
+        if (memcmp(s.bytes + at, tag, 4) == 0)
+            return at;
+    fail_msg("no section %s", tag);
+    return 0;
+}
+
+static oif_status load_status(snapshot s)
+{
+    oif_pipeline *loaded = NULL;
+    const oif_status status = oif_pipeline_load_memory(s.bytes, s.count, &loaded, NULL);
+    if (status == OIF_OK)
+        oif_pipeline_free(loaded);
+    return status;
+}
+
+static void another_blank_model_is_refused(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = grow("rolling-iforest", "num_trees=3 window_size=60", "", 2, 20);
+    snapshot s = save_all(pipeline);
+    const size_t blank = find_section(s, "BLNK");
+    static const uint64_t claims[] = {0, 1, (4 << 20) + 1, UINT64_MAX};
+    const uint64_t bytes = oif_bytes_load(s.bytes + blank + 20, 8);
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        oif_bytes_store(s.bytes + blank + 20, claims[i], 8);
+        repair(s, blank);
+        assert_int_equal(load_status(s), OIF_ECORRUPT);
+    }
+    oif_bytes_store(s.bytes + blank + 20, bytes, 8);
+    s.bytes[blank + 28] ^= 1;
+    repair(s, blank);
+    assert_int_equal(load_status(s), OIF_EVERSION);
+    free(s.bytes);
+    oif_pipeline_free(pipeline);
+}
+
+static void a_damaged_packed_byte_is_found_or_does_no_harm(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline =
+        grow("rolling-iforest", "num_trees=3 window_size=40 sample_size=12", "", 2, 40);
+    snapshot s = save_all(pipeline);
+    const size_t at = find_section(s, "PACK"), length = (size_t)oif_bytes_load(s.bytes + at + 8, 8);
+    size_t refused = 0;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char before = s.bytes[at + 20 + i];
+        s.bytes[at + 20 + i] = (unsigned char)(before + 1 + i % 255);
+        repair(s, at);
+        const oif_status status = load_status(s);
+        assert_true(status == OIF_OK || status == OIF_ECORRUPT);
+        refused += status != OIF_OK;
+        s.bytes[at + 20 + i] = before;
+    }
+    assert_true(refused > length / 10);
+    free(s.bytes);
+    oif_pipeline_free(pipeline);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_packed_is_unpacked_as_it_was),
+        cmocka_unit_test(any_bytes_do_no_harm),
+        cmocka_unit_test(a_packed_model_is_loaded_as_it_was),
+        cmocka_unit_test(options_may_have_changed),
+        cmocka_unit_test(a_key_takes_few_bytes),
+        cmocka_unit_test(another_blank_model_is_refused),
+        cmocka_unit_test(a_damaged_packed_byte_is_found_or_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
