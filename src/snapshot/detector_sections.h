@@ -31,8 +31,8 @@ void oif_state_section_write(oif_section_writer *writer, oif_detector *const det
 /* Bytes of its payload. */
 uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count, uint32_t format);
 
-/* Fails if so many bytes are too few for the state of detectors with these parameters. Called before
- * the detectors are created, so a damaged snapshot cannot demand much memory. */
+/* Fails if `state_bytes` are too few for the state of detectors with these parameters. Called
+ * before the detectors are created, so a damaged snapshot cannot demand much memory. */
 void oif_state_section_bound(oif_section_reader *reader, uint64_t state_bytes,
                              const oif_params params[], size_t count, size_t dimension);
 

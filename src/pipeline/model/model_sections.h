@@ -11,8 +11,8 @@
 #define OIF_SECTION_BLANK "BLNK"
 #define OIF_SECTION_PACKED "PACK"
 
-/* Fields of larger models are not packed: a few packed bytes can claim that much, and the reader
- * has to believe them. */
+/* Fields of larger models are not packed: a reader allocates what a few packed bytes claim, so that
+ * has a limit. */
 enum { OIF_PACKED_MOST_FIELD_BYTES = 4 << 20 };
 
 /* Bytes of both sections. */
