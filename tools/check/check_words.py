@@ -154,6 +154,7 @@ def exempt(line):
 
 
 def places(part):
+    any_of_them = re.compile("|".join(f"(?:{pattern})" for _, pattern, _ in part.avoid), re.IGNORECASE)
     for path in part.files:
         whole = path.read_text(encoding="utf-8")
         original = whole.split("\n")
@@ -161,7 +162,7 @@ def places(part):
         if path.name == "CHANGELOG.md":
             continue
         for number, line in enumerate(text.split("\n"), 1):
-            for name, pattern, better in part.avoid:
+            for name, pattern, better in part.avoid if any_of_them.search(line) else ():
                 if re.search(pattern, line, re.IGNORECASE) and not exempt(original[number - 1]):
                     yield f"{path.relative_to(CHECKOUT)}:{number}: '{name}': write {better}"
 
