@@ -117,7 +117,7 @@ def shaded_columns(page, selector):
         const pen = canvas.getContext("2d"), probe = document.body.appendChild(document.createElement("i"));
         probe.style.color = "var(--alarm)";
         const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
-        const line = pen.getImageData(0, Math.round(6 * devicePixelRatio), canvas.width, 1).data;
+        const line = pen.getImageData(0, Math.round(5 * devicePixelRatio), canvas.width, 1).data;
         let found = 0;
         for (let i = 0; i < line.length; i += 4)
             found += wanted.every((value, c) => Math.abs(line[i + c] - value) < 3) && line[i + 3] > 250;
