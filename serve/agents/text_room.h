@@ -29,7 +29,7 @@ static inline void text_room_free(text_room *room)
 /* Room for `more` bytes behind the text; NULL: out of memory. */
 static inline char *text_room_reserve(text_room *room, size_t more)
 {
-    if (more > room->capacity - room->count) {
+    if (!room->bytes || more > room->capacity - room->count) {
         const size_t capacity = 2 * room->capacity + more + 64;
         char *bytes = realloc(room->bytes, capacity);
         if (!bytes) {
