@@ -46,7 +46,8 @@ static void sort_waiting(history *h)
 typedef struct merging {
     history *h;
     uint32_t groups;
-    double above; /* the weight above the last group */
+    double score, weight; /* of the last group, which is written once it is closed */
+    double above;         /* the weight above the last group */
     double highest_scores[OIF_HISTORY_PENDING], highest_weights[OIF_HISTORY_PENDING];
 } merging;
 
@@ -65,22 +66,30 @@ static double *weight_at(merging *m, uint32_t group)
                : &m->h->weights[OIF_HISTORY_GROUPS - 1 - (group - OIF_HISTORY_PENDING)];
 }
 
+static void close_last(merging *m)
+{
+    if (m->groups == 0)
+        return;
+    *score_at(m, m->groups - 1) = m->score;
+    *weight_at(m, m->groups - 1) = m->weight;
+    m->above += m->weight;
+}
+
 /* Adds the next group, which is not higher than the last. They become one as long as that is a
  * small part of the weight at or above it. */
-static void add_group(merging *m, double score, double weight, double precision)
+static inline void add_group(merging *m, double score, double weight, double precision)
 {
-    if (m->groups > 0) {
-        double *last_score = score_at(m, m->groups - 1), *last = weight_at(m, m->groups - 1);
-        double joint = *last + weight, apart = score - *last_score;
-        if (apart == 0 || joint <= whole_group || joint * precision <= m->above + joint) {
-            *last_score += apart * (weight / joint);
-            *last = joint;
-            return;
-        }
-        m->above += *last;
+    const double joint = m->weight + weight, apart = score - m->score;
+    if (m->groups > 0 &&
+        (apart == 0 || joint <= whole_group || joint * precision <= m->above + joint)) {
+        m->score += apart * (weight / joint);
+        m->weight = joint;
+        return;
     }
-    *score_at(m, m->groups) = score;
-    *weight_at(m, m->groups++) = weight;
+    close_last(m);
+    m->score = score;
+    m->weight = weight;
+    m->groups++;
 }
 
 static void merge(merging *m)
@@ -99,6 +108,7 @@ static void merge(merging *m)
             add_group(m, h->waiting[--new], 1, PRECISION);
         }
     }
+    close_last(m);
 }
 
 /* Groups the groups again. */
@@ -109,6 +119,7 @@ static void group_again(merging *m, double precision)
     m->above = 0;
     for (uint32_t i = 0; i < count; i++)
         add_group(m, *score_at(m, i), *weight_at(m, i), precision);
+    close_last(m);
 }
 
 static void clear_unused(history *h)
