@@ -12,7 +12,7 @@ enum { WHY_TEXT_BYTES = 1024 }; /* longer names are cut off */
 
 static const char *direction_word(int direction)
 {
-    return direction < 0 ? "low" : direction > 0 ? "high" : "odd";
+    return direction < 0 ? "low" : direction > 0 ? "high" : "unusual";
 }
 
 /* The same for programs; for categories it also says what is unusual. */

@@ -403,7 +403,7 @@ static void what_is_unusual_has_words_of_its_own(void **state)
         const char *text;
     } unusual[] = {{OIF_REASON_VALUES, 1, "high"},
                    {OIF_REASON_VALUES, -1, "low"},
-                   {OIF_REASON_VALUES, 0, "odd"},
+                   {OIF_REASON_VALUES, 0, "unusual"},
                    {OIF_REASON_STUCK, 0, "stuck"},
                    {OIF_REASON_PARTNER, 0, "no longer follows cpu"},
                    {OIF_REASON_SEASON, -1, "low for this time"},
