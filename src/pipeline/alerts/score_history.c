@@ -124,8 +124,9 @@ static void group_again(merging *m, double precision)
 
 static void clear_unused(history *h)
 {
-    for (uint32_t i = h->groups; i < OIF_HISTORY_GROUPS; i++)
-        h->scores[i] = h->weights[i] = 0;
+    const size_t unused = OIF_HISTORY_GROUPS - h->groups;
+    memset(h->scores + h->groups, 0, unused * sizeof *h->scores);
+    memset(h->weights + h->groups, 0, unused * sizeof *h->weights);
 }
 
 /* Moves the groups to the front, lowest first, and adds up their weights. What is free becomes
@@ -133,15 +134,19 @@ static void clear_unused(history *h)
 static void store(merging *m)
 {
     history *h = m->h;
-    h->groups = m->groups;
-    for (uint32_t i = 0; i < m->groups; i++) {
-        const uint32_t group = m->groups - 1 - i;
-        h->scores[i] = *score_at(m, group);
-        h->weights[i] = *weight_at(m, group);
+    const uint32_t groups = m->groups,
+                   high = groups < OIF_HISTORY_PENDING ? groups : OIF_HISTORY_PENDING,
+                   low = groups - high;
+    memmove(h->scores, h->scores + OIF_HISTORY_GROUPS - low, low * sizeof *h->scores);
+    memmove(h->weights, h->weights + OIF_HISTORY_GROUPS - low, low * sizeof *h->weights);
+    for (uint32_t i = 0; i < high; i++) {
+        h->scores[groups - 1 - i] = m->highest_scores[i];
+        h->weights[groups - 1 - i] = m->highest_weights[i];
     }
+    h->groups = groups;
     clear_unused(h);
     h->total = 0;
-    for (uint32_t i = m->groups; i > 0; i--)
+    for (uint32_t i = groups; i > 0; i--)
         h->weights[i - 1] = h->total += h->weights[i - 1];
 }
 
