@@ -37,8 +37,9 @@ static const struct remedy {
     {ADVICE_ALL_BAD, "; without --on-bad-row the first one is shown",
      "Without the setting \"on-bad-row\" the first one is shown."},
     {ADVICE_BLANKS,
-     "; if blanks separate the columns: --delimiter ' '; lines of a log must be "
-     "counted first, such as those of each minute",
+     "; if blanks separate the columns: --delimiter ' '; if it is a log: count its lines per "
+     "minute "
+     "first",
      "If blanks separate the columns, set \"delimiter\" to \" \"."},
     {ADVICE_EXCLUDE, " (--exclude {columns})", "The setting \"exclude\" leaves the column out."},
     {ADVICE_EXCLUDE_REPEATED, " (give each column its own name, then --exclude {columns})",

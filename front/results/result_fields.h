@@ -103,7 +103,7 @@ void result_fields_unusual_text(oif_reason reason, int direction, double value, 
 const char *result_fields_reason_word(oif_reason reason);
 
 /* One reason of a row, counted from 0, the strongest: its column among those that are learned;
- * "low", "high", "unusual", "missing", "new", "rare"; and "high", "stuck", "new value 'crashed'". */
+ * "low", "high", "unusual", "missing", "new", "rare"; and "high", "stuck", "new value 'off'". */
 size_t result_fields_reason_column(const row_verdict *verdict, size_t reason);
 const char *result_fields_direction(const row_verdict *verdict, size_t column);
 void result_fields_column_text(const row_verdict *verdict, size_t column, char *text,

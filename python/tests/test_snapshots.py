@@ -129,7 +129,7 @@ def test_golden_snapshots_can_be_loaded():
         loaded.check()
         rows = 200 if path.parent.name == "format-1" else 600
         if isinstance(loaded, oif.Pipeline):
-            assert loaded.rows == rows and path.stem in ("pipeline", "pipeline_motion")
+            assert loaded.rows == rows and path.stem in ("pipeline", "pipeline_keys", "pipeline_motion")
         else:
             assert loaded.rows_learned == rows and path.stem in (loaded.kind, loaded.params.get("forgetting"))
 

@@ -224,7 +224,7 @@ def access_log():
     )  # fmt: skip
 
 
-kind("syslog.txt", Expected(refused="counted first"))(
+kind("syslog.txt", Expected(refused="count its lines"))(
     lambda: lines(f"Nov  2 {at} web-1 sshd[{700 + i}]: Accepted publickey for root from 10.0.0.{i % 9}" for i, at in enumerate(times("%H:%M:%S")))
 )
 kind("long.csv", Expected("--pivot", "metric:value", found='"latency"'))(
