@@ -550,21 +550,37 @@ static void a_block_of_rows_is_learned_and_scored_as_its_rows_are(void **state)
 }
 
 /* Rows that are all equal are as deep as rows can be: the sum of eight depths passes 32 bits. */
+/* Learns the rows, scores them as a block, and compares each score with that of the row alone. */
+static void expect_scores_as_alone(const setup *s, const double *rows, size_t count, size_t columns)
+{
+    oif_detector *detector = new_detector(s, columns);
+    double *scores = malloc(count * sizeof *scores), alone;
+    require_ok(oif_detector_learn_rows(detector, rows, count, columns, NULL));
+    require_ok(oif_detector_score_rows(detector, rows, count, columns, scores, NULL));
+    for (size_t i = 0; i < count; i++) {
+        require_ok(oif_detector_score(detector, rows + i * columns, &alone, NULL));
+        expect_same_bits(scores[i], alone, setup_text(s), i);
+    }
+    free(scores);
+    oif_detector_free(detector);
+}
+
 static void the_deepest_rows_of_a_block_score_as_alone(void **state)
 {
-    enum { BLOCK = 500, COLUMNS = 3 };
+    enum { ROWS = 5000, COLUMNS = 3 };
     (void)state;
-    static const double rows[BLOCK * COLUMNS]; /* all 0 */
-    double scores[BLOCK], alone;
-    setup s = {.num_trees = 32, .window_size = 2048, .max_leaf_samples = 32, .subsample = 1};
-    oif_detector *detector = new_detector(&s, COLUMNS);
-    for (int i = 0; i < 5; i++)
-        require_ok(oif_detector_learn_rows(detector, rows, BLOCK, COLUMNS, NULL));
-    require_ok(oif_detector_score_rows(detector, rows, BLOCK, COLUMNS, scores, NULL));
-    require_ok(oif_detector_score(detector, rows, &alone, NULL));
-    for (size_t i = 0; i < BLOCK; i++)
-        expect_same_bits(scores[i], alone, setup_text(&s), i);
-    oif_detector_free(detector);
+    static const double equal[ROWS * COLUMNS]; /* all 0 */
+    const setup wide_leaves = {
+        .num_trees = 32, .window_size = 2048, .max_leaf_samples = 32, .subsample = 1};
+    expect_scores_as_alone(&wide_leaves, equal, ROWS, COLUMNS);
+
+    /* Cuts take one row after another off the many at 0, which get deeper than 16 levels. */
+    static double powers[ROWS];
+    for (size_t i = 0; i < ROWS; i++)
+        powers[i] = i % 100 == 0 ? ldexp(1, -(int)(i / 100 % 20)) : 0;
+    const setup small_leaves = {
+        .num_trees = 32, .window_size = 2048, .max_leaf_samples = 1, .subsample = 1};
+    expect_scores_as_alone(&small_leaves, powers, ROWS, 1);
 }
 
 /* ---- Subsampling ---- */

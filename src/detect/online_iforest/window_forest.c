@@ -173,6 +173,7 @@ OIF_INLINE uint64_t sum_depths(const oif_window_state *forest, const oif_keyed_r
 /* The depth of a row in each leaf of some trees: 3.5 KB on the stack. */
 typedef struct depth_table {
     uint32_t first, count; /* trees */
+    bool is_low;           /* each depth is below 2^30, that is 16 levels, as most are */
     uint32_t depths[TABLE_TREES][OIF_WINDOW_TABLE_LEAVES];
 } depth_table;
 
@@ -199,22 +200,26 @@ static bool tables_have_leaves(const oif_window_state *forest)
 static void fill_table(const oif_window_state *forest, depth_table *table)
 {
     const uint32_t leaves = oif_min_u32(forest->leaf_capacity, OIF_WINDOW_TABLE_LEAVES);
+    uint32_t bits = 0;
     for (uint32_t i = 0; i < table->count; i++) {
         const oif_window_tree *tree = oif_window_tree_at(forest, table->first + i);
         for (uint32_t number = 0; number < leaves; number++) {
             const oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, number);
             if (leaf->depth != OIF_WINDOW_VACANT)
-                table->depths[i][number] = oif_window_row_depth(forest, leaf);
+                bits |= table->depths[i][number] = oif_window_row_depth(forest, leaf);
         }
     }
+    table->is_low = bits >> 30 == 0;
 }
 
 /* The sum of the depths of a row in the trees of the table. */
 OIF_INLINE uint64_t look_up_row(const oif_window_state *forest, const oif_keyed_row *row,
                                 const depth_table *table)
 {
+    const oif_window_table leaves = {table->first, table->count, table->depths[0]};
     if (row->complete)
-        return oif_window_look_up_depths(forest, row, table->first, table->count, table->depths[0]);
+        return table->is_low ? oif_window_look_up_low_depths(forest, row, leaves)
+                             : oif_window_look_up_depths(forest, row, leaves);
     uint64_t depth_sum = 0;
     for (uint32_t tree = 0; tree < table->count; tree++)
         depth_sum +=

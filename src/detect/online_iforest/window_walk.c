@@ -86,21 +86,35 @@ void oif_window_walk_lanes_without_keys(const oif_window_state *forest, const oi
     find_in_lanes(forest, row, lane, end, false, leaves);
 }
 
-uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_keyed_row *row,
-                                   uint32_t first, uint32_t count, const uint32_t *depths)
+OIF_INLINE uint64_t look_up(const oif_window_state *forest, const oif_keyed_row *row,
+                            oif_window_table table, bool are_low)
 {
     enum { TREE = OIF_WINDOW_TABLE_LEAVES };
     const tree_walk walk = walk_of(forest, row);
     const uint8_t *const levels = oif_window_lane_levels(forest), *const leaf_at = walk.leaf_at;
+    const uint32_t *depths = table.depths, end = table.first + table.count;
     uint64_t depth_sum = 0;
-    for (uint32_t tree = first; tree < first + count; tree += OIF_LANES) {
+    for (uint32_t tree = table.first; tree < end; tree += OIF_LANES, depths += OIF_LANES * TREE) {
         const walk_ends at =
             walk_side_by_side(&walk, forest->num_trees + tree, levels[tree / OIF_LANES], true);
-        depth_sum += (uint64_t)depths[leaf_at[at.a]] + depths[TREE + leaf_at[at.b]] +
-                     depths[2 * TREE + leaf_at[at.c]] + depths[3 * TREE + leaf_at[at.d]] +
-                     depths[4 * TREE + leaf_at[at.e]] + depths[5 * TREE + leaf_at[at.f]] +
-                     depths[6 * TREE + leaf_at[at.g]] + depths[7 * TREE + leaf_at[at.h]];
-        depths += OIF_LANES * TREE;
+        const uint32_t a = depths[leaf_at[at.a]], b = depths[TREE + leaf_at[at.b]],
+                       c = depths[2 * TREE + leaf_at[at.c]], d = depths[3 * TREE + leaf_at[at.d]],
+                       e = depths[4 * TREE + leaf_at[at.e]], f = depths[5 * TREE + leaf_at[at.f]],
+                       g = depths[6 * TREE + leaf_at[at.g]], h = depths[7 * TREE + leaf_at[at.h]];
+        depth_sum += are_low ? (uint64_t)(a + b + c + d) + (e + f + g + h)
+                             : (uint64_t)a + b + c + d + e + f + g + h;
     }
     return depth_sum;
+}
+
+uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_keyed_row *row,
+                                   oif_window_table table)
+{
+    return look_up(forest, row, table, false);
+}
+
+uint64_t oif_window_look_up_low_depths(const oif_window_state *forest, const oif_keyed_row *row,
+                                       oif_window_table table)
+{
+    return look_up(forest, row, table, true);
 }

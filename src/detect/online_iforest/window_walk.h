@@ -27,9 +27,18 @@ static inline void oif_window_find_leaves(const oif_window_state *forest, uint32
 
 enum { OIF_WINDOW_TABLE_LEAVES = 28 }; /* of each tree in a table of depths */
 
-/* The sum of the depths of a complete row that has keys in `count` trees from `first` on, whole
- * lanes of them, by a table of the depths in their leaves. */
+/* Depths in the leaves of trees, whole lanes of them. */
+typedef struct oif_window_table {
+    uint32_t first, count;
+    const uint32_t *depths; /* OIF_WINDOW_TABLE_LEAVES of each tree */
+} oif_window_table;
+
+/* The sum of the depths that a complete row with keys has in the trees of a table. */
 uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_keyed_row *row,
-                                   uint32_t first, uint32_t count, const uint32_t *depths);
+                                   oif_window_table table);
+
+/* The same with fewer instructions, if all depths are below 2^30: four of them fit 32 bits. */
+uint64_t oif_window_look_up_low_depths(const oif_window_state *forest, const oif_keyed_row *row,
+                                       oif_window_table table);
 
 #endif
