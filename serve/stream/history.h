@@ -17,8 +17,8 @@
 
 #include "front/text/byte_table.h"
 #include "history_ring.h"
-#include "stream.h"
 #include "serve/trend/trend.h"
+#include "stream.h"
 
 #include <stdio.h>
 
