@@ -169,13 +169,13 @@ static void a_key_that_comes_back_goes_on_as_if_it_had_never_gone(void **unused)
                                           "learn=decay patience=7 calm=3 alert_rate=0.05"};
     for (size_t i = 0; i < SMALL_DETECTORS; i++)
         race_to_the_end(small_detectors[i].name, small_detectors[i].settings, options[i % 3], 20,
-                        24, 200);
+                        24, SANITIZED ? 60 : 200);
 }
 
 static void thousands_of_keys_come_and_go(void **unused)
 {
     (void)unused;
-    const uint32_t rows = SANITIZED ? 400 : 700, keys = 3 * rows;
+    const uint32_t rows = SANITIZED ? 150 : 700, keys = 3 * rows;
     race_to_the_end("loda", "num_projections=2 num_bins=4 window_size=8", "alert_rate=0.1", keys,
                     20, rows);
     race_to_the_end("online-iforest", "num_trees=2 window_size=16 max_leaf_samples=2",

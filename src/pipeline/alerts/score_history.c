@@ -122,8 +122,11 @@ static void group_again(merging *m, double precision)
     close_last(m);
 }
 
+/* The number of groups may come from a damaged snapshot that has not been checked yet. */
 static void clear_unused(history *h)
 {
+    if (h->groups >= OIF_HISTORY_GROUPS)
+        return;
     const size_t unused = OIF_HISTORY_GROUPS - h->groups;
     memset(h->scores + h->groups, 0, unused * sizeof *h->scores);
     memset(h->weights + h->groups, 0, unused * sizeof *h->weights);
