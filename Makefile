@@ -12,7 +12,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
-	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
+	test-all asan python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	reality feedback operations incidents short data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-programs flink-job
@@ -92,6 +92,13 @@ lint: check-format ## formatting, shellcheck, include rules, style, words, links
 python-test: ## build the wheel and test it in build/test-venv (ARGS="--long": a million calls each, and so on)
 	@tools/build/install_dependencies.sh test
 	@tools/test/test_python.sh $(ARGS)
+
+asan: ## all C, CLI and service tests under AddressSanitizer and UndefinedBehaviorSanitizer: most of an hour
+	@tools/build/install_dependencies.sh test-all
+	@mkdir -p build
+	@cmake --preset asan > build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset asan -- --quiet
+	@ctest --preset asan -j 2
 
 python-asan: ## the Python tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/build/install_dependencies.sh test
