@@ -160,7 +160,7 @@ if [ "${1:-}" = --all ]; then
     stage release-clang build_and_ctest release-clang -LE server -E "$not_with_clang"
     stage asan build_and_ctest asan -E "$not_with_asan"
     stage tsan thread_tests
-    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=5
+    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=3
     wait "$lane"
     finish "${measurements[@]}" "${machines[@]}"
 fi
