@@ -236,7 +236,7 @@ oif_status oif_pipeline_add_columns(oif_pipeline *pipeline, size_t count, const 
                                     oif_error *error)
 {
     const new_columns more = {count, names, derived, derived_count};
-    oif_pipeline *wide;
+    oif_pipeline *wide = NULL;
     if (count == 0)
         return OIF_OK;
     oif_status status = check_new(pipeline, &more, error);
