@@ -1,6 +1,7 @@
 #include "journal.h"
 
 #include "serve/base/descriptors.h"
+#include "serve/base/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,30 +28,10 @@ typedef struct record_start {
 
 /* ---- Checksums ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
-/* Eight bytes at a time; one at a time would take longer than writing them. */
-static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t count)
-{
-    uint64_t word;
-    for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
-        memcpy(&word, bytes, sizeof word);
-        hash = mix(hash, word);
-    }
-    word = 0;
-    if (count > 0)
-        memcpy(&word, bytes, count);
-    return mix(hash, word ^ (uint64_t)count << 56);
-}
-
 static uint64_t checksum_of(const record_start *start, const char *payload)
 {
-    uint64_t hash = add_bytes(1, (const char *)start, offsetof(record_start, checksum));
-    return add_bytes(hash, payload, (size_t)start->bytes);
+    const uint64_t head = digest_add(1, start, offsetof(record_start, checksum));
+    return digest_add(head, payload, (size_t)start->bytes);
 }
 
 /* ---- Reading ---- */
