@@ -4,7 +4,7 @@
 #include "front/text/name_list.h"
 #include "front/text/output.h"
 #include "front/text/quoting.h"
-#include "text_room.h"
+#include "sample_names.h"
 
 enum { COLUMNS_MAX = 1 << 14, KEYS_MAX = 1 << 16, COLUMN_BYTES_MAX = 1024 };
 
@@ -63,26 +63,6 @@ struct samples {
     bool has_no_memory;
 };
 
-/* ---- Names ---- */
-
-/* As Prometheus does it: what is not a letter, a digit or an underscore becomes one. */
-static char plain_byte(char byte)
-{
-    const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                          (byte >= '0' && byte <= '9') || byte == ':' || (byte & 0x80);
-    return is_plain ? byte : '_';
-}
-
-static void add_name(text_room *room, oif_text name)
-{
-    char *end = text_room_reserve(room, name.bytes);
-    if (!end)
-        return;
-    for (size_t i = 0; i < name.bytes; i++)
-        end[i] = plain_byte(name.text[i]);
-    room->count += name.bytes;
-}
-
 /* ---- Opening ---- */
 
 static bool take_key_names(samples *all)
@@ -93,7 +73,7 @@ static bool take_key_names(samples *all)
         if (!all->key_names[i])
             return false;
         for (char *c = all->key_names[i]; *c; c++)
-            *c = plain_byte(*c);
+            *c = sample_name_byte(*c);
         all->is_by_series |= strcmp(name, "series") == 0;
         all->is_by_measurement |= strcmp(name, "measurement") == 0;
     }
@@ -174,16 +154,17 @@ static void sort_labels(samples *all, const sample_label *labels, size_t count, 
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += labels[i].name.bytes;
+        bytes += SAMPLE_NAME_GROWTH * labels[i].name.bytes;
     all->names.count = 0;
     sorted->count = 0;
     if (!text_room_reserve(&all->names, bytes))
         return; /* and no name moves while more are added */
     for (size_t i = 0; i < count; i++) {
-        const oif_text name = {all->names.bytes + all->names.count, labels[i].name.bytes};
-        if (labels[i].value.bytes == 0 || name.bytes == 0)
+        const size_t start = all->names.count;
+        if (labels[i].value.bytes == 0 || labels[i].name.bytes == 0)
             continue;
-        add_name(&all->names, labels[i].name);
+        sample_name_add(&all->names, labels[i].name);
+        const oif_text name = {all->names.bytes + start, all->names.count - start};
         insert(sorted, (sample_label){name, labels[i].value, labels[i].is_of_sender});
     }
 }
@@ -217,12 +198,7 @@ static void add_label(text_room *room, const sample_label *label, const char *be
     text_room_add_byte(room, *before);
     text_room_add(room, label->name.text, label->name.bytes);
     text_room_add(room, "=\"", 2);
-    for (size_t i = 0; i < label->value.bytes; i++) {
-        const char byte = label->value.text[i];
-        if (byte == '"' || byte == '\\' || byte == '\n')
-            text_room_add_byte(room, '\\');
-        text_room_add_byte(room, byte == '\n' ? 'n' : byte);
-    }
+    sample_value_add_escaped(room, label->value);
     text_room_add_byte(room, '"');
 }
 
@@ -255,7 +231,7 @@ static const sample_label *find_label(const label_list *labels, const char *name
 static void add_series(samples *all, const label_list *labels)
 {
     const char *before = "{";
-    text_room_add(&all->text, all->measurement.text, all->measurement.bytes);
+    sample_value_add(&all->text, all->measurement);
     for (size_t i = 0; i < labels->count; i++) {
         add_label(&all->text, &labels->items[i], before);
         before = ",";
@@ -307,13 +283,6 @@ static sample_key *add_key(samples *all)
     return make_head(all, key) ? key : NULL;
 }
 
-/* A NUL in a value would end it. */
-static void add_value(text_room *room, oif_text value)
-{
-    for (size_t i = 0; i < value.bytes; i++)
-        text_room_add_byte(room, value.text[i] ? value.text[i] : ' ');
-}
-
 static bool find_key(samples *all, const label_list *labels)
 {
     all->text.count = 0;
@@ -322,9 +291,9 @@ static bool find_key(samples *all, const label_list *labels)
         if (strcmp(all->rule->keys[i], "series") == 0)
             add_series(all, labels);
         else if (label)
-            add_value(&all->text, label->value);
+            sample_value_add(&all->text, label->value);
         else if (strcmp(all->rule->keys[i], "measurement") == 0)
-            add_value(&all->text, all->measurement);
+            sample_value_add(&all->text, all->measurement);
         text_room_add_byte(&all->text, '\0');
     }
     all->key = NULL;
@@ -372,7 +341,8 @@ bool samples_had_label(const samples *all, const char *name)
 /* ---- Columns ---- */
 
 /* Whether its samples become part of a row. */
-static int reason_to_leave(const samples *all, const sample_column *column, sample_kind kind)
+static int reason_to_leave(const samples *all, const sample_column *column, size_t metric_bytes,
+                           sample_kind kind)
 {
     char name[COLUMN_BYTES_MAX + 1];
     if (column->item.key_bytes > COLUMN_BYTES_MAX)
@@ -381,37 +351,24 @@ static int reason_to_leave(const samples *all, const sample_column *column, samp
         return LEFT_BUCKET;
     if (!all->rule->metrics)
         return -1;
-    memcpy(name, column->item.key, column->name_bytes);
-    name[column->name_bytes] = '\0';
+    memcpy(name, column->item.key, metric_bytes);
+    name[metric_bytes] = '\0';
     return name_list_covers(all->rule->metrics, name, false) ? -1 : LEFT_METRIC;
 }
 
-/* A column may not be called as the time or a label of the key. */
-static bool is_taken(const samples *all, const char *name)
+static bool make_member(sample_column *column)
 {
-    for (size_t i = 0; i < all->rule->key_count; i++)
-        if (strcmp(all->rule->keys[i], name) == 0)
-            return true;
-    return strcmp(all->rule->time, name) == 0;
-}
-
-static bool make_member(const samples *all, sample_column *column)
-{
-    char name[COLUMN_BYTES_MAX + 2];
     if (column->left >= 0)
         return true;
-    size_t bytes = column->item.key_bytes;
-    memcpy(name, column->item.key, bytes + 1);
-    if (is_taken(all, name))
-        name[bytes++] = '_';
     output_divert();
-    quoting_write_json(name, bytes);
+    quoting_write_json(column->item.key, column->item.key_bytes);
     output_text(":");
     column->member = output_diverted(&column->member_bytes);
     return column->member != NULL;
 }
 
-static sample_column *add_column(samples *all, size_t name_bytes, sample_kind kind)
+static sample_column *add_column(samples *all, size_t metric_bytes, size_t name_bytes,
+                                 sample_kind kind)
 {
     sample_column **list =
         grow(all->column_list, all->columns.count, &all->column_capacity, sizeof *list);
@@ -425,25 +382,41 @@ static sample_column *add_column(samples *all, size_t name_bytes, sample_kind ki
     column->number = (uint32_t)all->columns.count - 1;
     column->name_bytes = (uint32_t)name_bytes;
     column->is_counter = kind != SAMPLE_GAUGE;
-    column->left = reason_to_leave(all, column, kind);
+    column->left = reason_to_leave(all, column, metric_bytes, kind);
     list[column->number] = column;
-    return make_member(all, column) ? column : NULL;
+    return make_member(column) ? column : NULL;
+}
+
+/* A column may not have the name of the time or of a member of the key: that of host.name is
+ * host. */
+static bool is_taken(const samples *all, oif_text name)
+{
+    for (size_t i = 0; i < all->rule->key_count; i++) {
+        const char *key = all->rule->keys[i];
+        if (strcspn(key, ".") == name.bytes && memcmp(key, name.text, name.bytes) == 0)
+            return true;
+    }
+    return is_text(name, all->rule->time);
 }
 
 static sample_column *find_column(samples *all, const sample *one)
 {
     all->text.count = 0;
     if (all->measurement.bytes > 0 && !all->is_by_measurement) {
-        add_name(&all->text, all->measurement);
+        sample_name_add(&all->text, all->measurement);
         text_room_add_byte(&all->text, '_');
     }
-    add_name(&all->text, one->name);
+    sample_name_add(&all->text, one->name);
+    const size_t metric_bytes = all->text.count;
+    while (all->suffix.count == 0 && !all->text.is_failed &&
+           is_taken(all, (oif_text){all->text.bytes, all->text.count}))
+        text_room_add_byte(&all->text, '_');
     const size_t name_bytes = all->text.count;
     text_room_add(&all->text, all->suffix.bytes, all->suffix.count);
     if (all->text.is_failed)
         return NULL;
     sample_column *column = byte_table_find(&all->columns, all->text.bytes, all->text.count);
-    return column ? column : add_column(all, name_bytes, one->kind);
+    return column ? column : add_column(all, metric_bytes, name_bytes, one->kind);
 }
 
 size_t samples_column_count(const samples *all)

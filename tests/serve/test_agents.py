@@ -422,6 +422,33 @@ def test_otlp_json_by_its_path(server):
     assert server.get("/api/v1/streams/otlp").json["rows"] == 2
 
 
+# ---- Names ----
+
+
+def test_names_that_are_written_alike_are_one_column_and_one_key(server):
+    """Bytes that are not UTF-8 become U+FFFD, so texts that differ only there are the same."""
+    body = b"".join(
+        b"m%b,host=h%b,t%b=v%b x=%d,y\xc3\xa9=1 %d000000000\n" % (bad, bad, bad, bad, number, TIME) for number, bad in enumerate((b"\xff", b"\xfe", b"\x80"))
+    )
+    put(server, {"key": "host"})
+    answer = post(server, body, PLAIN, "")
+    assert answer.headers["Oif-Left-Out"] == "repeated 4"
+    (line,) = answer.text.splitlines()
+    names = [name for name, _ in json.loads(line, object_pairs_hook=list)]
+    assert names == ["time", "host", 'm\ufffd_x{t\ufffd="v\ufffd"}', 'm\ufffd_y\u00e9{t\ufffd="v\ufffd"}', "oif"]
+    assert json.loads(line)["host"] == "h\ufffd" and json.loads(line)['m\ufffd_x{t\ufffd="v\ufffd"}'] == 2
+    assert server.get(STREAM).json["keys"] == 1
+
+
+def test_a_metric_with_the_name_of_the_time_or_the_key_has_another_one(server):
+    put(server, {"key": ["host.name", "host_"]})
+    body = make.resource_metrics({"host.name": "a", "host_": "b"}, *(make.gauge(name, make.number_point(5, TIME)) for name in ("time", "time_", "host", "load")))
+    answer = post(server, body, PROTOBUF, "format=otlp")
+    (line,) = answer.text.splitlines()
+    assert [name for name, _ in json.loads(line, object_pairs_hook=list)] == ["time", "host", "host_", "time_", "host__", "load", "oif"]
+    assert answer.headers["Oif-Left-Out"] == "repeated 1"
+
+
 # ---- Limits ----
 
 
