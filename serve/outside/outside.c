@@ -63,8 +63,6 @@ static bool start_threads(outside *others, const configured *both, streams *all,
         !alertmanager_start(&config->alertmanager, others->page_url, all, &sources->sender, why))
         return false;
     incident_list *incidents = streams_incidents(all);
-    incident_list_set_receivers(incidents, (config->webhook.url ? 1U << RECEIVER_WEBHOOK : 0) |
-                                               (config->mail.to ? 1U << RECEIVER_MAIL : 0));
     if (config->webhook.url && !webhook_start(&config->webhook, incidents, &sources->hook, why))
         return false;
     if (config->mail.to &&
@@ -74,10 +72,19 @@ static bool start_threads(outside *others, const configured *both, streams *all,
            pull_start(&config->prometheus, all, &sources->puller, why);
 }
 
+void outside_set_receivers(const configured *both, streams *all)
+{
+    const server_config *config = &both->config;
+    incident_list_set_receivers(streams_incidents(all),
+                                (config->webhook.url ? 1U << RECEIVER_WEBHOOK : 0) |
+                                    (config->mail.to ? 1U << RECEIVER_MAIL : 0));
+}
+
 outside *outside_start(const configured *both, const char *page_url, streams *all)
 {
     const serve_settings *asked = &both->settings.serve;
     problem why = {0};
+    outside_set_receivers(both, all);
     if (!make_streams(both, all))
         return NULL;
     outside *others = calloc(1, sizeof *others);

@@ -402,6 +402,29 @@ def test_the_webhook_hears_after_a_crash_what_it_has_not_heard(serve, outside, h
     assert stub.requests == []
 
 
+def test_incidents_that_only_the_journal_has_are_sent_after_a_crash(serve, outside, hooked, tmp_path):  # noqa: F811
+    """The crash came before the file of incidents was written."""
+    answers = {"status": 500}
+    stub = outside(Stub, lambda path, body: (answers["status"], ""))
+    options = hooked(stub.address)
+    server = serve(*options)
+    fleet = start(server)
+    fail(server, fleet, HOSTS[:2])
+    finish(server, fleet)
+    fail(server, fleet, HOSTS[3:4])
+    expected = incidents(server)
+    wait_for(lambda: server.get(stream("fleet")).json["saved"] == server.get(stream("fleet")).json["rows"], "rows are saved")
+    server.kill()
+    (tmp_path / "data" / "incidents").unlink(missing_ok=True)
+    answers["status"] = 200
+    stub.requests.clear()
+    server = serve(*options)
+    assert incidents(server) == expected
+    wait_for(lambda: len(stub.requests) >= 3, "all arrive")
+    assert told(stub) == [("begins", 1, 1), ("ends", 1, 2), ("begins", 2, 1)]
+    assert metrics_of(server)["oif_webhook_queue"] == 0
+
+
 def test_a_record_that_the_webhook_refuses_is_dropped(serve, outside, hooked):  # noqa: F811
     stub = outside(Stub, lambda path, body: (422, "no"))
     server = serve(*hooked(stub.address))
