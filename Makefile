@@ -34,7 +34,7 @@ build: ## build/release: libraries and program (installs a compiler, cmake and n
 	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -- --quiet
 
-test: ## C and CLI tests with gcc, the Python package, the documents' examples: a few minutes
+test: ## C, CLI and service tests with gcc, the Python package, the documents' examples: a few minutes
 	@tools/build/install_dependencies.sh test
 	@tools/test/run_tests.sh
 
@@ -53,7 +53,7 @@ help: ## this list
 
 ##@ Change it
 
-test-all: ## make test, then clang, sanitizers, other machines, peers, fuzzers, analyzers: what CI runs
+test-all: ## make test, the live page, campaigns, then clang, sanitizers, other machines, peers, fuzzers, analyzers: what CI runs
 	@tools/build/install_dependencies.sh test-all
 	@tools/test/run_tests.sh --all
 

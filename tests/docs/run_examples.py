@@ -15,7 +15,7 @@ In the folder, tools/ is that of the checkout, and python3 the one that runs thi
 names as 127.0.0.1:PORT are free ones in its commands, files and output, so two runs do not meet. Pages run beside each
 other. After a failure, the end of each log file in the folder is printed. A page with a line
   <!-- needs: COMMAND -->
-is skipped when the command fails, and the reason is the last line that it prints. A line
+is skipped when the command fails. Each of its examples prints the reason, the last line that the command prints. A line
   <!-- next needs: COMMAND -->
 does the same for the next block alone.
 """
@@ -23,10 +23,12 @@ import concurrent.futures
 import glob
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from free_port import free_port  # noqa: E402
 
 FENCE = re.compile(r"^```(\S*)\s*(\S*)\s*$")
 NEEDS = re.compile(r"^<!-- needs: (.*) -->$", re.MULTILINE)
@@ -127,14 +129,7 @@ def show_instead(page, number, expected, shown):
 
 def free_ports(text):
     """A free port for each port that the page names; none of them twice."""
-    taken = {}
-    for port in set(PORT.findall(text)):
-        taken[port] = socket.socket()
-        taken[port].bind(("127.0.0.1", 0))
-    free = {port: str(one.getsockname()[1]) for port, one in taken.items()}
-    for one in taken.values():
-        one.close()
-    return free
+    return {port: str(free_port()) for port in set(PORT.findall(text))}
 
 
 def exchange(text, ports):
@@ -167,8 +162,6 @@ class Page:
             reason = missing(NEEDS.findall(self.text), folder, self.prefix)
             for block in blocks(self.text):
                 self.run_block(folder, reason, *block)
-        if reason is not None:
-            self.said.append(f"{self.path}: skipped: {reason}")
         return self
 
     def run_block(self, folder, reason, language, name, start, lines, needs):
@@ -179,11 +172,10 @@ class Page:
             return
         if reason is None and needs:
             reason = missing([needs], folder, self.prefix)
-            if reason is not None:
-                self.said.append(f"{self.path}:{start}: skipped: {reason}")
         for number, command, expected in commands(start, lines):
             if reason is not None:
                 self.skipped += 1
+                self.said.append(f"{self.path}:{number}: skipped: {reason}")
             else:
                 self.run_command(folder, number, command, expected)
 

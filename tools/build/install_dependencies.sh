@@ -140,9 +140,14 @@ if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
     exit 1
 fi
 
+exec 9>/run/oif-install-dependencies.lock # another checkout may install the same
+flock 9
+find_missing
+[ ${#missing[@]} -eq 0 ] && exit 0
+install=(apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=600 "${missing[@]}")
 echo "Installing: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-apt() { apt-get -q update && "${install[@]}" -q; }
+apt() { apt-get -q update 9>&- && "${install[@]}" -q 9>&-; } # a daemon that apt starts must not keep the lock
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # A mirror that fails once is not a reason to give up.

@@ -59,7 +59,7 @@ build_wheel() { # build/wheel/online_iforest-*.whl, with the build tools of the 
     local sources
     sources=$(hash_of_sources)
     [ "$sources" = "$(cat build/wheel/sources.sha256 2>/dev/null)" ] && return
-    install_requirements test
+    locked test install_requirements test
     rm -rf build/wheel
     # The build folder is kept, so the next build compiles only what changed.
     pip_in test wheel --no-build-isolation --no-deps --wheel-dir build/wheel \
@@ -74,10 +74,15 @@ install_wheel() { # install_wheel NAME
     cp build/wheel/sources.sha256 "$installed"
 }
 
+# Several stages of the tests may begin at once. Each environment has its own lock, so the tests of the service do not wait for
+# the wheel. A process may hold the lock of the wheel while it waits for that of an environment, never the other way round.
+locked() ( # locked NAME COMMAND...
+    flock 9
+    "${@:2}"
+) 9>"build/$1.lock"
+
 mkdir -p build
-exec 9>build/venv.lock # several stages of the tests may begin at once
-flock 9
-install_requirements "$name"
+locked "$name" install_requirements "$name"
 case $name in serve | docs) exit 0 ;; esac
-build_wheel
-install_wheel "$name"
+locked wheel build_wheel
+locked "$name" install_wheel "$name"

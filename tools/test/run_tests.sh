@@ -2,14 +2,20 @@
 # Runs the tests, stage after stage. A stage that fails does not stop the others; the last lines say which
 # failed, how long each took and how many tests passed and failed in all.
 #
-#   tools/test/run_tests.sh          make test: one compiler, the C and CLI tests, the Python package, the documents
-#   tools/test/run_tests.sh --all    make test-all: the same, then everything else
+#   tools/test/run_tests.sh          make test: one compiler, the C, CLI and service tests, the Python package, the documents
+#   tools/test/run_tests.sh --all    make test-all: all tests with that compiler, then everything else
 set -uo pipefail
 
 cd "$(dirname "$0")/../.." || exit
 jobs=$(nproc)
 logs=build/test_logs
 mkdir -p "$logs"
+# A second run in the same checkout waits for the first. Runs in two checkouts share nothing: ports are free ones, folders new ones.
+if [ -z "${OIF_TESTS_LOCKED:-}" ]; then
+    flock --nonblock "$logs/lock" true || echo "waiting for the tests that already run in this checkout"
+    export OIF_TESTS_LOCKED=1
+    exec flock --close "$logs/lock" tools/test/run_tests.sh "$@"
+fi
 passed=0 failed=0 summary=()
 
 run_timed() { # run_timed NAME COMMAND...: its output goes to the log of the stage, its status and times to files
@@ -106,6 +112,16 @@ fetch_flink() {
     java/mvn -q -DskipTests package
 }
 
+# What make test leaves to make test-all: the live page in a browser, servers beside Prometheus and Alertmanager, requests made up
+# from the API's description, limits, kills and failing allocations by the hundred, and what compiles the library again. Of the Python
+# package, the type checkers: they read numpy, pandas and polars for a minute.
+only_in_all='serve\.(page_.*|prometheus_pull|alertmanager|incidents|openapi|limits|deploy|kill)'
+only_in_all+='|cli\.score_evicted|pipeline\.evicted_models_kill|faults\.allocation|soak|package|subproject'
+case ${1:-} in
+--all) left_out='^$' python_left_out=() ;;
+*) left_out="^($only_in_all)\$" python_left_out=(--ignore=python/tests/test_typing.py) ;;
+esac
+
 # Long tests, and those of documents and of the tree, say the same with every compiler.
 long='faults.allocation|detect.(against_plain|hst)|pipeline.(evicted_models.*|pipeline_snapshot)|snapshot.(corrupt|kill)|soak'
 tree='docs\..*|tools\..*|package|subproject|style|layers'
@@ -145,11 +161,11 @@ second_lane() {
 [ "${1:-}" = --all ] && { fetch_flink >"$logs/fetch_flink.log" 2>&1 & fetching=$!; }
 export OIF_FAULTS_ROWS=100000 # fewer in faults.allocation than `ctest` takes; make faults: all
 stage build build release-gcc
-aside python-package tools/test/test_python.sh &
+aside python-package tools/test/test_python.sh "${python_left_out[@]}" &
 python=$!
 aside docs docs_examples &
 docs=$!
-stage release-gcc ctest --preset release-gcc -j "$jobs"
+stage release-gcc ctest --preset release-gcc -j $((jobs + 1)) -E "$left_out" # one more: servers often wait for a clock or a disk
 wait "$python" "$docs"
 finish python-package docs
 if [ "${1:-}" = --all ]; then
@@ -167,5 +183,6 @@ fi
 
 printf '\n'
 printf '%s\n' "${summary[@]}"
+[ "${1:-}" = --all ] || echo "left to make test-all: $(ctest --preset release-gcc -N -R "$left_out" | sed -n 's/^ *Test *#[0-9]*: //p' | paste -sd ' ') ${python_left_out[*]#*=}"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -79,8 +79,7 @@ def test_an_incident_that_ends_moves_below(fleet, open_page):
     wait_until(page, "text => document.getElementById('detail-title').textContent === text", f"fleet / {HOSTS[0]}")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("width", "theme"), [(360, "dark"), (1280, "light")])
 @pytest.mark.parametrize("count", [0, 1, 30])
 def test_none_one_and_thirty_fit_the_screen_and_are_accessible(fleet, open_page, count, width, theme):
     if count == 1:

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""tests/docs/run_examples.py says why it skips an example, and gives no port twice, not even to another process.
+
+    tests/tools/examples.py
+"""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from folder import Folder
+
+TESTS = Path(__file__).resolve().parents[1]
+PAGE = """{first}
+
+```console
+$ echo a
+a
+$ echo b
+b
+```
+{second}
+```console
+$ echo c
+c
+```
+"""
+
+
+class Examples(Folder):
+    def run_page(self, first="", second=""):
+        self.write("page.md", PAGE.format(first=first, second=second))
+        done = subprocess.run([sys.executable, TESTS / "docs" / "run_examples.py", self.folder, "page.md"],
+                              cwd=self.folder, text=True, capture_output=True, timeout=300)
+        return done.returncode, done.stdout.splitlines()
+
+    def test_an_example_that_is_run_says_nothing(self):
+        self.assertEqual(self.run_page(), (0, ["3 passed, 0 failed"]))
+
+    def test_each_example_of_a_page_that_lacks_something_says_what(self):
+        status, said = self.run_page(first="<!-- needs: echo no curl; exit 1 -->")
+        self.assertEqual(said, [f"page.md:{line}: skipped: no curl" for line in (4, 6, 11)] + ["0 passed, 0 failed, 3 skipped"])
+        self.assertEqual(status, 1, "a run of nothing is not a success")
+
+    def test_a_block_that_lacks_something_says_what_and_the_others_run(self):
+        said = self.run_page(second="<!-- next needs: test -e nothing -->")
+        self.assertEqual(said, (0, ["page.md:11: skipped: test -e nothing", "2 passed, 0 failed, 1 skipped"]))
+
+
+class Ports(unittest.TestCase):
+    def test_a_port_is_given_to_one_process_only(self):
+        # Both would take the same ports in the same order.
+        program = "import sys; sys.path.append(sys.argv[1]); import free_port as f; f.PORTS = iter(range(20000, 30000)); print(f.free_port(), flush=True)"
+        first = subprocess.Popen([sys.executable, "-c", program + "; input()", TESTS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            mine = first.stdout.readline()
+            yours = subprocess.run([sys.executable, "-c", program, TESTS], stdout=subprocess.PIPE, text=True, timeout=300).stdout
+        finally:
+            first.communicate("\n", timeout=300)
+        self.assertTrue(mine.strip() and yours.strip())
+        self.assertNotEqual(mine, yours)
+
+
+if __name__ == "__main__":
+    unittest.main()
