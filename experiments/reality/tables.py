@@ -137,7 +137,7 @@ def labelled_table(results: Results) -> Table:
         lines += [[title, *figure_cells(figures[title][family])] for title in results.titles]
     lines.append([MEAN])
     lines += [[title, *figure_cells(mean_figures(list(figures[title].values())))] for title in results.titles]
-    return Table("Labelled series", LABELLED_LEGEND, ["", *LABELLED_HEADING], lines)
+    return Table("Labelled series", LABELLED_LEGEND, ["scorer", *LABELLED_HEADING], lines)
 
 
 def leave_out_table(results: Results) -> Table:
@@ -150,7 +150,7 @@ def leave_out_table(results: Results) -> Table:
             kept = [one for name, one in figures[title].items() if name != family]
             if kept:
                 lines.append([title, *figure_cells(mean_figures(kept))])
-    return Table("Families left out in turn", legend, ["", *LABELLED_HEADING], lines)
+    return Table("Families left out in turn", legend, ["scorer", *LABELLED_HEADING], lines)
 
 
 # ---- The budget ----
@@ -164,7 +164,7 @@ BUDGET_LEGEND = (
 
 def budget_table(plan: Plan, results: Results) -> Table:
     legend = BUDGET_LEGEND.format(asked=1e4 * plan.rate, low=WITHIN[0], high=WITHIN[1], far=FAR_ABOVE)
-    heading = ["", "series", "within", "below", "above", f"above {FAR_ABOVE:g}"]
+    heading = ["scorer", "series", "within", "below", "above", f"above {FAR_ABOVE:g}"]
     lines = []
     for title, outcomes in results.labelled.items():
         counted = budget(outcomes, plan.rate)
@@ -185,7 +185,7 @@ def outside_budget(plan: Plan, results: Results) -> Table:
             cells = (f"{found.rows:,}", f"{asked:.1f}", str(found.others), f"{found.others / asked:.1f}")
             lines.append([name, *cells, "far above" if word == "far" else word])
     legend = "Series of the first line that are not within the budget."
-    return Table("Outside the budget", legend, ["series", "rows", "asked for", "others", "times", ""], lines)
+    return Table("Outside the budget", legend, ["series", "rows", "asked for", "others", "times", "budget"], lines)
 
 
 # ---- Planted incidents ----
@@ -222,7 +222,7 @@ def planted_table(results: Results) -> Table:
         lines.append([title, *found_cells(outcomes), str(others), f"{per_rows(outcomes):.1f}"])
         chances = [found_of(outcomes, kind)[2] for kind in (*KINDS, None)]
         lines.append(["- by chance", *(f"{chance:.1f}" for chance in chances), "", ""])
-    return Table("Planted incidents by kind", PLANTED_LEGEND, planted_heading(""), lines)
+    return Table("Planted incidents by kind", PLANTED_LEGEND, planted_heading("scorer"), lines)
 
 
 def planted_series_table(results: Results) -> Table:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the documentation: links lead somewhere, pages stay short, and numbers agree with their source.
+"""Checks the documentation: links lead somewhere, pages stay short, tables have heads, numbers agree with their source.
 
     tools/check/check_docs.py
 
@@ -108,6 +108,15 @@ def check_short_pages():
         lines = len((CHECKOUT / name).read_text(encoding="utf-8").splitlines())
         if lines > SHORT_LINES:
             yield f"{name}: {lines} lines, at most {SHORT_LINES}: move measurements to docs/measurements"
+
+
+def check_heads():
+    """Every column of a table has a name."""
+    for page in pages():
+        lines = dict(prose(page.read_text(encoding="utf-8")))
+        for number, line in lines.items():
+            if re.fullmatch(r"\|(?: *:?-+:? *\|)+", line) and re.search(r"(?<!\\)\|\s*\|", lines.get(number - 1, "")):
+                yield f"{page.relative_to(CHECKOUT)}:{number - 1}: a column of the table has no name: {lines[number - 1]}"
 
 
 def check_indexes():
@@ -234,7 +243,7 @@ def check_events():
 
 
 if __name__ == "__main__":
-    complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_indexes(), *check_beginnings(), *check_numbers(),
-                  *check_speed(), *check_instructions(), *check_events()]
+    complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_heads(), *check_indexes(), *check_beginnings(),
+                  *check_numbers(), *check_speed(), *check_instructions(), *check_events()]
     print("\n".join(complaints) or f"{len(pages())} pages: nothing to report")
     sys.exit(bool(complaints))

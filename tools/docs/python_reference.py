@@ -112,7 +112,7 @@ def class_page(name: str, cls: type, with_members: bool) -> list[str]:
         elif getattr(value, "__doc__", None) and not isinstance(value, (oif._parameters.Parameter, oif._parameters.Option)):
             attributes.append(f"| `{member}` | {text_of(value.__doc__)} |")
     if attributes:
-        out += [f"Attributes of {name}:", "", "| | |", "| --- | --- |", *attributes, ""]
+        out += [f"Attributes of {name}:", "", "| attribute | what it is |", "| --- | --- |", *attributes, ""]
     return out
 
 
