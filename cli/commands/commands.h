@@ -9,10 +9,11 @@
 const cli_command *command_at(size_t index);
 extern const char program_examples[];
 
-extern const cli_command demo_command, generate_command, detectors_command;
+extern const cli_command demo_command, generate_command, detectors_command, size_command;
 exit_code demo_run(const cli_settings *settings);
 exit_code generate_run(const cli_settings *settings);
 exit_code detectors_run(const cli_settings *settings);
+exit_code size_run(const cli_settings *settings);
 
 /* Executes the server, a separate program, with the arguments after the command's name: its
  * libraries would make the start of every other command ten times slower. Returns only on

@@ -14,7 +14,6 @@ typedef struct known_command {
     exit_code (*run)(const cli_settings *settings);
 } known_command;
 
-/* Hidden commands come last. */
 static const known_command commands[] = {
     {&score_command, score_run},
     {&eval_command, eval_command_run},
@@ -25,7 +24,9 @@ static const known_command commands[] = {
     {&feedback_command, feedback_run},
     {&demo_command, demo_run},
     {&detectors_command, detectors_run},
+    {&size_command, size_run},
     {&generate_command, generate_run},
+    /* Hidden commands come last. */
     {&completions_command, completions_run},
     {&manual_command, manual_run},
 };

@@ -20,6 +20,11 @@ typedef struct generate_settings {
     bool is_share_given;
 } generate_settings;
 
+/* What `oif size` is asked for; 0: not given. */
+typedef struct size_settings {
+    uint64_t keys, rows;
+} size_settings;
+
 /* What `oif eval` is asked for besides its measures. */
 enum { ANOMALY_VALUES_MAX = 16 };
 
@@ -162,6 +167,7 @@ typedef struct cli_settings {
     /* as given: "a", or "a,b,c" where the command takes several; params are the first's */
     const char *detectors;
     generate_settings generate;
+    size_settings size;
     eval_settings eval;
     key_settings keys;
     feedback_settings feedback;

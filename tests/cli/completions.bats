@@ -18,13 +18,13 @@ complete_in_bash() {
 flags_in_help() {
     for detector in $("$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p'); do
         case $1 in
-        score | eval | demo) "$OIF" "$1" --help-all --detector "$detector" ;;
+        score | eval | demo | size) "$OIF" "$1" --help-all --detector "$detector" ;;
         *) "$OIF" "$1" --help-all ;;
         esac
     done | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort -u
 }
 
-commands=(score eval serve token state inspect feedback demo detectors generate)
+commands=(score eval serve token state inspect feedback demo detectors size generate)
 
 # The commands that `oif --help` lists, and help itself.
 commands_in_help() {

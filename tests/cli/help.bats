@@ -2,7 +2,7 @@
 
 load helper
 
-commands=(score eval serve token state inspect feedback demo detectors generate)
+commands=(score eval serve token state inspect feedback demo detectors size generate)
 few_options=(serve token state inspect feedback detectors generate)
 
 # Lines "GROUP --flag" of the help on stdin.
@@ -56,7 +56,7 @@ detectors() {
     for command in "${commands[@]}"; do
         for detector in $(detectors); do
             choice=()
-            [[ $command =~ ^(score|eval|demo)$ ]] && choice=(--detector "$detector")
+            [[ $command =~ ^(score|eval|demo|size)$ ]] && choice=(--detector "$detector")
             "$OIF" "$command" --help-all "${choice[@]}" | grouped_flags > grouped
             equal "$command $detector twice: $(cut -d ' ' -f 2 grouped | sort | uniq -d)" "$command $detector twice: "
             equal "$command $detector without a group: $(grep '^(none)' grouped)" "$command $detector without a group: "
@@ -116,7 +116,7 @@ detectors() {
 @test "options are written as they are typed: --alert-rate, not alert_rate" {
     for command in "${commands[@]}"; do
         for detector in $(detectors); do
-            if [[ $command =~ ^(score|eval|demo)$ ]]; then
+            if [[ $command =~ ^(score|eval|demo|size)$ ]]; then
                 "$OIF" "$command" --help-all --detector "$detector"
             fi
         done > text

@@ -1,0 +1,56 @@
+# oif size: memory and state file of many keys, beforehand. tests/cli/test_fleet_size.c compares its numbers with runs.
+
+load helper
+
+@test "the memory is the sum of its parts, and the options to run with are printed" {
+    oif size --keys 1e6 --columns 10 --rows-per-key 5 --memory-limit 1TB
+    exits 0
+    equal "$(grep -oE '^memory|packed models|whole models|table of keys|shared by all keys|state file|options' <<< "$output" | xargs)" \
+        "memory packed models whole models table of keys shared by all keys state file options"
+    contains "$output" "--max-keys 1000000 --memory-limit "
+    "$OIF" size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json > size.json
+    python3 - <<'PYTHON'
+import json
+size = json.load(open("size.json"))
+models = sum(size[f"{kind}_models"] * size[f"{kind}_model_bytes"] for kind in ("packed", "whole"))
+total = models + size["table_bytes"] + size["shared_bytes"]
+assert abs(total / size["memory_bytes"] - 1) < 1e-3, (total, size)
+assert size["packed_models"] + size["whole_models"] == size["fitting_keys"] == 20000, size
+assert 0 < size["state_file_bytes"] < size["memory_bytes"], size
+PYTHON
+}
+
+@test "more keys, columns and rows take more, and the settings of a run count" {
+    bytes() { "$OIF" size --memory-limit 1TB --json "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
+    few=$(bytes --keys 5000 --columns 3 --rows-per-key 20)
+    for more in "--keys 6000 --columns 3 --rows-per-key 20" "--keys 5000 --columns 4 --rows-per-key 20" \
+        "--keys 5000 --columns 3 --rows-per-key 40"; do
+        read -ra options <<< "$more"
+        [ "$(bytes "${options[@]}")" -gt "$few" ]
+    done
+    [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --num-trees 16)" -lt "$few" ]
+    [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --motion off)" -lt "$few" ]
+}
+
+@test "a limit without room for all keys is reported, with the number that fits" {
+    run "$OIF" size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 100MB
+    equal "$status" 0
+    contains "$output" "oif: 100 MB, the memory limit, has room for about "
+    contains "$output" " of these keys; rows of the others get no score"
+    oif size --keys 1000 --columns 3 --rows-per-key 5 --memory-limit 400MB
+    exits 0
+}
+
+@test "what is missing, out of range or too small is refused" {
+    oif size --columns 3
+    exits 2 "oif: size needs --keys N and --columns D"
+    oif size --keys 3
+    exits 2 "oif: size needs --keys N and --columns D"
+    oif size --keys 0 --columns 3
+    exits 2 "oif: --keys: expected a whole number from 1 to 1e9, not '0'"
+    oif size --keys 10 --columns 3 --rows-per-key 1e9
+    exits 2 "oif: --rows-per-key: expected a whole number from 1 to 1e5, not '1e9'"
+    run "$OIF" size --keys 10 --columns 3 --memory-limit 1K
+    equal "$status" 2
+    contains "$output" "--memory-limit is too small for a single model"
+}
