@@ -90,6 +90,10 @@ extern "C" {
 #define OIF_MUST_CHECK
 #endif
 
+/* A result that is not used is a warning, for gcc even after a cast to void.
+ * Where a failure does not matter: OIF_IGNORE(oif_pipeline_save(...)); */
+#define OIF_IGNORE(call) ((void)((call) == OIF_OK))
+
 /* ---- Version ---- */
 
 /* The version of this header: what the program was compiled with. */

@@ -28,6 +28,7 @@ int main(void)
         *(outlier ? &outlying : &usual) += score;
         outliers += outlier;
     }
+    OIF_IGNORE(oif_detector_learn(detector, row, NULL)); /* no warning from any compiler */
     oif_detector_free(detector);
     if (oif_version_number() != OIF_VERSION_NUMBER) {
         fprintf(stderr, "the library is %d, its header %d\n", oif_version_number(),
