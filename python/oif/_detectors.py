@@ -1,4 +1,7 @@
-"""The detectors: one class each, with the parameters of the C library's table (python/tests compares them)."""
+"""The detectors: one class each, with the parameters of the C library's table.
+
+tools/build/make_signatures.py writes what follows `_kind` in each class.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import numpy.typing as npt
 from . import _core
 from ._copies import Copied, counted, memory_text, names_text
 from ._errors import ParameterError
-from ._parameters import Parameter
+from ._parameters import Parameter, parameters
 from ._progress import Progress
 from ._results import AlertOptions, Alerting, Explain, Output, Result, as_words
 from ._types import Frame, Row, Rows
@@ -20,7 +23,6 @@ from ._types import Frame, Row, Rows
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow
     from typing_extensions import Unpack
 
 # The one list of detectors: oif, its adapters and the tests take it from here.
@@ -82,7 +84,7 @@ class Detector(Copied, _core.Detector):
     def process(
         self, x: Rows | Row, *, explain: Explain = ...,
         output: Literal["arrow"], progress: Progress = ..., **options: Unpack[AlertOptions]
-    ) -> pyarrow.Table: ...
+    ) -> Any: ...  # pyarrow has no types
     @overload
     def process(
         self, x: Mapping[Any, Any], *, explain: Explain = ...,
@@ -193,7 +195,7 @@ class Detector(Copied, _core.Detector):
         if self.columns is None:
             return {}
         return {
-            "rows": f"{self.rows_learned:,} rows of {counted(self.columns, 'column')}",
+            "rows": f"{counted(self.rows_learned, 'row')} of {counted(self.columns, 'column')}",
             "readiness": "ready" if self.ready else "not ready yet",
             "memory": memory_text(self.memory_bytes),
             "columns": names_text(self.column_names),
@@ -235,38 +237,23 @@ class OnlineIsolationForest(Detector):
     """
 
     _kind = "online-iforest"
-    num_trees = Parameter(int)
-    window_size = Parameter(int)
-    max_leaf_samples = Parameter(int)
-    growth = Parameter(str)
-    variant = Parameter(str)
+    num_trees, window_size, max_leaf_samples, shadow_trees, maturity, seed = parameters(int, 6)
     subsample = Parameter(float)
-    forgetting = Parameter(str)
-    shadow_trees = Parameter(int)
-    maturity = Parameter(int)
-    insertion = Parameter(str)
-    seed = Parameter(int)
+    growth, variant, forgetting, insertion = parameters(str, 4)
 
     def __init__(
-        self,
-        num_trees: int = 32,
-        window_size: int = 2048,
-        max_leaf_samples: int = 0,
+        self, num_trees: int = 32, window_size: int = 2048, max_leaf_samples: int = 0,
         growth: Literal["adaptive", "fixed"] = "adaptive",
-        variant: Literal["running", "paper", "reference"] = "running",
-        subsample: float = 1.0,
-        forgetting: Literal["window", "turnover"] = "window",
-        shadow_trees: int = 4,
-        maturity: int = 0,
-        insertion: Literal["none", "row", "auto"] = "auto",
-        seed: int = 0,
-        *,
-        threads: int = 1,
-        ignore_unknown: bool = False,
+        variant: Literal["running", "paper", "reference"] = "running", subsample: float = 1.0,
+        forgetting: Literal["window", "turnover"] = "window", shadow_trees: int = 4, maturity: int = 0,
+        insertion: Literal["none", "row", "auto"] = "auto", seed: int = 0,
+        *, threads: int = 1, ignore_unknown: bool = False,
     ) -> None:
-        params: dict[str, Any] = dict(num_trees=num_trees, window_size=window_size, max_leaf_samples=max_leaf_samples)
-        params |= dict(growth=growth, variant=variant, subsample=subsample, forgetting=forgetting)
-        params |= dict(shadow_trees=shadow_trees, maturity=maturity, insertion=insertion, seed=seed)
+        params: dict[str, Any] = {
+            "num_trees": num_trees, "window_size": window_size, "max_leaf_samples": max_leaf_samples, "growth": growth,
+            "variant": variant, "subsample": subsample, "forgetting": forgetting, "shadow_trees": shadow_trees,
+            "maturity": maturity, "insertion": insertion, "seed": seed,
+        }
         super().__init__(self._kind, params, threads, ignore_unknown)
 
 
@@ -292,29 +279,21 @@ class IForestASD(Detector):
     """
 
     _kind = "iforest-asd"
-    num_trees = Parameter(int)
-    window_size = Parameter(int)
-    subsample_size = Parameter(int)
-    retrain = Parameter(str)
+    num_trees, window_size, subsample_size, seed = parameters(int, 4)
     drift_rate = Parameter(float)
-    insertion = Parameter(str)
-    seed = Parameter(int)
+    retrain, insertion = parameters(str, 2)
 
     def __init__(
-        self,
-        num_trees: int = 32,
-        window_size: int = 2048,
-        subsample_size: int = 256,
-        retrain: Literal["window", "drift"] = "window",
-        drift_rate: float = 0.25,
-        insertion: Literal["none", "row"] = "none",
-        seed: int = 0,
-        *,
-        threads: int = 1,
-        ignore_unknown: bool = False,
+        self, num_trees: int = 32, window_size: int = 2048, subsample_size: int = 256,
+        retrain: Literal["window", "drift"] = "window", drift_rate: float = 0.25,
+        insertion: Literal["none", "row"] = "none", seed: int = 0,
+        *, threads: int = 1, ignore_unknown: bool = False,
     ) -> None:
-        params = dict(num_trees=num_trees, window_size=window_size, subsample_size=subsample_size, retrain=retrain)
-        super().__init__(self._kind, params | dict(drift_rate=drift_rate, insertion=insertion, seed=seed), threads, ignore_unknown)
+        params: dict[str, Any] = {
+            "num_trees": num_trees, "window_size": window_size, "subsample_size": subsample_size, "retrain": retrain,
+            "drift_rate": drift_rate, "insertion": insertion, "seed": seed,
+        }
+        super().__init__(self._kind, params, threads, ignore_unknown)
 
 
 class HalfSpaceTrees(Detector):
@@ -342,32 +321,21 @@ class HalfSpaceTrees(Detector):
     """
 
     _kind = "hst"
-    num_trees = Parameter(int)
-    window_size = Parameter(int)
-    max_depth = Parameter(int)
-    size_limit = Parameter(float)
+    num_trees, window_size, max_depth, seed = parameters(int, 4)
+    size_limit, range_low, range_high = parameters(float, 3)
     ranges = Parameter(str)
-    range_low = Parameter(float)
-    range_high = Parameter(float)
-    seed = Parameter(int)
 
     def __init__(
-        self,
-        num_trees: int = 32,
-        window_size: int = 250,
-        max_depth: int = 15,
-        size_limit: float = 0.1,
-        ranges: Literal["first", "every", "fixed"] = "first",
-        range_low: float = 0.0,
-        range_high: float = 1.0,
+        self, num_trees: int = 32, window_size: int = 250, max_depth: int = 15, size_limit: float = 0.1,
+        ranges: Literal["first", "every", "fixed"] = "first", range_low: float = 0.0, range_high: float = 1.0,
         seed: int = 0,
-        *,
-        threads: int = 1,
-        ignore_unknown: bool = False,
+        *, threads: int = 1, ignore_unknown: bool = False,
     ) -> None:
-        params = dict(num_trees=num_trees, window_size=window_size, max_depth=max_depth, size_limit=size_limit)
-        super().__init__(
-            self._kind, params | dict(ranges=ranges, range_low=range_low, range_high=range_high, seed=seed), threads, ignore_unknown)
+        params: dict[str, Any] = {
+            "num_trees": num_trees, "window_size": window_size, "max_depth": max_depth, "size_limit": size_limit,
+            "ranges": ranges, "range_low": range_low, "range_high": range_high, "seed": seed,
+        }
+        super().__init__(self._kind, params, threads, ignore_unknown)
 
 
 class RobustRandomCutForest(Detector):
@@ -389,24 +357,17 @@ class RobustRandomCutForest(Detector):
     """
 
     _kind = "rrcf"
-    num_trees = Parameter(int)
-    tree_size = Parameter(int)
+    num_trees, tree_size, window_size, seed = parameters(int, 4)
     sample = Parameter(str)
-    window_size = Parameter(int)
-    seed = Parameter(int)
 
     def __init__(
-        self,
-        num_trees: int = 32,
-        tree_size: int = 256,
-        sample: Literal["reservoir", "sliding"] = "reservoir",
-        window_size: int = 2048,
-        seed: int = 0,
-        *,
-        threads: int = 1,
-        ignore_unknown: bool = False,
+        self, num_trees: int = 32, tree_size: int = 256, sample: Literal["reservoir", "sliding"] = "reservoir",
+        window_size: int = 2048, seed: int = 0,
+        *, threads: int = 1, ignore_unknown: bool = False,
     ) -> None:
-        params = dict(num_trees=num_trees, tree_size=tree_size, sample=sample, window_size=window_size, seed=seed)
+        params: dict[str, Any] = {
+            "num_trees": num_trees, "tree_size": tree_size, "sample": sample, "window_size": window_size, "seed": seed,
+        }
         super().__init__(self._kind, params, threads, ignore_unknown)
 
 
@@ -429,25 +390,19 @@ class Loda(Detector):
     """
 
     _kind = "loda"
-    num_projections = Parameter(int)
-    num_bins = Parameter(int)
-    window_size = Parameter(int)
+    num_projections, num_bins, window_size, seed = parameters(int, 4)
     scale = Parameter(str)
-    seed = Parameter(int)
 
     def __init__(
-        self,
-        num_projections: int = 32,
-        num_bins: int = 100,
-        window_size: int = 512,
-        scale: Literal["learn", "none"] = "learn",
-        seed: int = 0,
-        *,
-        threads: int = 1,
-        ignore_unknown: bool = False,
+        self, num_projections: int = 32, num_bins: int = 100, window_size: int = 512,
+        scale: Literal["learn", "none"] = "learn", seed: int = 0,
+        *, threads: int = 1, ignore_unknown: bool = False,
     ) -> None:
-        params = dict(num_projections=num_projections, num_bins=num_bins, window_size=window_size, scale=scale)
-        super().__init__(self._kind, params | dict(seed=seed), threads, ignore_unknown)
+        params: dict[str, Any] = {
+            "num_projections": num_projections, "num_bins": num_bins, "window_size": window_size, "scale": scale,
+            "seed": seed,
+        }
+        super().__init__(self._kind, params, threads, ignore_unknown)
 
 
 class SparseDataObservers(Detector):
@@ -470,27 +425,20 @@ class SparseDataObservers(Detector):
     """
 
     _kind = "sdo"
-    num_observers = Parameter(int)
-    num_neighbours = Parameter(int)
+    num_observers, num_neighbours, window_size, seed = parameters(int, 4)
     idle_share = Parameter(float)
-    window_size = Parameter(int)
     scale = Parameter(str)
-    seed = Parameter(int)
 
     def __init__(
-        self,
-        num_observers: int = 200,
-        num_neighbours: int = 6,
-        idle_share: float = 0.3,
-        window_size: int = 2048,
-        scale: Literal["robust", "none"] = "robust",
-        seed: int = 0,
-        *,
-        threads: int = 1,
-        ignore_unknown: bool = False,
+        self, num_observers: int = 200, num_neighbours: int = 6, idle_share: float = 0.3, window_size: int = 2048,
+        scale: Literal["robust", "none"] = "robust", seed: int = 0,
+        *, threads: int = 1, ignore_unknown: bool = False,
     ) -> None:
-        params = dict(num_observers=num_observers, num_neighbours=num_neighbours, idle_share=idle_share)
-        super().__init__(self._kind, params | dict(window_size=window_size, scale=scale, seed=seed), threads, ignore_unknown)
+        params: dict[str, Any] = {
+            "num_observers": num_observers, "num_neighbours": num_neighbours, "idle_share": idle_share,
+            "window_size": window_size, "scale": scale, "seed": seed,
+        }
+        super().__init__(self._kind, params, threads, ignore_unknown)
 
 
 class RollingIsolationForest(Detector):
@@ -521,34 +469,21 @@ class RollingIsolationForest(Detector):
     """
 
     _kind = "rolling-iforest"
-    num_trees = Parameter(int)
-    window_size = Parameter(int)
-    sample_size = Parameter(int)
-    max_depth = Parameter(int)
-    max_leaf_samples = Parameter(int)
-    tournament = Parameter(int)
+    num_trees, window_size, sample_size, max_depth, max_leaf_samples, tournament, renew_trees, seed = parameters(int, 8)
     insertion = Parameter(str)
-    renew_trees = Parameter(int)
-    seed = Parameter(int)
 
     def __init__(
-        self,
-        num_trees: int = 32,
-        window_size: int = 2048,
-        sample_size: int = 128,
-        max_depth: int = 8,
-        max_leaf_samples: int = 8,
-        tournament: int = 3,
-        insertion: Literal["path", "none", "row"] = "row",
-        renew_trees: int = 1,
-        seed: int = 0,
-        *,
-        threads: int = 1,
-        ignore_unknown: bool = False,
+        self, num_trees: int = 32, window_size: int = 2048, sample_size: int = 128, max_depth: int = 8,
+        max_leaf_samples: int = 8, tournament: int = 3, insertion: Literal["path", "none", "row"] = "row",
+        renew_trees: int = 1, seed: int = 0,
+        *, threads: int = 1, ignore_unknown: bool = False,
     ) -> None:
-        params = dict(num_trees=num_trees, window_size=window_size, sample_size=sample_size, max_depth=max_depth)
-        params |= dict(max_leaf_samples=max_leaf_samples, tournament=tournament)
-        super().__init__(self._kind, params | dict(insertion=insertion, renew_trees=renew_trees, seed=seed), threads, ignore_unknown)
+        params: dict[str, Any] = {
+            "num_trees": num_trees, "window_size": window_size, "sample_size": sample_size, "max_depth": max_depth,
+            "max_leaf_samples": max_leaf_samples, "tournament": tournament, "insertion": insertion,
+            "renew_trees": renew_trees, "seed": seed,
+        }
+        super().__init__(self._kind, params, threads, ignore_unknown)
 
 
 DETECTORS: dict[str, type[Detector]] = {globals()[name]._kind: globals()[name] for name in __all__}

@@ -43,6 +43,10 @@ class Parameter(Generic[Value]):
         raise AttributeError(f"{self.name} cannot be changed; make a new one: {made}({self.name}={value!r})")
 
 
+def parameters(kind: type[Value], count: int) -> tuple[Parameter[Value], ...]:
+    return tuple(Parameter(kind) for _ in range(count))
+
+
 class Option(Generic[Value]):
     """An option of a pipeline. To set it changes it from now on, where that is possible."""
 
@@ -66,87 +70,39 @@ class Option(Generic[Value]):
         instance.change(**{self.name: value})
 
 
-class OnlineIsolationForest(TypedDict, total=False):
-    """The parameters of oif.OnlineIsolationForest."""
+# ---- The parameters of each detector, as keywords ----
 
-    num_trees: int
-    window_size: int
-    max_leaf_samples: int
-    growth: Literal["adaptive", "fixed"]
-    variant: Literal["running", "paper", "reference"]
-    subsample: float
-    forgetting: Literal["window", "turnover"]
-    shadow_trees: int
-    maturity: int
-    insertion: Literal["none", "row", "auto"]
-    seed: int
+HalfSpaceTrees = TypedDict("HalfSpaceTrees", {
+    "num_trees": int, "window_size": int, "max_depth": int, "size_limit": float,
+    "ranges": Literal["first", "every", "fixed"], "range_low": float, "range_high": float, "seed": int,
+}, total=False)
 
+IForestASD = TypedDict("IForestASD", {
+    "num_trees": int, "window_size": int, "subsample_size": int, "retrain": Literal["window", "drift"],
+    "drift_rate": float, "insertion": Literal["none", "row"], "seed": int,
+}, total=False)
 
-class IForestASD(TypedDict, total=False):
-    """The parameters of oif.IForestASD."""
+Loda = TypedDict("Loda", {
+    "num_projections": int, "num_bins": int, "window_size": int, "scale": Literal["learn", "none"], "seed": int,
+}, total=False)
 
-    num_trees: int
-    window_size: int
-    subsample_size: int
-    retrain: Literal["window", "drift"]
-    drift_rate: float
-    insertion: Literal["none", "row"]
-    seed: int
+OnlineIsolationForest = TypedDict("OnlineIsolationForest", {
+    "num_trees": int, "window_size": int, "max_leaf_samples": int, "growth": Literal["adaptive", "fixed"],
+    "variant": Literal["running", "paper", "reference"], "subsample": float,
+    "forgetting": Literal["window", "turnover"], "shadow_trees": int, "maturity": int,
+    "insertion": Literal["none", "row", "auto"], "seed": int,
+}, total=False)
 
+RobustRandomCutForest = TypedDict("RobustRandomCutForest", {
+    "num_trees": int, "tree_size": int, "sample": Literal["reservoir", "sliding"], "window_size": int, "seed": int,
+}, total=False)
 
-class HalfSpaceTrees(TypedDict, total=False):
-    """The parameters of oif.HalfSpaceTrees."""
+RollingIsolationForest = TypedDict("RollingIsolationForest", {
+    "num_trees": int, "window_size": int, "sample_size": int, "max_depth": int, "max_leaf_samples": int,
+    "tournament": int, "insertion": Literal["path", "none", "row"], "renew_trees": int, "seed": int,
+}, total=False)
 
-    num_trees: int
-    window_size: int
-    max_depth: int
-    size_limit: float
-    ranges: Literal["first", "every", "fixed"]
-    range_low: float
-    range_high: float
-    seed: int
-
-
-class RobustRandomCutForest(TypedDict, total=False):
-    """The parameters of oif.RobustRandomCutForest."""
-
-    num_trees: int
-    tree_size: int
-    sample: Literal["reservoir", "sliding"]
-    window_size: int
-    seed: int
-
-
-class Loda(TypedDict, total=False):
-    """The parameters of oif.Loda."""
-
-    num_projections: int
-    num_bins: int
-    window_size: int
-    scale: Literal["learn", "none"]
-    seed: int
-
-
-class SparseDataObservers(TypedDict, total=False):
-    """The parameters of oif.SparseDataObservers."""
-
-    num_observers: int
-    num_neighbours: int
-    idle_share: float
-    window_size: int
-    scale: Literal["robust", "none"]
-    seed: int
-
-
-class RollingIsolationForest(TypedDict, total=False):
-    """The parameters of oif.RollingIsolationForest."""
-
-    num_trees: int
-    window_size: int
-    sample_size: int
-    max_depth: int
-    max_leaf_samples: int
-    tournament: int
-    insertion: Literal["path", "none", "row"]
-    renew_trees: int
-    seed: int
+SparseDataObservers = TypedDict("SparseDataObservers", {
+    "num_observers": int, "num_neighbours": int, "idle_share": float, "window_size": int,
+    "scale": Literal["robust", "none"], "seed": int,
+}, total=False)

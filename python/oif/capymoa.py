@@ -36,29 +36,31 @@ class _Capymoa(AnomalyDetector):  # type: ignore[misc]
         return self.detector.score_one(instance.x)
 
 
-if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; tools/build/make_signatures.py writes it
     from typing_extensions import Unpack
-
-    class OnlineIsolationForest(_Capymoa):
-        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
-
-    class IForestASD(_Capymoa):
-        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
     class HalfSpaceTrees(_Capymoa):
         def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.HalfSpaceTrees]) -> None: ...
 
-    class RobustRandomCutForest(_Capymoa):
-        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
+    class IForestASD(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
     class Loda(_Capymoa):
         def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.Loda]) -> None: ...
 
-    class SparseDataObservers(_Capymoa):
-        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
+    class OnlineIsolationForest(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
+
+    class RobustRandomCutForest(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
 
     class RollingIsolationForest(_Capymoa):
-        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.RollingIsolationForest]) -> None: ...
+        def __init__(
+            self, *, schema: Any = None, **parameters: Unpack[_parameters.RollingIsolationForest]
+        ) -> None: ...
+
+    class SparseDataObservers(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
 
 else:
     make_adapters(_Capymoa, globals(), schema=None)

@@ -37,6 +37,9 @@ __all__ = _detectors.__all__
 
 class _Pyod(BaseDetector):  # type: ignore[misc]
     contamination: float
+    shuffle: bool
+    random_state: Any
+    n_jobs: int | None
     detector_: _detectors.Detector
 
     def _start(self) -> None:
@@ -61,84 +64,49 @@ class _Pyod(BaseDetector):  # type: ignore[misc]
         return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
 
 
-if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; tools/build/make_signatures.py writes it
     from typing_extensions import Unpack
 
-    class OnlineIsolationForest(_Pyod):
+    class HalfSpaceTrees(_Pyod):
         def __init__(
-            self,
-            *,
-            contamination: float = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.OnlineIsolationForest],
+            self, *, contamination: float = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.HalfSpaceTrees]
         ) -> None: ...
 
     class IForestASD(_Pyod):
         def __init__(
-            self,
-            *,
-            contamination: float = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.IForestASD],
-        ) -> None: ...
-
-    class HalfSpaceTrees(_Pyod):
-        def __init__(
-            self,
-            *,
-            contamination: float = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.HalfSpaceTrees],
-        ) -> None: ...
-
-    class RobustRandomCutForest(_Pyod):
-        def __init__(
-            self,
-            *,
-            contamination: float = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.RobustRandomCutForest],
+            self, *, contamination: float = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.IForestASD]
         ) -> None: ...
 
     class Loda(_Pyod):
         def __init__(
-            self,
-            *,
-            contamination: float = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.Loda],
+            self, *, contamination: float = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.Loda]
         ) -> None: ...
 
-    class SparseDataObservers(_Pyod):
+    class OnlineIsolationForest(_Pyod):
         def __init__(
-            self,
-            *,
-            contamination: float = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.SparseDataObservers],
+            self, *, contamination: float = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.OnlineIsolationForest]
+        ) -> None: ...
+
+    class RobustRandomCutForest(_Pyod):
+        def __init__(
+            self, *, contamination: float = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.RobustRandomCutForest]
         ) -> None: ...
 
     class RollingIsolationForest(_Pyod):
         def __init__(
-            self,
-            *,
-            contamination: float = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.RollingIsolationForest],
+            self, *, contamination: float = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.RollingIsolationForest]
+        ) -> None: ...
+
+    class SparseDataObservers(_Pyod):
+        def __init__(
+            self, *, contamination: float = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.SparseDataObservers]
         ) -> None: ...
 
 else:

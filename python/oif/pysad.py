@@ -43,29 +43,29 @@ class _Pysad(BaseModel):
         return scores
 
 
-if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; tools/build/make_signatures.py writes it
     from typing_extensions import Unpack
-
-    class OnlineIsolationForest(_Pysad):
-        def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
-
-    class IForestASD(_Pysad):
-        def __init__(self, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
     class HalfSpaceTrees(_Pysad):
         def __init__(self, **parameters: Unpack[_parameters.HalfSpaceTrees]) -> None: ...
 
-    class RobustRandomCutForest(_Pysad):
-        def __init__(self, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
+    class IForestASD(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
     class Loda(_Pysad):
         def __init__(self, **parameters: Unpack[_parameters.Loda]) -> None: ...
 
-    class SparseDataObservers(_Pysad):
-        def __init__(self, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
+    class OnlineIsolationForest(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
+
+    class RobustRandomCutForest(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
 
     class RollingIsolationForest(_Pysad):
         def __init__(self, **parameters: Unpack[_parameters.RollingIsolationForest]) -> None: ...
+
+    class SparseDataObservers(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
 
 else:
     make_adapters(_Pysad, globals())

@@ -71,29 +71,29 @@ class _River(AnomalyDetector):
         return pandas.Series(scores, index=X.index, name="score", dtype="float64")
 
 
-if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; tools/build/make_signatures.py writes it
     from typing_extensions import Unpack
-
-    class OnlineIsolationForest(_River):
-        def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
-
-    class IForestASD(_River):
-        def __init__(self, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
     class HalfSpaceTrees(_River):
         def __init__(self, **parameters: Unpack[_parameters.HalfSpaceTrees]) -> None: ...
 
-    class RobustRandomCutForest(_River):
-        def __init__(self, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
+    class IForestASD(_River):
+        def __init__(self, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
     class Loda(_River):
         def __init__(self, **parameters: Unpack[_parameters.Loda]) -> None: ...
 
-    class SparseDataObservers(_River):
-        def __init__(self, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
+    class OnlineIsolationForest(_River):
+        def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
+
+    class RobustRandomCutForest(_River):
+        def __init__(self, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
 
     class RollingIsolationForest(_River):
         def __init__(self, **parameters: Unpack[_parameters.RollingIsolationForest]) -> None: ...
+
+    class SparseDataObservers(_River):
+        def __init__(self, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
 
 else:
     make_adapters(_River, globals())

@@ -121,84 +121,49 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; tools/build/make_signatures.py writes it
     from typing_extensions import Unpack
 
-    class OnlineIsolationForest(_Sklearn):
+    class HalfSpaceTrees(_Sklearn):
         def __init__(
-            self,
-            *,
-            contamination: Contamination = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.OnlineIsolationForest],
+            self, *, contamination: Contamination = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.HalfSpaceTrees]
         ) -> None: ...
 
     class IForestASD(_Sklearn):
         def __init__(
-            self,
-            *,
-            contamination: Contamination = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.IForestASD],
-        ) -> None: ...
-
-    class HalfSpaceTrees(_Sklearn):
-        def __init__(
-            self,
-            *,
-            contamination: Contamination = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.HalfSpaceTrees],
-        ) -> None: ...
-
-    class RobustRandomCutForest(_Sklearn):
-        def __init__(
-            self,
-            *,
-            contamination: Contamination = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.RobustRandomCutForest],
+            self, *, contamination: Contamination = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.IForestASD]
         ) -> None: ...
 
     class Loda(_Sklearn):
         def __init__(
-            self,
-            *,
-            contamination: Contamination = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.Loda],
+            self, *, contamination: Contamination = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.Loda]
         ) -> None: ...
 
-    class SparseDataObservers(_Sklearn):
+    class OnlineIsolationForest(_Sklearn):
         def __init__(
-            self,
-            *,
-            contamination: Contamination = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.SparseDataObservers],
+            self, *, contamination: Contamination = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.OnlineIsolationForest]
+        ) -> None: ...
+
+    class RobustRandomCutForest(_Sklearn):
+        def __init__(
+            self, *, contamination: Contamination = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.RobustRandomCutForest]
         ) -> None: ...
 
     class RollingIsolationForest(_Sklearn):
         def __init__(
-            self,
-            *,
-            contamination: Contamination = 0.1,
-            shuffle: bool = True,
-            random_state: Any = None,
-            n_jobs: int | None = None,
-            **parameters: Unpack[_parameters.RollingIsolationForest],
+            self, *, contamination: Contamination = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.RollingIsolationForest]
+        ) -> None: ...
+
+    class SparseDataObservers(_Sklearn):
+        def __init__(
+            self, *, contamination: Contamination = 0.1, shuffle: bool = True, random_state: Any = None,
+            n_jobs: int | None = None, **parameters: Unpack[_parameters.SparseDataObservers]
         ) -> None: ...
 
 else:

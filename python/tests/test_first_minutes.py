@@ -1,7 +1,6 @@
 """What a newcomer does first: help, dir, tab, a wrong attribute, a missing package, a missing file."""
 
 import errno
-import inspect
 import json
 import os
 import pydoc
@@ -14,7 +13,7 @@ import pytest
 from conftest import CHECKOUT, DETECTORS
 
 import oif
-from oif import _core, _hosts, _parameters
+from oif import _core, _hosts
 
 
 @pytest.fixture(scope="module")
@@ -80,16 +79,6 @@ def test_parameters_are_attributes_that_cannot_be_set(cls):
     with pytest.raises(TypeError):
         detector.params["seed"] = 5
     assert detector.seed == 4
-
-
-@pytest.mark.parametrize("cls", DETECTORS, ids=lambda cls: cls.__name__)
-def test_type_checkers_see_the_parameters(cls):
-    known = getattr(_parameters, cls.__name__).__annotations__
-    whole = inspect.signature(cls).parameters
-    signature = {name: whole[name] for name in whole if whole[name].kind is not inspect.Parameter.KEYWORD_ONLY}
-    assert list(known) == list(signature) == list(cls().params)
-    for name, parameter in signature.items():
-        assert known[name].__forward_arg__ == parameter.annotation
 
 
 def test_options_are_attributes_and_some_can_be_set(rows):

@@ -6,7 +6,7 @@ import sys
 import typing
 
 import pytest
-from conftest import DETECTORS
+from conftest import CHECKOUT, DETECTORS
 
 import oif
 from oif import _core
@@ -47,6 +47,12 @@ def test_a_class_has_the_parameters_of_the_table(info):
     signature = signature_of(KINDS[info["name"]])
     assert (signature.pop("threads"), signature.pop("ignore_unknown")) == ((1, int), (False, bool))
     compare(info["params"], signature)
+
+
+def test_what_is_written_from_the_table_is_up_to_date():
+    tool = CHECKOUT / "tools" / "build" / "make_signatures.py"
+    done = subprocess.run([sys.executable, tool, "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr + "tools/build/make_signatures.py writes it again"
 
 
 def test_a_pipeline_has_the_options_of_the_table():
