@@ -68,7 +68,8 @@ class Incidents(_core.Incidents):
     those of `oif_incidents_options_init` in oif.h: max_incidents, max_members, window_seconds, quiet_seconds, stale_seconds,
     odds.
 
-    >>> incidents = Incidents()
+    >>> import oif
+    >>> incidents = oif.Incidents()
     >>> [incidents.begin(f"rack-1/host-{i}", column="load", seconds=1000 + 10 * i).incident for i in range(5)]
     [1, 1, 1, 1, 1]
     >>> incidents[1].first.key

@@ -21,8 +21,8 @@ def load(source: Source) -> Detector | Pipeline:
     >>> forest = oif.OnlineIsolationForest()
     >>> forest.learn_one({"flow": 60, "heat": 4})
     >>> again = oif.load(forest.to_bytes())
-    >>> again.rows_learned, again.column_names
-    (1, ('flow', 'heat'))
+    >>> again, again.column_names
+    (OnlineIsolationForest() <1 row of 2 columns, not ready yet>, ('flow', 'heat'))
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _load_bytes(bytes(source))

@@ -50,7 +50,6 @@ from ._types import Frame, Row, Rows
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow
     from typing_extensions import Self
 
 _Detector = Union[Detector, type[Detector], str]
@@ -363,10 +362,11 @@ class Pipeline(Alerting):
         """Take rows as they come from an asynchronous source, such as a websocket or a consumer, and yield the result of each.
 
         >>> import asyncio, oif
-        >>> async def readings():
+        >>> from collections.abc import AsyncIterator
+        >>> async def readings() -> AsyncIterator[dict[str, object]]:
         ...     for i in range(1000):
         ...         yield {"host": f"web-{i % 2}", "load": i % 7}
-        >>> async def watch(pipeline):
+        >>> async def watch(pipeline: oif.Pipeline) -> list[bool]:
         ...     return [result.anomaly async for result in pipeline.process_aiter(readings())]
         >>> sum(asyncio.run(watch(oif.Pipeline(key="host"))))
         0
@@ -393,7 +393,7 @@ class Pipeline(Alerting):
     def process(
         self, x: Rows | Row, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
         output: Literal["arrow"], progress: Progress = ...
-    ) -> pyarrow.Table: ...
+    ) -> Any: ...  # pyarrow has no types
     @overload
     def process(
         self, x: Mapping[Any, Any], keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
@@ -476,8 +476,8 @@ class Pipeline(Alerting):
         >>> rows[60, 1] = 20
         >>> pipeline = oif.Pipeline()
         >>> results = pipeline.process_table(rows)
-        >>> np.flatnonzero(results["anomaly"]), pipeline.table.rows, round(1 / pipeline.table.chance)
-        (array([60]), 200, 120)
+        >>> np.flatnonzero(results["anomaly"]), pipeline.table
+        (array([60]), TableInfo(rows=200, anomalies=1, chance=0.00831...))
         """
         x, taken, seconds = self._parts(x, None, times)
         if taken is not None or any(kind == 4 for _, kind, _ in getattr(self, "_derive", ())):
@@ -750,7 +750,7 @@ class Pipeline(Alerting):
         ready = sum(info.ready for info in infos)
         rules = self.rules
         return {
-            "rows": f"{self.rows:,} rows of {counted(self.columns, 'column')}",
+            "rows": f"{counted(self.rows, 'row')} of {counted(self.columns, 'column')}",
             "keys": "" if len(infos) == 1 and infos[0].key is None else counted(len(infos), "key"),
             "readiness": "ready" if ready == len(infos) else f"{ready:,} of {len(infos):,} ready" if ready else "not ready yet",
             "memory": memory_text(self.memory_bytes),
