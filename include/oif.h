@@ -1003,7 +1003,7 @@ typedef struct oif_rule_info {
 /* A rule from 0 on, in the order of the text. Returns false past the last. */
 OIF_API bool oif_pipeline_rule(const oif_pipeline *pipeline, size_t index, oif_rule_info *info);
 
-/* Adds rules behind those that there are. Otherwise as oif_pipeline_set_rules;
+/* Adds rules after the existing ones. Otherwise as oif_pipeline_set_rules;
  * error->line counts the lines of `text`. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_add_rules(oif_pipeline *pipeline, const char *text,
                                                          size_t bytes, oif_error *error);
@@ -1035,8 +1035,8 @@ enum { OIF_PAST_EPISODES_MAX = 256 };
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_keep_episodes(oif_pipeline *pipeline, bool keep,
                                                              oif_error *error);
 
-/* A past episode; why it began is by its first row.
- * Silent keys are not among them. */
+/* A past episode. Its column and reason are those of its first row.
+ * Silent keys are not episodes. */
 typedef struct oif_past_episode {
     const char *key;  /* not NUL-terminated; valid until the next row */
     size_t key_bytes; /* 0: without a key */
@@ -1082,8 +1082,8 @@ typedef struct oif_rule_trial {
 } oif_rule_trial;
 
 /* Tries rules, as in oif_pipeline_set_rules, on the past episodes.
- * `is_held` gets a value for each of them, in their order;
- * NULL if that is not of interest. The pipeline does not change.
+ * `is_held` gets one value per episode, in their order; it may be NULL.
+ * The pipeline does not change.
  * Of an alert with more than 8 columns, the 8 with the highest shares count.
  *
  * OIF_EPARAM    as oif_pipeline_set_rules
@@ -1108,9 +1108,9 @@ typedef struct oif_proposal {
 
 /* Proposes rules: one for each kind of episode that was marked useless
  * at least once, if no rule of the pipeline holds it back yet.
- * A rule is as narrow as covers the useless ones,
- * with a margin for the size of the change;
- * it has a key if the kind came up for one key and there are others.
+ * A rule is just wide enough for the useless ones,
+ * with a margin for the size of the change.
+ * It names a key if the kind occurred for one key only and there are others.
  * No rule would have held back an episode that was marked real.
  * Returns how many there are and stores the first `capacity` of them.
  * Never allocates. */

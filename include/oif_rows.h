@@ -126,7 +126,7 @@ typedef struct oif_time_format {
  *     It starts with format->year, or with 1972 if that is 0;
  *     when the months start again, so does the year.
  *     A December after January is a late row of the previous year.
- *   - Common log: it may be in brackets, even if one is missing.
+ *   - Common log, with or without brackets; one of them may be missing.
  *   - Dates such as 1/31/2026 1:05 PM, 31/01/2026, 31-01-2026 and 31.1.26.
  *     The first one decides whether the day or the month is first.
  *     Where it shows neither, as 01/02/2026, the month is, which is uncertain.
@@ -240,8 +240,8 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *         {"host": "a", "net": {"in": 7, "out": [1, 2]}, "v1.5": null}
  *         columns:  host  net.in  net.out.0  net.out.1  v1\.5
  *
- *   - In a name, a dot inside a key is written \.
- *     , a backslash \\ and a NUL character \0 .
+ *   - In a name, three characters of a key are escaped:
+ *     \. is a dot, \\ a backslash, \0 a NUL character.
  *   - Later lines may have other keys, in any order.
  *     Missing or null is a missing number.
  *     What is not selected is skipped;
@@ -384,11 +384,11 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const si
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
                                                           size_t count, oif_error *error);
 
-/* Text in this column is the last mistake to be reported:
- * only where all other selected values of the record are good. */
+/* Text in this column is reported as an error only
+ * if all other selected values of the record are good. */
 OIF_API void oif_reader_allow_text(oif_reader *reader, size_t column);
 
-/* A text that means missing, beside those of oif_value_parse:
+/* A text that means missing, in addition to those of oif_value_parse:
  * a number such as -200, in any spelling, or a word.
  * `column` is one of them, or OIF_ALL_COLUMNS.
  *

@@ -176,9 +176,11 @@ def three_digits(number):
 
 
 def check_speed():
-    """The table of the default detector, and nanoseconds per row in docs/choosing.md, from the results of `make bench`."""
-    methods = json.loads((CHECKOUT / "benchmarks" / "figures.json").read_text(encoding="utf-8"))["speed"]["methods"]
-    rates = {method["name"]: method["rows_per_second"] for method in methods}
+    """The date, the table of the default detector, and nanoseconds per row in docs/choosing.md, from the results of `make bench`."""
+    speed = json.loads((CHECKOUT / "benchmarks" / "figures.json").read_text(encoding="utf-8"))["speed"]
+    if f"| {speed['date']} |" not in measurement("bench") or f"| `{speed['command']}` |" not in measurement("bench"):
+        yield f"docs/measurements/bench.md: benchmarks/figures.json is of {speed['date']}, {speed['command']}"
+    rates = {method["name"]: method["rows_per_second"] for method in speed["methods"]}
     for name, columns in SPEED_SETS:
         ours, cells = rates["rolling-iforest"][name], []
         for other in ("River HalfSpaceTrees", "AWS RandomCutForest"):
