@@ -895,7 +895,9 @@ typedef struct oif_episode_info {
     int32_t direction; /* as in oif_attribution */
     double value;      /* of that column; NaN if missing */
     oif_reason reason;
-    uint32_t reserved_32;
+    /* With OIF_REASON_PARTNER: the column it no longer follows. OIF_UNKNOWN_COLUMN for other
+     * reasons, and once the model has given up the link between the two. */
+    uint32_t partner;
     uint64_t reserved[3];
 } oif_episode_info;
 

@@ -199,7 +199,7 @@ function card(one) {
         const range = low <= high ? ` ${format.number(low)} to ${format.number(high)}${words}` : "";
         return [el("h4", {}, format.short(name), el("span", { className: "dim", textContent: range })),
                 chart(`Column ${format.short(name)} around this episode`,
-                      { ...axis, spans, band, range: rangeWithBand(values, band), marks: marks.filter((_, i) => one.alerts[i]),
+                      { ...axis, name, spans, band, range: rangeWithBand(values, band), marks: marks.filter((_, i) => one.alerts[i]),
                         lines: [{ y: values }] })];
     });
     return el("div", { className: "card" },

@@ -5,7 +5,7 @@
 // all charts share are most of what the page needs, and nothing has to be installed.
 import * as format from "./format.js";
 
-const LEFT = 46, RIGHT = 8, TOP = 8, BOTTOM = 18;
+const LEFT = 52, RIGHT = 8, TOP = 8, BOTTOM = 18;
 
 // ---- Scales ----
 
@@ -259,6 +259,13 @@ function drawMarks(pen, marks, { toX, toY, low }, colours) {
     }
 }
 
+// With the unit of the column, if each of them then still fits beside the axis.
+function valueTexts(pen, values, { low, high, name }) {
+    const rounded = values.map(y => Math.abs(y) < (high - low) * 1e-9 ? 0 : y), room = LEFT - 8;
+    const texts = rounded.map(y => format.quantity(y, name ?? ""));
+    return texts.every(text => pen.measureText(text).width <= room) ? texts : rounded.map(format.number);
+}
+
 function drawGrid(pen, frame, view, colours) {
     const { width, height } = frame, { low, high, toY, toX, from, to } = view;
     pen.font = "11px system-ui, sans-serif";
@@ -267,18 +274,19 @@ function drawGrid(pen, frame, view, colours) {
     pen.fillStyle = colours.dim;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (const y of someTicks(low, high, niceStep, height > 250 ? 6 : height > 130 ? 4 : 3).found) {
+    const values = someTicks(low, high, niceStep, height > 250 ? 6 : height > 130 ? 4 : 3).found, texts = valueTexts(pen, values, view);
+    for (const [i, y] of values.entries()) {
         const py = Math.round(toY(y)) + 0.5;
         pen.beginPath();
         pen.moveTo(LEFT, py);
         pen.lineTo(width - RIGHT, py);
         pen.stroke();
-        pen.fillText(format.number(Math.abs(y) < (high - low) * 1e-9 ? 0 : y), LEFT - 6, py);
+        pen.fillText(texts[i], LEFT - 6, py);
     }
     pen.textBaseline = "alphabetic";
     const wanted = Math.max(1, Math.floor((width - LEFT) / (view.isShare ? 48 : 72)));
     const rowStep = (range, count) => Math.max(view.isShare ? 0 : 1, niceStep(range || 1, count));
-    const textOf = (x, step) => view.isTime ? format.tick(x, step) : view.isShare ? format.number(x) : format.count(x);
+    const textOf = (x, step) => view.isTime ? format.tick(x, step) : view.isShare ? format.number(x) : `row ${format.count(x)}`;
     const fits = (x, step) => {
         const half = pen.measureText(textOf(x, step)).width / 2, px = toX(x);
         return px - half > LEFT - 8 && px + half < width;
@@ -313,22 +321,22 @@ function drawCursor(pen, frame, view, shown, colours) {
 
 // ---- The chart ----
 
-// shown: { x, domain: [from, to], isTime, isShare, gap, range: [low, high], lines: [{ x, y, colour, dashed }], spread: [[low, high] or null], selection: [from, to],
+// shown: { x, name, domain: [from, to], isTime, isShare, gap, range: [low, high], lines: [{ x, y, colour, dashed }], spread: [[low, high] or null], selection: [from, to],
 //          band: [[low, high] or null], strong: [y or null], spans: [{ from, to, chosen, past, shade }], marks: [{ x, y, colour, isDot }], cursor: i }
 // The first line is on top, and the cursor is on it. A line may have its own x. The spread is drawn around it. Without a
 // domain the axis is that of x. Without a range it is that of the lines;
-// what is beyond it is drawn at the edge. Colours are names of those that were read.
+// what is beyond it is drawn at the edge. The name of a column says its unit. Colours are names of those that were read.
 export function draw(canvas, shown, colours) {
     const frame = prepare(canvas);
     if (frame.width < LEFT + RIGHT + 10 || !shown.x.length)
         return;
-    const { pen, width, height } = frame, { x, isTime, isShare } = shown;
+    const { pen, width, height } = frame, { x, name, isTime, isShare } = shown;
     const [low, high] = withMargin(shown.range ?? rangeOf(shown.lines.map(line => line.y)));
     const [from, last] = shown.domain ?? [x[0], x[x.length - 1]], to = Math.max(last, from + 1e-9);
     const toX = value => LEFT + (value - from) / (to - from) * (width - LEFT - RIGHT);
     const share = value => Math.min(Math.max((value - low) / (high - low), 0), 1);
     const toY = value => height - BOTTOM - share(value) * (height - TOP - BOTTOM);
-    const view = { low, high, from, to, toX, toY, isTime, isShare };
+    const view = { low, high, from, to, toX, toY, name, isTime, isShare };
 
     drawSpans(pen, shown.spans, toX, height, colours);
     drawGrid(pen, frame, view, colours);

@@ -287,6 +287,14 @@ static bool knows_why(const oif_episode_info *episode)
     return episode->number > 0 && episode->column != OIF_UNKNOWN_COLUMN;
 }
 
+/* NULL: it has none, or it is unknown. */
+static const char *partner_of(const result_fields *fields, const oif_episode_info *episode)
+{
+    bool has_partner =
+        episode->reason == OIF_REASON_PARTNER && episode->partner != OIF_UNKNOWN_COLUMN;
+    return has_partner ? fields->names[episode->partner] : NULL;
+}
+
 void result_fields_episode_text(const result_fields *fields, const oif_episode_info *episode,
                                 char text[FIELD_TEXT_BYTES])
 {
@@ -294,7 +302,9 @@ void result_fields_episode_text(const result_fields *fields, const oif_episode_i
     text[0] = '\0';
     if (!knows_why(episode))
         return;
-    print_unusual(episode->reason, episode->direction, episode->value, "another column", unusual);
+    const char *partner = partner_of(fields, episode);
+    print_unusual(episode->reason, episode->direction, episode->value,
+                  partner ? partner : "another column", unusual);
     snprintf(text, FIELD_TEXT_BYTES, "%s %s", fields->names[episode->column], unusual);
 }
 
@@ -312,6 +322,8 @@ bool result_episode_write_json(const row_verdict *verdict)
                  is_missing ? "missing" : found_word(episode->reason, episode->direction));
     if (episode->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", result_fields_reason_word(episode->reason));
+    if (partner_of(fields, episode))
+        write_json_string("partner", partner_of(fields, episode));
     output_text(",\"value\":");
     return result_number_write(fields, episode->value, "null") && output_text("}");
 }

@@ -7,8 +7,7 @@ import { showEpisode } from "./feedback.js";
 import * as format from "./format.js";
 import { askPoints, isSame, spanOf, strongValues } from "./points.js";
 import { followLatest, renderRange, setFixed, zoom } from "./range.js";
-import { withPartner } from "./reasons.js";
-import { learningText } from "./states.js";
+import { damagedText, learningText } from "./states.js";
 
 const COLUMNS_AT_FIRST = 12, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 100, EPISODES_LISTED = 20, ALERTS = 100;
 const KEY_LIMIT = 2000; // longer ones do not fit into an address
@@ -46,7 +45,7 @@ export async function loadDetail(wanted) {
     of = { ...wanted };
     info = own;
     alerts = found.alerts;
-    episodes = theirs.episodes.map(nameOther);
+    episodes = theirs.episodes;
     cursor = pinnedIndex();
     renderDetail();
 }
@@ -87,17 +86,13 @@ function reasonsOf(episode) {
     return episode.column ? [{ column: episode.column, direction: episode.reason?.split(" ").pop(), share: null }] : [];
 }
 
-// An episode does not know which column its own no longer follows; its alerts do.
-function nameOther(episode) {
-    const partner = reasonsOf(episode).find(reason => reason.column === episode.column)?.partner;
-    return partner && episode.reason ? { ...episode, reason: withPartner(episode.reason, partner) } : episode;
-}
-
 function renderState() {
-    const open = openOne(), last = points.times.length - 1, state = $("state"), own = info ?? page.streamOf(of.stream);
-    state.dataset.state = open ? "wrong" : "calm";
+    const open = openOne(), last = points.times.length - 1, state = $("state"), stream = page.streamOf(of.stream), own = info ?? stream;
+    state.dataset.state = open || stream?.state === "damaged" ? "wrong" : "calm";
     if (open)
         return setText(state, `▲ ${format.short(format.reason(open))} ${format.since(open)}${open.state === "recovering" ? ", recovering" : ""}`);
+    if (stream?.state === "damaged")
+        return setText(state, damagedText(stream));
     if (last < 0)
         return setText(state, points.counts ? "No rows in this range." : "No rows of this key are kept.");
     const ended = episodes[0], what = ended && format.short(format.reason(ended));
@@ -203,7 +198,7 @@ function drawAll() {
 function columnChart(name) {
     const y = points.values[name], band = points.expected[name], spread = points.spread[name];
     const all = spread ? spread.flatMap(ends => ends ?? []) : y;
-    return { band, spread, strong: strongValues(points, name, alerts).map((value, i) => points.isHot(i) ? value : null), marks: [], lines: [{ y }],
+    return { name, band, spread, strong: strongValues(points, name, alerts).map((value, i) => points.isHot(i) ? value : null), marks: [], lines: [{ y }],
              range: band ? rangeWithBand(all, band) : spread && rangeWithBand(all, []) };
 }
 

@@ -2,7 +2,6 @@
 import { ask, path } from "./server.js";
 import { $, el, fill, isBusy, keepOrder, setText, show } from "./dom.js";
 import * as format from "./format.js";
-import { reasonText } from "./reasons.js";
 import { learningText } from "./states.js";
 
 const PAGE = 100, WORST = 6; // a severity that fills the bar
@@ -18,7 +17,7 @@ function makeRow() {
 
 function stateWords(key) {
     if (key.episode != null)
-        return `▲ ${format.short(reasonText({ stream, key: key.key, number: key.episode, reason: key.reason }))}${key.state === "recovering" ? ", recovering" : ""}`;
+        return `▲ ${format.short(format.reason(key))}${key.state === "recovering" ? ", recovering" : ""}`;
     if (key.silent)
         return `◌ silent since ${format.time(key.last_seen)}`;
     return key.state === "learning" ? `◌ learning: ${learningText({ learning: { ...key.learning, seconds_left: null } })}` : "";

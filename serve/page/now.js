@@ -3,8 +3,7 @@ import { ask, path } from "./server.js";
 import { $, el, fill, isBusy, keepOrder, setGrade, setText } from "./dom.js";
 import * as format from "./format.js";
 import { openIncidents, renderEnded, renderMany } from "./incidents.js";
-import { reasonText } from "./reasons.js";
-import { besidesText, headline } from "./states.js";
+import { besidesText, headline, learningKeysText } from "./states.js";
 
 const SHOWN = 50, STREAMS_ASKED = 20;
 const nameOf = episode => JSON.stringify([episode.stream, episode.key, episode.number]);
@@ -41,7 +40,7 @@ export function renderNow(now, chosen, onChoose) {
 }
 
 function renderOne(button, what, where, episode, { chosen, onChoose, isMany }) {
-    setText(what.firstChild, format.short(reasonText(episode)));
+    setText(what.firstChild, format.short(format.reason(episode)));
     setText(what.lastChild, ` ${format.since(episode)}${episode.state === "recovering" ? ", recovering" : ""}`);
     setText(where, [isMany ? episode.stream : "", format.short(episode.key ?? "", 60)].filter(Boolean).join(" / "));
     button.onclick = () => onChoose(episode);
@@ -56,11 +55,11 @@ function titleOf(now, total) {
         return { state: "unsure", title: "Connection lost", note: `what is shown is from ${format.time(downSince, true)}`, short: "oif: connection lost" };
     if (total > 0)
         return { state: "wrong", title: `${format.count(total)} open ${total === 1 ? "incident" : "incidents"}`, note: openText(now, total),
-                 short: `(${total}) oif: ${format.short(now.episodes[0] ? reasonText(now.episodes[0]) : "anomalous", 40)}` };
+                 short: `(${total}) oif: ${format.short(now.episodes[0] ? format.reason(now.episodes[0]) : "anomalous", 40)}` };
     if (!now.streams.length)
         return { state: "wait", title: "Nothing is watched yet", note: "", short: "oif" };
     const other = headline(now.streams);
-    return other ? { ...other, short: `oif: ${other.title}` } : { state: "quiet", title: "All quiet", note: quiet.text, short: "oif: all quiet" };
+    return other ? { ...other, short: `oif: ${other.title}` } : { state: "quiet", title: "All quiet", note: quietNote(now), short: "oif: all quiet" };
 }
 
 function renderTitle(now, total) {
@@ -90,6 +89,8 @@ function openText(now, total) {
     return episodes + (total > SHOWN ? `the worst ${SHOWN} are shown` : "worst first") + (besides && `; ${besides}`);
 }
 
+const quietNote = ({ streams }) => quiet.text + learningKeysText(streams);
+
 // Since when: the end of the latest episode. Asked again only when there was another episode.
 async function findQuiet(now) {
     const of = now.streams.reduce((sum, stream) => sum + stream.episodes, 0) + now.streams.length / 1e6;
@@ -108,7 +109,7 @@ async function findQuiet(now) {
         quiet.text = `since ${last.ended == null ? `row ${format.count(last.last_row)}` : format.time(last.ended)}; ` +
                      `the last episode: ${format.short(format.reason(last))}${last.key == null ? "" : ` on ${format.short(last.key, 40)}`}`;
     if ($("now").dataset.state === "quiet")
-        setText($("now-note"), quiet.text);
+        setText($("now-note"), quietNote(now));
 }
 
 // Forgets what was composed for another time zone.

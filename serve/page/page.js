@@ -11,7 +11,7 @@ import { loadKeys, renderKeys, shownKeys, turnPage } from "./keys.js";
 import { loadIncidents } from "./incidents.js";
 import * as range from "./range.js";
 import { forgetTexts, openEpisodes, renderNow, setDown } from "./now.js";
-import { stateText, worstFirst } from "./states.js";
+import { damagedText, stateText, worstFirst } from "./states.js";
 import { namesListed, startUpload } from "./upload.js";
 
 const STREAMS_SHOWN = 50, OPEN_ASKED = 50;
@@ -296,8 +296,10 @@ function renderChosen() {
     const settings = Object.entries({ detector: stream.detector, ...stream.settings });
     setText($("settings"), settings.map(([name, value]) => format.short(`${name}: ${JSON.stringify(value)}`, 2000)).join("\n"));
     fill($("notes"), stream.notes ?? [], () => el("li"), (item, note) => setText(item, format.short(note, 2000)));
-    if (!stream.rows)
-        setText($("state"), "No rows yet.");
+    if (!stream.rows) {
+        $("state").dataset.state = stream.state === "damaged" ? "wrong" : "calm";
+        setText($("state"), stream.state === "damaged" ? damagedText(stream) : "No rows yet.");
+    }
 }
 
 function renderAll() {

@@ -20,6 +20,8 @@ export function learningText({ learning }) {
 const shareText = ({ learning }) => learning?.of ? ` ${Math.floor(100 * Math.min(learning.rows / learning.of, 0.99))}%` : "";
 const openText = stream => `▲ ${format.count(stream.episodes_open)} open`;
 
+export const damagedText = ({ error }) => `✕ Damaged: ${format.short(error ?? "", 300)}`;
+
 // Of a stream, in a few words.
 export function stateText(stream) {
     switch (stream.state) {
@@ -28,7 +30,8 @@ export function stateText(stream) {
     case "recovering": return `${openText(stream)}, recovering`;
     case "no data": return stream.rows ? `◌ no data since ${format.time(stream.state_since)}` : "◌ no rows yet";
     case "learning": return `◌ learning${shareText(stream)}`;
-    default: return stream.episodes_open ? openText(stream) : "✓ quiet";
+    case "quiet": return stream.episodes_open ? openText(stream) : "✓ quiet";
+    default: return `◌ ${stream.state ?? "unknown"}`;
     }
 }
 
@@ -47,7 +50,7 @@ function learnt(learning, all) {
              note: `${learning.length === 1 ? learningText(learning[0]) : `${named(learning)} learn`}; no row can be anomalous before` };
 }
 
-// The headline while no episode is open; null: all is quiet, for which there is a reason then.
+// The headline while no episode is open; null: each stream says that it is quiet.
 export function headline(streams) {
     const those = state => streams.filter(stream => stream.state === state);
     const damaged = those("damaged"), silent = those("no data"), learning = those("learning");
@@ -55,7 +58,16 @@ export function headline(streams) {
         return { state: "wrong", title: `${named(damaged)} ${damaged.length === 1 ? "is" : "are"} damaged`, note: format.short(damaged[0].error ?? "", 300) };
     if (silent.length)
         return dataLost(silent);
-    return learning.length ? learnt(learning, streams) : null;
+    if (learning.length)
+        return learnt(learning, streams);
+    const other = streams.find(stream => stream.state !== "quiet");
+    return other ? { state: "unsure", title: `${named([other])}: ${other.state}`, note: "" } : null;
+}
+
+// "; 3 keys still learn": half of a stream's keys may, while it is quiet.
+export function learningKeysText(streams) {
+    const keys = streams.reduce((sum, stream) => sum + (stream.learning_keys ?? 0), 0);
+    return keys ? `; ${format.count(keys)} ${keys === 1 ? "key still learns" : "keys still learn"}` : "";
 }
 
 // What else is to be known while episodes are open: "1 stream has no data, 2 learn".

@@ -162,6 +162,14 @@ static stream_episode describe_episode(const body_run *run, const row_verdict *v
                             .arrived = run->now};
 }
 
+/* The reason is that of the worst row. A later row might no longer know all of it: which column
+ * another one had followed. */
+static bool is_reason_known(const history_key *key, const oif_episode_info *episode)
+{
+    return key->open && key->open->info.number == episode->number && key->open->info.reason &&
+           episode->peak_row != episode->first_row + episode->rows - 1;
+}
+
 /* Reports an episode when it begins, becomes worse and ends. */
 static void remember_episode(body_run *run, history_key *key, const row_verdict *verdict)
 {
@@ -174,8 +182,10 @@ static void remember_episode(body_run *run, history_key *key, const row_verdict 
         return;
     if (key->open && key->open->info.number != verdict->episode.number)
         stream_leave_incident(one, key->open, run->now);
-    result_fields_episode_text(verdict->fields, &verdict->episode, reason);
-    stream_episode info = describe_episode(run, verdict, reason);
+    const bool is_known = is_reason_known(key, &verdict->episode);
+    if (!is_known)
+        result_fields_episode_text(verdict->fields, &verdict->episode, reason);
+    stream_episode info = describe_episode(run, verdict, is_known ? NULL : reason);
     one->past->episodes += begins;
     history_episode *episode = history_episode_now(one->past, key, &info);
     if (!episode || !(begins || episode->info.is_over || episode->info.grade > before))

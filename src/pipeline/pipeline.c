@@ -729,10 +729,7 @@ bool oif_pipeline_episode(const oif_pipeline *pipeline, const char *key, size_t 
 {
     const oif_model *model =
         oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
-    if (!model || model->alerts.episode.number == 0)
-        return false;
-    *episode = model->alerts.episode;
-    return true;
+    return model && oif_model_episode(model, episode);
 }
 
 bool oif_pipeline_season(const oif_pipeline *pipeline, const char *key, size_t key_bytes,

@@ -320,6 +320,12 @@ static void every_field_of_an_anomaly_is_written(void **state)
         "{\"column\":\"x,y\",\"direction\":\"missing\",\"share\":0.20}]}");
     test.verdict.episode.first_seconds = NAN;
     assert_has(csv_fields(&test), ",3,40,2,");
+    test.verdict.episode.reason = OIF_REASON_PARTNER;
+    test.verdict.episode.partner = 1;
+    assert_has(csv_fields(&test), "load no longer follows x,y");
+    assert_has(json_fields(&test), "\"reason\":\"partner\",\"partner\":\"x,y\",\"value\":9");
+    test.verdict.episode.partner = OIF_UNKNOWN_COLUMN;
+    assert_has(csv_fields(&test), "load no longer follows another column");
     end(&test);
 }
 

@@ -147,23 +147,58 @@ static void a_day_upside_down_is_found_and_its_season_too(void **unused)
         fail_msg("found in %d of 10 streams, the season in %d", found, found_season);
 }
 
+static void process_partners(oif_pipeline *pipeline, dice *from, int rows)
+{
+    for (int i = 0; i < rows; i++) {
+        double x = 10 + dice_normal(from), row[2] = {x, 2 * x + 0.05 * dice_normal(from)};
+        (void)process(pipeline, row);
+    }
+}
+
+static oif_pipeline *with_partners(dice *from)
+{
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "");
+    process_partners(pipeline, from, 5000);
+    return pipeline;
+}
+
 /* A value that is far too high is high; that it does not follow another column comes second. */
 static void the_plain_reason_comes_first(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "");
     dice from = {80};
+    oif_pipeline *pipeline = with_partners(&from);
     oif_attribution why[2];
-    for (int i = 0; i < 5000; i++) {
-        double x = 10 + dice_normal(&from), row[2] = {x, 2 * x + 0.05 * dice_normal(&from)};
-        (void)process(pipeline, row);
-    }
+    oif_episode_info episode;
     oif_result r = process(pipeline, (double[]){10, 20000});
     oif_pipeline_explain(pipeline, why);
+    assert_true(oif_pipeline_episode(pipeline, NULL, 0, &episode));
+    assert_true(episode.reason == OIF_REASON_VALUES && episode.partner == OIF_UNKNOWN_COLUMN);
     assert_true(r.anomaly && r.reason == OIF_REASON_VALUES);
     assert_true(why[1].reason == OIF_REASON_VALUES && why[1].direction == 1 && why[1].share > 0.9);
     r = process(pipeline, (double[]){11, 18}); /* both are usual, but not together */
     assert_true(r.anomaly && r.reason == OIF_REASON_PARTNER);
+    oif_pipeline_free(pipeline);
+}
+
+/* Also after rows that follow each other again. */
+static void an_episode_knows_which_column_is_no_longer_followed(void **unused)
+{
+    (void)unused;
+    dice from = {80};
+    oif_pipeline *pipeline = with_partners(&from);
+    oif_attribution why[2];
+    oif_episode_info episode;
+    oif_result r = process(pipeline, (double[]){11, 18});
+    oif_pipeline_explain(pipeline, why);
+    assert_true(r.anomaly && r.reason == OIF_REASON_PARTNER);
+    for (int i = 0; i < 2; i++) {
+        assert_true(oif_pipeline_episode(pipeline, NULL, 0, &episode));
+        assert_true(episode.reason == OIF_REASON_PARTNER && episode.column < 2);
+        assert_int_equal(episode.partner, 1 - episode.column);
+        process_partners(pipeline, &from, 100);
+    }
+    assert_true(episode.is_over);
     oif_pipeline_free(pipeline);
 }
 
@@ -176,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_shift_does_not_hide_a_spike),
         cmocka_unit_test(a_day_upside_down_is_found_and_its_season_too),
         cmocka_unit_test(the_plain_reason_comes_first),
+        cmocka_unit_test(an_episode_knows_which_column_is_no_longer_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,6 +215,9 @@ oif_expected oif_model_expected(const oif_model *model, size_t column);
 /* Explains the score of the last row. */
 void oif_model_explain(oif_model *model, oif_attribution *attributions);
 
+/* The current episode or the last one; false if there was none. */
+bool oif_model_episode(const oif_model *model, oif_episode_info *episode);
+
 /* Returns false if there is no such season yet. */
 bool oif_model_season(const oif_model *model, size_t index, oif_season_info *info);
 

@@ -101,3 +101,15 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
     oif_alerts_note_reason(&model->alerts, model->rows, last_row_of(model), attributions,
                            model->columns);
 }
+
+bool oif_model_episode(const oif_model *model, oif_episode_info *episode)
+{
+    *episode = model->alerts.episode;
+    episode->partner = OIF_UNKNOWN_COLUMN;
+    if (episode->reason == OIF_REASON_PARTNER && episode->column < model->columns) {
+        const size_t partner = oif_senses_partner(senses_of(model), episode->column);
+        if (partner != episode->column)
+            episode->partner = (uint32_t)partner;
+    }
+    return episode->number > 0;
+}

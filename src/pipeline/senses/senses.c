@@ -78,6 +78,14 @@ void oif_senses_observe(oif_senses *senses, const double *row, double seconds, d
             observe(&senses->findings[i], oif_block_part(senses, senses->at[i]), row, seconds);
 }
 
+size_t oif_senses_partner(const oif_senses *senses, size_t column)
+{
+    for (uint32_t i = 0; i < senses->count; i++)
+        if (senses->reasons[i] == OIF_REASON_PARTNER)
+            return oif_partner_of(oif_block_part(senses, senses->at[i]), column);
+    return column;
+}
+
 const oif_season *oif_senses_season(const oif_senses *senses, size_t index)
 {
     for (uint32_t i = 0; i < senses->count; i++)

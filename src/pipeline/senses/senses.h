@@ -60,6 +60,9 @@ void oif_senses_pass(oif_senses *senses);
 bool oif_senses_expected(const oif_senses *senses, uint32_t sense, const double *row, size_t column,
                          double *low, double *high);
 
+/* The column that a column is compared with; the column itself if there is none. */
+size_t oif_senses_partner(const oif_senses *senses, size_t column);
+
 /* A season by its number; NULL if there is none. */
 const oif_season *oif_senses_season(const oif_senses *senses, size_t index);
 

@@ -79,6 +79,17 @@ def oif_score(text, *options):
     return list(csv.DictReader(io.StringIO(run.stdout)))
 
 
+# Texts on canvases, such as the numbers of axes.
+RECORD_TEXTS = """
+    window.drawn = [];
+    const fillText = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        window.drawn.push({ text, isNumber: this.textAlign === "right", canvas: [...document.querySelectorAll("canvas")].indexOf(this.canvas) });
+        return fillText.call(this, text, ...place);
+    };
+"""
+
+
 def picture(page, name, **options):
     PICTURES.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=PICTURES / f"{name}.png", **options)

@@ -8,7 +8,7 @@ import urllib.parse
 from datetime import datetime, timezone
 
 from page_rows import HEADER, START, pumps
-from page_server import oif_score, picture, wait_until
+from page_server import RECORD_TEXTS, oif_score, picture, wait_until
 
 OPTIONS = ("--key", "pump", "--time", "time")
 LASTING = (1, 1490, 2000)
@@ -312,18 +312,42 @@ def test_the_headline_is_green_for_a_reason_only(server, open_page):
     assert page.locator("#column-none").inner_text() == "No column has “zzz” in its name."
 
 
-def test_a_column_that_no_longer_follows_another_names_it(server, open_page):
-    noise, load, lines = random.Random(4), 0, ["time,load,temp\n"]
-    for i in range(3030):
+def racks(first, count, breaks_at):
+    """temp_c follows load, except from one row on."""
+    noise, load, lines = random.Random(4), 0, ["time,load,temp_c [°C]\n"]
+    for i in range(first + count):
         load = 0.95 * load + noise.gauss(0, 1)
-        temp = (2 if i < 3000 else -2) * load + noise.gauss(0, 0.05)
-        lines.append(f"{START + 60 * i},{50 + load:.3f},{100 + temp:.3f}\n")
-    server.create("rack", time="time")
-    server.post("rack", "".join(lines))
-    page = open_page(server.url)
-    wait_until(page, "document.querySelector('#now-list strong')?.textContent === 'load no longer follows temp'")
-    wait_until(page, "document.getElementById('state').textContent.startsWith('▲ load no longer follows temp since')")
-    assert page.locator("#episode-title").inner_text().startswith("load no longer follows temp, ")
+        temp = (2 if i < breaks_at else -2) * load + noise.gauss(0, 0.05)
+        if i >= first:
+            lines.append(f"{START + 60 * i},{50 + load:.3f},{100 + temp:.3f}\n")
+    return "".join(lines)
+
+
+def test_an_incident_names_both_columns_recovers_and_a_damaged_stream_says_so(server, open_page):
+    reason = "load no longer follows temp_c [°C]"
+    for name in ("rack-1", "rack-2"):
+        server.create(name, time="time", calm=8)
+        server.post(name, racks(0, 3030, breaks_at=3000))
+    page = open_page(server.url, expect_errors=True)
+    page.add_init_script(RECORD_TEXTS)
+    page.reload()
+    wait_until(page, "text => document.querySelector('#now-list strong')?.textContent === text", reason)
+    assert " and 1 more since " in page.locator("#now-list .what").inner_text(), "an incident of two episodes"
+    wait_until(page, "text => document.getElementById('state').textContent.startsWith(text)", f"▲ {reason} since")
+    assert page.locator("#episode-title").inner_text().startswith(f"{reason}, ")
+    wait_until(page, "window.drawn.filter(one => one.isNumber && / °C$/.test(one.text)).length > 1")
+    server.post("rack-1", racks(3030, 5, breaks_at=9999))
+    page.goto(f"{server.url}/#stream=rack-1")
+    wait_until(page, "document.getElementById('state').textContent.endsWith(', recovering')")
+    wait_until(page, "[...document.querySelectorAll('#stream-list .figure')].some(one => one.textContent === '▲ 1 open, recovering')")
+    assert page.locator("#now").get_attribute("data-state") == "wrong"
+    server.stop()
+    (server.folder / "data/streams/rack-1/state").write_bytes(b"not a snapshot")
+    server.start()
+    wait_until(page, "document.getElementById('state').textContent.startsWith('✕ Damaged: ')")
+    assert page.locator("#state").get_attribute("data-state") == "wrong"
+    wait_until(page, "document.querySelector('#stream-list .figure').textContent === '✕ damaged'")
+    wait_until(page, "document.getElementById('now-note').textContent.endsWith('; 1 stream damaged')")
 
 
 def test_times_are_local_or_utc(server, open_page):

@@ -9,19 +9,9 @@ import subprocess
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from page_server import OIF, picture, wait_until
+from page_server import OIF, RECORD_TEXTS, picture, wait_until
 
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>\u2028", "a\u202eb & 'c' \"d\"", "n" * 300]
-
-# Texts on canvases, such as the numbers of axes.
-RECORD_TEXTS = """
-    window.drawn = [];
-    const fillText = CanvasRenderingContext2D.prototype.fillText;
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-        window.drawn.push({ text, isNumber: this.textAlign === "right", canvas: [...document.querySelectorAll("canvas")].indexOf(this.canvas) });
-        return fillText.call(this, text, ...place);
-    };
-"""
 
 # How many canvases have a colour of theirs: a line of a score or of a column, or of the first curve.
 DRAWN_CANVASES = """() => [...document.querySelectorAll("canvas")].filter(canvas => {
