@@ -97,7 +97,7 @@ def test_calls_of_a_detector_leave_nothing_behind(number, repetitions):
     assert_flat(calls_of_a_detector()[number], 12_000 * repetitions)
 
 
-@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("number", range(15))
 def test_calls_of_a_pipeline_leave_nothing_behind(number, repetitions):
     assert_flat(calls_of_a_pipeline()[number], 6000 * repetitions)
 

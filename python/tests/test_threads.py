@@ -121,7 +121,7 @@ def test_eight_threads_on_one_pipeline(rows):
 
 def test_other_threads_run_while_a_block_is_worked_on():
     forest = oif.OnlineIsolationForest(num_trees=512)
-    block = np.random.default_rng(0).normal(size=(60_000, 9))
+    block = np.random.default_rng(0).normal(size=(20_000, 9))
     done = threading.Event()
     thread = threading.Thread(target=lambda: (forest.learn(block), done.set()))
     thread.start()

@@ -74,7 +74,8 @@ def test_the_sdist_builds_without_a_network(tmp_path):
         no_network["CMAKE_EXECUTABLE"] = str(system)
     log = tmp_path / "pip.log"
     run("pip", "wheel", "--quiet", "--log", log, "--no-build-isolation", "--no-deps", "--wheel-dir", tmp_path,
-        "--config-settings=cmake.build-type=Debug", sdist, env=no_network)  # fmt: skip
+        "--config-settings=cmake.build-type=Debug", "--config-settings=cmake.define.CMAKE_C_FLAGS_DEBUG=-O0",
+        sdist, env=no_network)  # fmt: skip
     assert list(tmp_path.glob("online_iforest-*.whl"))
     if system.exists():
         version = subprocess.run([system, "--version"], capture_output=True, text=True).stdout.split()[2]
