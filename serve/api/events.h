@@ -5,8 +5,8 @@
 #ifndef OIF_SERVE_EVENTS_H
 #define OIF_SERVE_EVENTS_H
 
+#include "serve/base/feed.h"
 #include "serve/http/loops.h"
-#include "serve/stream/feed.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #ifndef OIF_SERVE_STREAM_H
 #define OIF_SERVE_STREAM_H
 
-#include "feed.h"
+#include "serve/base/feed.h"
 #include "serve/base/problem.h"
 #include "serve/senders/answer_kind.h"
 

@@ -2,14 +2,14 @@
 #ifndef OIF_SERVE_STREAM_PARTS_H
 #define OIF_SERVE_STREAM_PARTS_H
 
-#include "body_reader.h"
 #include "front/input/stream_clock.h"
 #include "front/session/silence_clock.h"
 #include "front/text/write_json.h"
 #include "history.h"
-#include "journal.h"
 #include "serve/agents/waiting_rows.h"
 #include "serve/base/arrival_gaps.h"
+#include "serve/base/journal.h"
+#include "serve/bodies/body_reader.h"
 #include "serve/incidents/incident_list.h"
 #include "serve/senders/senders.h"
 #include "serve/trend/trend_store.h"

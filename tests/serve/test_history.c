@@ -1,5 +1,5 @@
-/* serve/stream/history.c and serve/stream/feed.c: they keep the latest, in bounded memory. */
-#include "serve/stream/feed.h"
+/* serve/stream/history.c and serve/base/feed.c: they keep the latest, in bounded memory. */
+#include "serve/base/feed.h"
 #include "serve/stream/history.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #ifndef OIF_SERVE_JOURNAL_H
 #define OIF_SERVE_JOURNAL_H
 
-#include "serve/base/problem.h"
+#include "problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "feed.h"
 
-#include "serve/base/name_patterns.h"
+#include "name_patterns.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "journal.h"
 
-#include "serve/base/descriptors.h"
-#include "serve/base/digest.h"
+#include "descriptors.h"
+#include "digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
