@@ -280,7 +280,7 @@ void stream_end_idle_episodes(stream *one, double now);
 void stream_replay_acknowledgement(stream *one, const journal_record *record);
 void stream_replay_end(stream *one, const journal_record *record);
 
-/* ---- stream_keep.c ---- */
+/* ---- stream_open.c ---- */
 
 /* A stream to be made, or loaded if `settings` is NULL. */
 typedef struct stream_asked {
@@ -294,19 +294,39 @@ typedef struct stream_asked {
 stream *stream_new(struct streams *all, const stream_asked *asked, problem *why);
 void stream_free(stream *one);
 
+/* A stream that was asked for is not provisional. */
+void stream_confirm(stream *one);
+
+/* Under the lock: reports why a broken stream cannot be used; returns false. */
+bool stream_tell_broken(const stream *one, problem *why);
+
+/* ---- stream_files.c ---- */
+
 /* The path of a file of the stream. */
 enum { STREAM_PATH_BYTES = 4096 };
 const char *stream_path(const stream *one, const char *file, char path[STREAM_PATH_BYTES]);
 
 /* Reports errno about a file: 507 if the disk is full. Returns false. */
 bool stream_fail_on_file(problem *why, const char *path, const char *what);
-extern const char stream_copy_remedy[];
+extern const char stream_copy_remedy[], stream_disk_remedy[];
 
-/* A stream that was asked for is not provisional. */
-void stream_confirm(stream *one);
+/* Under the lock. Save writes a file under a new name, and take gives it its own. Load finds the
+ * one that belongs to the state. */
+bool stream_save_history(stream *one, problem *why);
+bool stream_take_history(stream *one, problem *why);
+void stream_load_history(stream *one);
+bool stream_save_senders(stream *one, problem *why);
+bool stream_take_senders(stream *one, problem *why);
+void stream_load_senders(stream *one);
+
+/* ---- stream_keep.c ---- */
 
 /* Under the lock: writes a snapshot and empties the journal. */
 bool stream_save(stream *one, problem *why);
+
+/* Under the lock: what fails, said once; and the size of the state file, 0 without one. */
+void stream_set_error(stream *one, const char *message);
+size_t stream_state_bytes(const stream *one);
 
 /* Takes the lock itself: syncs the journal; false on failure. */
 bool stream_sync(stream *one);
@@ -319,9 +339,6 @@ void stream_try_disk(stream *one);
 
 /* Under the lock: whether the journal is long enough for a snapshot. */
 bool stream_is_save_due(const stream *one);
-
-/* Under the lock: reports why a broken stream cannot be used; returns false. */
-bool stream_tell_broken(const stream *one, problem *why);
 
 /* Under the lock, at the end: whether the journal makes a snapshot unnecessary. */
 bool stream_is_cheap_to_replay(const stream *one);
