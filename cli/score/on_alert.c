@@ -1,5 +1,6 @@
 #include "on_alert.h"
 
+#include "front/text/child.h"
 #include "front/text/clock.h"
 #include "front/text/signals.h"
 
@@ -8,7 +9,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -66,34 +66,14 @@ static char **make_environment(alert_job *job)
     return variables;
 }
 
-/* The command's output goes to stderr, because our stdout is data. It has its own process
- * group: what it starts ends with it, and Ctrl-C reaches only us. Returns 0 or an errno. */
+/* Returns 0 or an errno. */
 static int spawn(const char *command, alert_job *job, int input)
 {
-    char shell[] = "sh", option[] = "-c", *text = strdup(command), **variables;
+    char shell[] = "/bin/sh", option[] = "-c", *text = strdup(command);
     char *arguments[] = {shell, option, text, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, ignored_here;
-    sigemptyset(&none);
-    sigemptyset(&ignored_here);
-    sigaddset(&ignored_here, SIGPIPE);
-    sigaddset(&ignored_here, SIGXFSZ);
     keep_descriptors();
-    variables = text ? make_environment(job) : NULL;
-    int reason = variables ? posix_spawn_file_actions_init(&files) : ENOMEM;
-    if (reason == 0) {
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                                  POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setsigdefault(&attributes, &ignored_here);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-        posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-        reason = posix_spawn(&job->process, "/bin/sh", &files, &attributes, arguments, variables);
-        posix_spawn_file_actions_destroy(&files);
-        posix_spawnattr_destroy(&attributes);
-    }
+    char **variables = text ? make_environment(job) : NULL;
+    int reason = variables ? child_start(arguments, variables, input, &job->process) : ENOMEM;
     free(variables);
     free(text);
     return reason;

@@ -1,5 +1,6 @@
 #include "mail.h"
 
+#include "front/text/child.h"
 #include "front/text/clock.h"
 #include "front/text/output.h"
 #include "mail_message.h"
@@ -7,7 +8,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,32 +31,6 @@ struct mail {
 };
 
 /* ---- The command ---- */
-
-/* Its output goes to stderr. It has its own process group: what it starts ends with it. */
-static int spawn(char **arguments, int input, pid_t *process)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, ignored_here;
-    sigemptyset(&none);
-    sigemptyset(&ignored_here);
-    sigaddset(&ignored_here, SIGPIPE);
-    sigaddset(&ignored_here, SIGXFSZ);
-    int reason = posix_spawn_file_actions_init(&files);
-    if (reason != 0)
-        return reason;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigdefault(&attributes, &ignored_here);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    reason = posix_spawnp(process, arguments[0], &files, &attributes, arguments, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    return reason;
-}
 
 /* Waits for its end. A command that takes too long, or that the server does not wait for any more,
  * is killed. Returns its status of waitpid; -1: it was killed. */
@@ -90,7 +64,8 @@ static bool run_command(const mail *sender, const char *message, size_t bytes,
     FILE *input = tmpfile();
     bool is_written = input && fwrite(message, 1, bytes, input) == bytes && fflush(input) == 0 &&
                       fseek(input, 0, SEEK_SET) == 0;
-    const int failure = is_written ? spawn(sender->arguments, fileno(input), &process) : errno;
+    const int failure =
+        is_written ? child_start(sender->arguments, environ, fileno(input), &process) : errno;
     if (input)
         fclose(input);
     if (!is_written || failure != 0) {
