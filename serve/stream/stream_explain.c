@@ -1,6 +1,6 @@
 /* What a row would get if it came now. It is not learned: a copy of its key's model scores it.
  *
- * Under the lock the row is read and the model of its key written to memory. Rows go on while the
+ * Under the lock the row is read and the model of its key written to memory. Rows continue while the
  * copy is made from that and scores the row. */
 #include "stream_parts.h"
 
@@ -73,7 +73,7 @@ static bool take_model(explanation *made, problem *why)
     return status == OIF_OK || fail_on(status, &error, why);
 }
 
-/* Copies what the reader would lose: the key, the time and the numbers of the row. */
+/* Copies what the reader would lose: the key, the time and the values. */
 static bool take_row(explanation *made, const oif_record *record, problem *why)
 {
     cli_columns *columns = &made->reader.input.columns;
