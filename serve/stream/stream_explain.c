@@ -1,7 +1,7 @@
 /* What a row would get if it came now. It is not learned: a copy of its key's model scores it.
  *
- * Under the lock the row is read and the model of its key written to memory. Rows continue while the
- * copy is made from that and scores the row. */
+ * Under the lock the row is read and the model of its key written to memory. Rows continue while
+ * the copy is made from that and scores the row. */
 #include "stream_parts.h"
 
 #include <math.h>
