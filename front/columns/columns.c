@@ -124,12 +124,19 @@ static size_t mark_covered(const column_source *from, const char *name, const li
     return covered;
 }
 
+/* The patterns of a stream were checked with its first rows. Later rows may lack all columns of
+ * one, as they may lack any column. */
+static bool may_cover_nothing(const column_source *from, const char *name)
+{
+    return from->is_part && has_paths(from) && from->known && name_is_pattern(name);
+}
+
 static exit_code mark_name(const column_source *from, const char *name, const list_meaning *meaning)
 {
     size_t column, count = oif_reader_column_count(from->reader);
     exit_code code = find_exactly(from, name, &column);
     if (code == EXIT_OK && column == count) {
-        if (mark_covered(from, name, meaning) > 0)
+        if (mark_covered(from, name, meaning) > 0 || may_cover_nothing(from, name))
             return EXIT_OK;
         code = complain_no_column(from, meaning->option, name, &column);
     }

@@ -320,9 +320,14 @@ exit_code input_open_memory(cli_input *input, const cli_settings *settings,
 static exit_code choose(cli_input *input, const cli_settings *settings, label_use use,
                         const oif_pipeline *known, const first_rows *look)
 {
-    column_source from = {
-        input->reader,   input->format, input->source.name, input->source.header_line, known,
-        settings->state, look};
+    column_source from = {.reader = input->reader,
+                          .format = input->format,
+                          .name = input->source.name,
+                          .header_line = input->source.header_line,
+                          .known = known,
+                          .known_path = settings->state,
+                          .look = look,
+                          .is_part = input->source.memory != NULL};
     oif_error error;
     if (first_rows_add_columns(look, input->reader, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);

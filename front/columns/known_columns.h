@@ -40,6 +40,7 @@ typedef struct column_source {
     const oif_pipeline *known; /* NULL: nothing was learned before */
     const char *known_path;    /* the state file that it was loaded from */
     const first_rows *look;    /* at the rows that the reader will give */
+    bool is_part;              /* a request: one of many parts of a stream */
 } column_source;
 
 /* Whether the input's columns have names of their own, not x0, x1, ... */

@@ -422,6 +422,25 @@ def test_otlp_json_by_its_path(server):
     assert server.get("/api/v1/streams/otlp").json["rows"] == 2
 
 
+# ---- Later bodies ----
+
+
+def test_a_later_body_may_lack_all_columns_of_a_pattern(server):
+    """The SDK of OpenTelemetry sends such bodies: a counter that nobody has added to is not there."""
+    first = f'# TYPE a_total counter\na_total{{c="1"}} 5 {TIME}000\nload 3 {TIME}000\ntmp{{c="1"}} 1 {TIME}000\n'
+    assert post(server, first, {"Content-Type": "text/plain; version=0.0.4"}).status == 200
+    settings = {"rate": ["*_total{*"], "exclude": ["tmp{*"], "time": "time"}
+    assert server.get(STREAM).json["settings"]["rate"] == settings["rate"]
+    put(server, settings, "/api/v1/streams/b")
+    for number in range(3):
+        texts = [f"load 3 {TIME + 10 * number}000\n", f'a_total{{c="1"}} {number} {TIME + 10 * number + 5}000\n']
+        for text in [first, *texts] if number == 0 else texts:
+            assert post(server, text, PLAIN, "format=prometheus", "/api/v1/streams/b").status == 200
+        assert post(server, f"load 4 {TIME + 60 + number}000\n", PLAIN, "format=prometheus").status == 200
+    assert server.get("/api/v1/streams/b").json["rows"] == 7
+    assert server.get("/api/v1/streams/b").json["columns"] == server.get(STREAM).json["columns"][:2]
+
+
 # ---- Names ----
 
 
