@@ -119,6 +119,47 @@ jdoubleArray jni_numbers_of(JNIEnv *env, const double *numbers, size_t count)
     return array;
 }
 
+static char *name_at(JNIEnv *env, jobjectArray names, size_t index)
+{
+    jbyteArray array = (*env)->GetObjectArrayElement(env, names, (jsize)index);
+    jsize count = jni_length_of(env, array);
+    if (count < 0)
+        return NULL;
+    char *name = malloc((size_t)count + 1);
+    if (name) {
+        (*env)->GetByteArrayRegion(env, array, 0, count, (jbyte *)name);
+        name[count] = '\0';
+    } else {
+        jni_throw_out_of_memory(env);
+    }
+    (*env)->DeleteLocalRef(env, array);
+    return name;
+}
+
+bool jni_copy_names(JNIEnv *env, jobjectArray array, jni_names *names)
+{
+    jsize count = jni_length_of(env, array);
+    if (count < 0)
+        return false;
+    names->copies = calloc((size_t)count + 1, sizeof *names->copies);
+    if (!names->copies) {
+        jni_throw_out_of_memory(env);
+        return false;
+    }
+    names->names = (const char *const *)names->copies;
+    for (; names->count < (size_t)count; names->count++)
+        if ((names->copies[names->count] = name_at(env, array, names->count)) == NULL)
+            return false;
+    return true;
+}
+
+void jni_free_names(jni_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->copies[i]);
+    free(names->copies);
+}
+
 /* ---- Lists ---- */
 
 bool jni_entries_begin(JNIEnv *env, jobject sink, jni_entries *entries)

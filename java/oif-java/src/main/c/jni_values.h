@@ -46,6 +46,16 @@ jsize jni_length_of(JNIEnv *env, jarray array);
 jbyteArray jni_bytes_of(JNIEnv *env, const void *bytes, size_t count);
 jdoubleArray jni_numbers_of(JNIEnv *env, const double *numbers, size_t count);
 
+/* Copies of texts, each with a NUL. Initialize it with {0}. */
+typedef struct jni_names {
+    const char *const *names; /* for the library */
+    char **copies;
+    size_t count;
+} jni_names;
+
+bool jni_copy_names(JNIEnv *env, jobjectArray array, jni_names *names);
+void jni_free_names(jni_names *names);
+
 /* ---- Lists ---- */
 
 /* The oif.Entries that gets the entries of a list, each with a few texts and numbers. */
@@ -91,9 +101,11 @@ oif_pipeline *jni_pipeline_at(jlong handle);
 enum { JNI_RESULT_NUMBERS = 13 };
 void jni_write_result(const oif_result *result, double numbers[JNI_RESULT_NUMBERS]);
 
-/* Registers the methods of jni_rows.c, jni_alerts.c and jni_incidents.c. */
+/* Register the methods of jni_rows.c, jni_alerts.c and so on. */
 bool jni_register_rows(JNIEnv *env, jclass type);
 bool jni_register_alerts(JNIEnv *env, jclass type);
 bool jni_register_incidents(JNIEnv *env, jclass type);
+bool jni_register_copies(JNIEnv *env, jclass type);
+bool jni_register_questions(JNIEnv *env, jclass type);
 
 #endif

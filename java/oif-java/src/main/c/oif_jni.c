@@ -123,26 +123,6 @@ static jdouble detector_score_learn(JNIEnv *env, jclass type, jlong handle, jdou
     return score;
 }
 
-static void detector_learn_score_rows(JNIEnv *env, jclass type, jlong handle, jdoubleArray rows,
-                                      jdoubleArray scores)
-{
-    (void)type;
-    oif_detector *detector = jni_detector_at(handle);
-    size_t columns = oif_detector_columns(detector);
-    jsize count = jni_length_of(env, scores);
-    jni_copy copy = {.bytes = NULL}, made = {.bytes = NULL};
-    oif_error error;
-    if (count >= 0 && jni_copy_numbers(env, rows, &copy) &&
-        jni_make_room(env, &made, (size_t)count * sizeof(double)) &&
-        jni_ok(env,
-               oif_detector_learn_score_rows(detector, copy.bytes, copy.count / columns, columns,
-                                             made.bytes, &error),
-               &error))
-        (*env)->SetDoubleArrayRegion(env, scores, 0, count, made.bytes);
-    jni_free_copy(&copy);
-    jni_free_copy(&made);
-}
-
 static jint detector_columns(JNIEnv *env, jclass type, jlong handle)
 {
     (void)env, (void)type;
@@ -333,52 +313,15 @@ static jdoubleArray pipeline_explain(JNIEnv *env, jclass type, jlong handle)
     return array;
 }
 
-static void free_names(char **names, size_t count)
-{
-    for (size_t i = 0; names && i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-static char *name_at(JNIEnv *env, jobjectArray names, size_t index)
-{
-    jbyteArray array = (*env)->GetObjectArrayElement(env, names, (jsize)index);
-    jsize count = jni_length_of(env, array);
-    if (count < 0)
-        return NULL;
-    char *name = malloc((size_t)count + 1);
-    if (name) {
-        (*env)->GetByteArrayRegion(env, array, 0, count, (jbyte *)name);
-        name[count] = '\0';
-    } else {
-        jni_throw_out_of_memory(env);
-    }
-    (*env)->DeleteLocalRef(env, array);
-    return name;
-}
-
 static void pipeline_name_columns(JNIEnv *env, jclass type, jlong handle, jobjectArray names)
 {
     (void)type;
-    jsize length = jni_length_of(env, names);
-    if (length < 0)
-        return;
-    size_t count = (size_t)length;
-    char **texts = calloc(count, sizeof *texts);
+    jni_names copies = {0};
     oif_error error;
-    if (!texts) {
-        jni_throw_out_of_memory(env);
-        return;
-    }
-    bool are_copied = true;
-    for (size_t i = 0; i < count && are_copied; i++)
-        are_copied = (texts[i] = name_at(env, names, i)) != NULL;
-    if (are_copied)
-        (void)jni_ok(
-            env,
-            oif_pipeline_name_columns(jni_pipeline_at(handle), (const char *const *)texts, &error),
-            &error);
-    free_names(texts, count);
+    if (jni_copy_names(env, names, &copies))
+        (void)jni_ok(env, oif_pipeline_name_columns(jni_pipeline_at(handle), copies.names, &error),
+                     &error);
+    jni_free_names(&copies);
 }
 
 static jbyteArray pipeline_column_name(JNIEnv *env, jclass type, jlong handle, jint column)
@@ -525,7 +468,6 @@ static const JNINativeMethod methods[] = {
     NATIVE("detectorScore", "(J[D)D", detector_score),
     NATIVE("detectorLearnScore", "(J[D)D", detector_learn_score),
     NATIVE("detectorScoreLearn", "(J[D)D", detector_score_learn),
-    NATIVE("detectorLearnScoreRows", "(J[D[D)V", detector_learn_score_rows),
     NATIVE("detectorColumns", "(J)I", detector_columns),
     NATIVE("detectorRows", "(J)J", detector_rows),
     NATIVE("detectorMemory", "(J)J", detector_memory),
@@ -561,7 +503,8 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *machine, void *reserved)
     if (!type ||
         (*env)->RegisterNatives(env, type, methods, sizeof methods / sizeof *methods) != JNI_OK ||
         !jni_register_rows(env, type) || !jni_register_alerts(env, type) ||
-        !jni_register_incidents(env, type))
+        !jni_register_incidents(env, type) || !jni_register_copies(env, type) ||
+        !jni_register_questions(env, type))
         return JNI_ERR;
     return JNI_VERSION_1_8;
 }

@@ -33,7 +33,13 @@ final class Native {
 
     static native double detectorScoreLearn(long detector, double[] row);
 
+    static native void detectorLearnRows(long detector, double[] rows);
+
+    static native void detectorScoreRows(long detector, double[] rows, double[] scores);
+
     static native void detectorLearnScoreRows(long detector, double[] rows, double[] scores);
+
+    static native void detectorScoreLearnRows(long detector, double[] rows, double[] scores);
 
     static native void detectorSetThreads(long detector, int threads);
 
@@ -65,6 +71,9 @@ final class Native {
     /** {@code text} has the keys of all rows one after another, {@code lengths} their bytes. */
     static native void pipelineProcessKeys(
             long pipeline, byte[] text, int[] lengths, double[] seconds, double[] rows, double[] results);
+
+    /** Judges a finished table. Returns the chance of {@link Table}. */
+    static native double pipelineProcessTable(long pipeline, double[] seconds, double[] rows, double[] results);
 
     static native void pipelineSetThreads(long pipeline, int threads);
 
@@ -169,6 +178,78 @@ final class Native {
     static native byte[] incidentsSave(long incidents);
 
     static native long incidentsLoad(byte[] snapshot);
+
+    // ---- Copies, files, more columns: jni_copies.c ----
+
+    static native long detectorCopy(long detector);
+
+    static native void detectorSaveFile(long detector, byte[] path);
+
+    static native long detectorLoadFile(byte[] path);
+
+    static native long pipelineCopy(long pipeline);
+
+    static native long pipelineAround(long detector, byte[][] optionNames, byte[][] optionValues, byte[] key);
+
+    static native void pipelineSaveFile(long pipeline, byte[] path);
+
+    static native long pipelineLoadFile(byte[] path);
+
+    /** {@code names} is null if the columns have none; {@code kinds} has one per new column. */
+    static native void pipelineAddColumns(long pipeline, byte[][] names, int[] kinds);
+
+    // ---- Questions: jni_questions.c ----
+
+    static native void detectorInfos(Entries entries);
+
+    static native boolean addsColumns(byte[] detector, byte[][] names, byte[][] values);
+
+    static native long estimateBytes(byte[] detector, byte[][] names, byte[][] values, int columns);
+
+    static native void detectorParams(long detector, Entries entries);
+
+    static native void detectorDescribe(long detector, Entries entries);
+
+    static native void detectorReset(long detector);
+
+    static native void detectorNameColumns(long detector, byte[][] names);
+
+    static native byte[] detectorColumnName(long detector, int column);
+
+    static native void pipelineParams(long pipeline, Entries entries);
+
+    static native void pipelineOptions(long pipeline, Entries entries);
+
+    static native boolean isChangeable(byte[] option);
+
+    /** In the order of {@link PipelineCounts}. */
+    static native double[] pipelineCounts(long pipeline);
+
+    static native byte[] pipelineWhyLost(long pipeline);
+
+    static native double pipelineAlertRate(long pipeline);
+
+    static native void pipelineLimitMemory(long pipeline, long bytes);
+
+    static native double pipelineNextSilence(long pipeline);
+
+    static native double pipelineSilenceAfter(long pipeline, byte[] key, double seconds);
+
+    /** Null if no row was processed. */
+    static native byte[] pipelineRecentKey(long pipeline);
+
+    static native void pipelineSeasons(long pipeline, byte[] key, Entries entries);
+
+    /** Both may be null. */
+    static native void pipelineNameRoles(long pipeline, byte[] key, byte[] time);
+
+    static native void pipelineRoles(long pipeline, Entries entries);
+
+    static native void pipelineAttach(long pipeline, byte[] bytes);
+
+    static native byte[] pipelineAttachment(long pipeline);
+
+    static native void checkRules(byte[] text);
 
     // ---- Snapshots ----
 

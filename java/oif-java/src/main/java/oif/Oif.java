@@ -1,6 +1,8 @@
 package oif;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Information about the native library. */
 public final class Oif {
@@ -17,5 +19,12 @@ public final class Oif {
      */
     public static int behavior() {
         return Native.behavior();
+    }
+
+    /** The detectors of the library. The first one is the default. */
+    public static List<DetectorInfo> detectors() {
+        List<DetectorInfo> list = new ArrayList<>();
+        Native.detectorInfos((texts, n) -> list.add(DetectorInfo.from(texts)));
+        return list;
     }
 }

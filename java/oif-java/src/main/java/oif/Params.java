@@ -110,6 +110,46 @@ public final class Params {
         return this;
     }
 
+    /**
+     * The memory that a detector with these parameters takes, in bytes, for rows of {@code columns}
+     * numbers.
+     */
+    public long estimateBytes(int columns) {
+        return Native.estimateBytes(ofDetector().detectorBytes(), names(), texts(), columns);
+    }
+
+    /**
+     * Whether the detector keeps what it has learned when {@link Pipeline#addColumns} adds columns.
+     * Otherwise it learns from the start again.
+     */
+    public boolean addsColumns() {
+        return Native.addsColumns(ofDetector().detectorBytes(), names(), texts());
+    }
+
+    /** Collects what native code reports: the name of a table, then its parameters. */
+    static final class Collector implements Entries {
+        private final Map<String, String> values = new LinkedHashMap<>();
+        private String table;
+
+        @Override
+        public void add(byte[][] texts, double[] numbers) {
+            if (table == null) {
+                table = Pipeline.text(texts[0]);
+            } else {
+                String value = texts[1] == null ? Double.toString(numbers[0]) : Pipeline.text(texts[1]);
+                values.put(Pipeline.text(texts[0]), value);
+            }
+        }
+
+        Params ofDetector() {
+            return new Params(table, Collections.unmodifiableMap(values));
+        }
+
+        Params ofPipeline() {
+            return new Params(null, Collections.unmodifiableMap(values));
+        }
+    }
+
     private Params checked() {
         if (isOfIncidents()) {
             Native.checkIncidentOptions(names(), texts());

@@ -2,6 +2,7 @@ package oif;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ public final class Pipeline implements AutoCloseable {
     private static final byte[] NO_KEY = {};
 
     private final Handle handle;
-    private final int columns;
+    private volatile int columns; // addColumns changes it
     private final double[] numbers = new double[Native.RESULT_NUMBERS];
 
     /** Creates a pipeline for rows of {@code columns} numbers. */
@@ -58,6 +59,32 @@ public final class Pipeline implements AutoCloseable {
     /** Returns a snapshot of the pipeline with all its models. */
     public byte[] save() {
         return handle.ask(Native::pipelineSave);
+    }
+
+    /** Loads a file that {@link #saveFile} or {@code oif score --save} has written. */
+    public static Pipeline loadFile(Path file) {
+        return new Pipeline(Native.pipelineLoadFile(utf8(file.toString())));
+    }
+
+    /** Saves a snapshot to a file. After a crash, the file has the new snapshot or the one before. */
+    public void saveFile(Path file) {
+        byte[] path = utf8(file.toString());
+        handle.run(address -> Native.pipelineSaveFile(address, path));
+    }
+
+    /** Returns a copy with all models in memory. The copy uses one thread. */
+    public Pipeline copy() {
+        return new Pipeline(handle.ask(Native::pipelineCopy));
+    }
+
+    /**
+     * Creates a pipeline that continues with a copy of a detector, which may have learned rows: history
+     * first, then live rows. The copy becomes the detector of {@code key}.
+     */
+    public static Pipeline around(Detector detector, Params options, String key) {
+        byte[] name = utf8(key);
+        return new Pipeline(detector.ask(address ->
+                Native.pipelineAround(address, options.ofPipeline().names(), options.texts(), name)));
     }
 
     // ---- Rows ----
@@ -123,9 +150,24 @@ public final class Pipeline implements AutoCloseable {
             text.writeBytes(key);
             lengths[i] = key.length;
         }
-        handle.run(address ->
-                Native.pipelineProcessKeys(address, text.toByteArray(), lengths, seconds, rows, results));
+        handle.run(address -> {
+            if (rows.length != count * columns) { // another thread has added columns
+                throw new IllegalArgumentException(rows.length + " numbers for " + count + " rows of " + columns + " columns");
+            }
+            Native.pipelineProcessKeys(address, text.toByteArray(), lengths, seconds, rows, results);
+        });
         return Result.listOf(results);
+    }
+
+    /**
+     * Judges a finished table of 20 rows or more: each row is compared with all others, before and after
+     * it. The pipeline must not have processed a row; later rows continue the stream. Costs some 25
+     * times the time of a stream, so use it for up to some thousand rows.
+     */
+    public Table processTable(double[] seconds, double[] rows) {
+        double[] results = new double[Math.multiplyExact(rowCount(seconds, rows), Native.RESULT_NUMBERS)];
+        double chance = handle.ask(address -> Native.pipelineProcessTable(address, seconds, rows, results));
+        return new Table(Result.listOf(results), chance);
     }
 
     /** How many threads, 1 to 16, share the keys of a block of rows. The results stay the same. */
@@ -184,6 +226,31 @@ public final class Pipeline implements AutoCloseable {
         List<Silence> list = new ArrayList<>();
         handle.run(address ->
                 Native.pipelineSilent(address, seconds, (texts, n) -> list.add(new Silence(text(texts[0]), n[0], n[1]))));
+        return list;
+    }
+
+    /**
+     * Up to this time {@link #silent} has nothing to report unless rows come; infinite if it never has.
+     * For programs that collect rows before they process them.
+     */
+    public double nextSilence() {
+        return handle.ask(Native::pipelineNextSilence);
+    }
+
+    /**
+     * The same for one key, once a row of it at {@code seconds} is processed: a lower bound; negative
+     * infinity if it is not known.
+     */
+    public double silenceAfter(String key, double seconds) {
+        byte[] name = utf8(key);
+        return handle.ask(address -> Native.pipelineSilenceAfter(address, name, seconds));
+    }
+
+    /** The seasons of a key that were found, or that an option gave. */
+    public List<Season> seasons(String key) {
+        byte[] name = utf8(key);
+        List<Season> list = new ArrayList<>();
+        handle.run(address -> Native.pipelineSeasons(address, name, (texts, n) -> list.add(Season.from(n))));
         return list;
     }
 
@@ -317,6 +384,29 @@ public final class Pipeline implements AutoCloseable {
         handle.run(address -> Native.pipelineDerive(address, column, ordinal, keep));
     }
 
+    /**
+     * Adds columns after the others. Each model continues as if they had been missing in all rows so
+     * far. Takes the time and memory of {@link #copy}, so add several with one call.
+     *
+     * @param count how many
+     * @param names one per new column if the columns have names, otherwise null
+     * @param kinds what is learned instead of the new columns: one for each, or none at all
+     */
+    public void addColumns(int count, List<String> names, Derive... kinds) {
+        if (count < 1 || (names != null && names.size() != count) || (kinds.length > 0 && kinds.length != count)) {
+            throw new IllegalArgumentException("there must be a name and a kind for each of the new columns, or none");
+        }
+        int[] ordinals = new int[count];
+        for (int i = 0; i < kinds.length; i++) {
+            ordinals[i] = kinds[i].ordinal();
+        }
+        byte[][] texts = names == null ? null : Params.utf8(names);
+        handle.run(address -> {
+            Native.pipelineAddColumns(address, texts, ordinals);
+            columns = Native.pipelineColumns(address);
+        });
+    }
+
     /** The learned columns: {@link #explain} and {@link #expected} return an entry for each. */
     public List<LearnedColumn> learnedColumns() {
         List<LearnedColumn> list = new ArrayList<>();
@@ -345,13 +435,89 @@ public final class Pipeline implements AutoCloseable {
         change(name, Double.toString(value));
     }
 
+    /** Whether {@link #change} can change an option of this name. */
+    public static boolean isChangeable(String name) {
+        return Native.isChangeable(utf8(name));
+    }
+
+    /** The parameters of its detectors, also those that were not set. */
+    public Params params() {
+        Params.Collector found = new Params.Collector();
+        handle.run(address -> Native.pipelineParams(address, found));
+        return found.ofDetector();
+    }
+
+    /** All options, also those that were not set. */
+    public Params options() {
+        Params.Collector found = new Params.Collector();
+        handle.run(address -> Native.pipelineOptions(address, found));
+        return found.ofPipeline();
+    }
+
+    /** The episodes to report per row: alert_rate, or what the option alerts comes to. */
+    public double alertRate() {
+        return handle.ask(Native::pipelineAlertRate);
+    }
+
+    /**
+     * Limits the memory in addition to the option memory_limit: the smaller one counts. Snapshots do not
+     * have it.
+     */
+    public void limitMemory(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("a limit of " + bytes + " bytes");
+        }
+        handle.run(address -> Native.pipelineLimitMemory(address, bytes));
+    }
+
+    /** What limits on keys and memory have cost so far. */
+    public PipelineCounts counts() {
+        return handle.ask(
+                address -> PipelineCounts.from(Native.pipelineCounts(address), Native.pipelineWhyLost(address)));
+    }
+
+    /** The key of the last row processed; null if there is none. */
+    public String recentKey() {
+        byte[] key = handle.ask(Native::pipelineRecentKey);
+        return key == null ? null : text(key);
+    }
+
+    /** Names the columns that keys and times come from; null for none. Snapshots keep the names. */
+    public void nameRoles(Roles roles) {
+        byte[] key = roles.key() == null ? null : utf8(roles.key());
+        byte[] time = roles.time() == null ? null : utf8(roles.time());
+        handle.run(address -> Native.pipelineNameRoles(address, key, time));
+    }
+
+    /** The names of the columns that keys and times come from. */
+    public Roles roles() {
+        List<Roles> found = new ArrayList<>();
+        handle.run(address -> Native.pipelineRoles(address, (texts, n) -> found.add(Roles.from(texts))));
+        return found.isEmpty() ? Roles.NONE : found.get(0);
+    }
+
+    /**
+     * Attaches bytes of the program, such as {@link Incidents#save}, in place of those before. Snapshots
+     * keep them.
+     */
+    public void attach(byte[] bytes) {
+        handle.run(address -> Native.pipelineAttach(address, bytes));
+    }
+
+    /** The attached bytes; empty if there are none. */
+    public byte[] attachment() {
+        return handle.ask(Native::pipelineAttachment);
+    }
+
     /** Names the columns. Snapshots keep the names. */
     public void nameColumns(List<String> names) {
-        byte[][] texts = Params.utf8(names); // native code reads as many as there are columns
-        if (texts.length != columns) {
-            throw new IllegalArgumentException(texts.length + " names for " + columns + " columns");
-        }
-        handle.run(address -> Native.pipelineNameColumns(address, texts));
+        byte[][] texts = Params.utf8(names);
+        handle.run(address -> {
+            if (texts.length != columns) { // native code reads as many as there are columns
+                throw new IllegalArgumentException(texts.length + " names for " + columns + " columns");
+            }
+            Native.pipelineNameColumns(address, texts);
+        });
     }
 
     /** The name of a column; null if it has none. */

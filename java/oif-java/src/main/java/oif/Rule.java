@@ -31,6 +31,15 @@ public record Rule(String text, long held, double firstSeconds, double lastSecon
         return each(new String[] {column}, "change<" + percent + "%");
     }
 
+    /**
+     * Throws if a line of a text is not a rule. Columns are not looked for.
+     *
+     * @throws OifException {@code line()} says which line it is
+     */
+    public static void check(String text) {
+        Native.checkRules(Pipeline.utf8(text));
+    }
+
     private static String each(String[] columns, String condition) {
         StringBuilder text = new StringBuilder();
         for (String column : columns) {
