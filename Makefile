@@ -12,7 +12,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
-	test-all asan python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
+	test-all asan python-test python-asan python-capymoa java test-java test-java-versions java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	reality feedback operations incidents short data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-programs flink-job
@@ -113,6 +113,10 @@ python-capymoa: ## oif.capymoa within the real CapyMOA, in its own environment (
 test-java: ## the Java binding and Flink's operator: JUnit under -Xcheck:jni, both versions of Flink by the compiler
 	@tools/build/install_dependencies.sh test-all
 	@tools/test/test_java.sh
+
+test-java-versions: ## the binding's JUnit tests on Java 17, 21 and 25, and on aarch64 in qemu: minutes (QUICK=1: without aarch64)
+	@tools/build/install_dependencies.sh test-all
+	@tools/test/test_java_versions.sh
 
 java-asan: ## the binding's JUnit tests with its native library under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/build/install_dependencies.sh test-all
