@@ -165,8 +165,8 @@ oif_status oif_pipeline_process_rows_with(oif_pipeline *pipeline, const double *
 {
     const given_rows given = {rows,      seconds, count, stride, keys,
                               key_bytes, results, after, context};
-    oif_status status = OIF_OK;
     *done = 0;
+    oif_status status = oif_pipeline_refuse_reentry(pipeline, error);
     if (count > 1 && stride < pipeline->columns)
         return oif_fail(error, OIF_EPARAM,
                         "the stride from row to row must be at least %zu, the number of columns",

@@ -181,6 +181,75 @@ static void hosts_in_turn_are_seldom_read_back(void **unused)
     oif_pipeline_free(pipeline);
 }
 
+/* ---- Departures ---- */
+
+/* What the function was called with, and what the pipeline answers to it. */
+typedef struct departures {
+    oif_pipeline *pipeline;
+    uint32_t count[OIF_DEPARTURE_LOST + 1];
+    char last[32], why[64];
+} departures;
+
+static void note_departure(void *context, const char *key, size_t key_bytes,
+                           oif_departure departure, const char *why)
+{
+    departures *to = context;
+    double row[2] = {0};
+    oif_result result;
+    size_t done = 1;
+    const char *keys[] = {"x"};
+    to->count[departure]++;
+    snprintf(to->last, sizeof to->last, "%.*s", (int)key_bytes, key);
+    snprintf(to->why, sizeof to->why, "%s", why);
+    oif_pipeline *p = to->pipeline;
+    assert_int_equal(oif_pipeline_process(p, "x", 1, row, &result, NULL), OIF_EPARAM);
+    assert_int_equal(
+        oif_pipeline_process_rows(p, row, 1, 2, keys, NULL, NULL, &result, &done, NULL),
+        OIF_EPARAM);
+    assert_int_equal(done, 0);
+    assert_int_equal(oif_pipeline_remove_key(p, key, key_bytes, NULL), OIF_EPARAM);
+}
+
+static void each_eviction_is_reported_with_its_key(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_limited(1), *copy = NULL;
+    departures seen = {.pipeline = pipeline};
+    dice from = {39};
+    oif_pipeline_on_departure(pipeline, note_departure, &seen);
+    for (uint32_t i = 0; i < 100; i++)
+        process_number(pipeline, i / 50 % 2, &from);
+    assert_int_equal(seen.count[OIF_DEPARTURE_FORGOTTEN], 1);
+    assert_string_equal(seen.last, key_text(0));
+    assert_string_equal(seen.why, "");
+    require_ok(oif_pipeline_clone(pipeline, &copy, NULL)); /* which does not have the function */
+    for (uint32_t i = 0; i < 50; i++)
+        process_number(copy, 2, &from);
+    assert_int_equal(oif_pipeline_evictions(copy), 2);
+    oif_pipeline_on_departure(pipeline, NULL, NULL);
+    for (uint32_t i = 0; i < 50; i++)
+        process_number(pipeline, 2, &from);
+    assert_int_equal(oif_pipeline_evictions(pipeline), 2);
+    assert_int_equal(seen.count[OIF_DEPARTURE_FORGOTTEN], 1);
+    oif_pipeline_free(copy);
+    oif_pipeline_free(pipeline);
+}
+
+static void a_model_that_cannot_be_kept_is_reported_as_lost(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", small, 2, "max_keys=1 evicted=keep");
+    departures seen = {.pipeline = pipeline};
+    dice from = {40};
+    oif_pipeline_on_departure(pipeline, note_departure, &seen);
+    process_number(pipeline, 7, &from);
+    process_number(pipeline, 8, &from);
+    assert_int_equal(seen.count[OIF_DEPARTURE_LOST], 1);
+    assert_string_equal(seen.last, key_text(7));
+    assert_string_equal(seen.why, "there is no state file to keep models beside");
+    oif_pipeline_free(pipeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +261,8 @@ int main(void)
         cmocka_unit_test(keys_one_after_another_all_learn),
         cmocka_unit_test(an_evicted_key_that_comes_back_is_counted),
         cmocka_unit_test(hosts_in_turn_are_seldom_read_back),
+        cmocka_unit_test(each_eviction_is_reported_with_its_key),
+        cmocka_unit_test(a_model_that_cannot_be_kept_is_reported_as_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

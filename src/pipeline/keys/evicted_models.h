@@ -29,7 +29,7 @@ void oif_evicted_models_init(oif_evicted_models *evicted, bool is_kept);
 void oif_evicted_models_free(oif_evicted_models *evicted);
 
 /* Writes the model of an entry of the pipeline's keys to the file, before its eviction. A lost
- * model is not a failure.
+ * model is not a failure: `lost` counts it.
  *
  * OIF_EMEMORY   no memory to store the slot; nothing has changed */
 oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_entry *entry,
