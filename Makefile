@@ -13,7 +13,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all asan python-test python-asan python-capymoa java test-java test-java-versions java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
-	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
+	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-senders test-numbers test-snapshots \
 	reality feedback operations incidents short data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-programs flink-job
 
@@ -198,6 +198,10 @@ test-kill: release-gcc ## kill -9 a program that saves its state 10,000 times, o
 
 test-serve-kill: release-gcc ## kill -9 oif serve 1,000 times while three writers post numbered batches, some minutes (test: 20 times)
 	OIF=$(CURDIR)/build/release-gcc/oif OIF_SERVE_KILLS=1000 tests/serve/run.sh tests/serve/test_kill.py -s
+
+test-senders: release-gcc ## real senders feed oif serve: the OpenTelemetry SDK and collector, Telegraf; the first time Go builds two of them, some minutes (test: the SDK)
+	@tools/test/get_senders.sh
+	OIF=$(CURDIR)/build/release-gcc/oif tests/serve/run.sh tests/serve/test_opentelemetry.py tests/serve/real_senders.py $(ARGS)
 
 test-flink: release-gcc ## 50 kills of Flink's managers and more on a real cluster, half an hour (test-all: a few kills)
 	@tools/build/install_dependencies.sh test-all
