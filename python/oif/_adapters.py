@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ._detectors import DETECTORS, Detector
+from ._types import MOST_THREADS
 
 Adapter = TypeVar("Adapter", bound=type)
 
@@ -74,7 +75,6 @@ def make_adapters(base: type, module: dict[str, Any], **more: Any) -> None:
 
 LEARNED_ROWS = 1024  # at least, some of them several times: all trees of a small table are then grown from whole samples
 SAMPLE_WINDOWS = 8  # of a shuffled X; what came before is forgotten, also where forgetting is gradual
-MOST_THREADS = 16
 
 
 def make_fitted(adapter: Any, rows: Any) -> Detector:

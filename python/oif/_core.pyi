@@ -152,6 +152,7 @@ class Pipeline(Learner):
         detector: Detector | None,
         report: Callable[[int], Any] | None,
         is_table: bool = ...,
+        threads: int = ...,
         /,
     ) -> tuple[tuple[Any, Any, Any], bool, tuple[int, float] | None]: ...
     def _process_one(

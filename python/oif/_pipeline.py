@@ -45,7 +45,7 @@ from ._results import (
 )
 from ._roles import Roles, columns_of, roles_of, split, split_one
 from ._rules import Rules, all_of, need_times, text_of
-from ._types import Frame, Row, Rows
+from ._types import MOST_THREADS, Frame, Row, Rows
 
 if TYPE_CHECKING:
     import pandas
@@ -125,6 +125,8 @@ class Pipeline(Alerting):
             is short for the rules "mute column=latency change<20%" and "mute column=errors change<5"
         keep_episodes: keep the last 256 episodes, so they can be marked and rules be proposed (past_episodes, mark, proposals,
             try_rule); also an attribute that can be set
+        threads: threads, 1 to 16, that share the keys of a block of rows; results do not depend on it. Rows of new keys, of keys
+            with packed models and all rows with `alerts` are processed in sequence; also an attribute that can be set
 
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -208,6 +210,7 @@ class Pipeline(Alerting):
         only_low: Any = (),
         min_change: Mapping[Any, float | str] | None = None,
         keep_episodes: bool = False,
+        threads: int = 1,
     ) -> None:
         kind, params = _detectors_of(detector)
         if evicted == "keep" and not self._holds_file:
@@ -234,6 +237,7 @@ class Pipeline(Alerting):
         held_back = all_of(rules, only_high, only_low, min_change)
         super().__init__(kind, params, options, self._derive, held_back, keep_episodes)
         self.ignore_unknown = ignore_unknown
+        self.threads = threads
         if trained is not None:
             self._adopt(trained)
 
@@ -267,9 +271,22 @@ class Pipeline(Alerting):
             self.change(**changed)
         if "keep_episodes" in options:
             self.keep_episodes = options["keep_episodes"]
+        self.threads = options.get("threads", 1)
         given = {name: value for name, value in rules.items() if value is not None}
         if given:
             self._set_rules(all_of(**given))
+
+    @property
+    def threads(self) -> int:
+        """The threads, 1 to 16, that share the keys of a block of rows. Results do not depend on it."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        threads = operator.index(threads)
+        if not 1 <= threads <= MOST_THREADS:
+            raise because("parameter_range", ParameterError(f"threads must be 1 to {MOST_THREADS}, not {threads}"))
+        self._threads = threads
 
     def save(self, path: str | os.PathLike[str] | SupportsWrite | None = None, /) -> None:
         """Write a snapshot to a file, atomically: after a crash the file holds the old one or the new one.

@@ -374,6 +374,7 @@ class Alerting(Copied, _core.Pipeline):
 
     _native = _core.Pipeline
     table: TableInfo | None = None
+    _threads = 1
 
     def _has_rows(self) -> bool:
         return self.columns is not None
@@ -419,6 +420,7 @@ class Alerting(Copied, _core.Pipeline):
                 detector,
                 bar.update if progress else None,
                 is_table,
+                self._threads,
             )
         records = raw.view(RESULT)
         if table is not None:

@@ -8,6 +8,8 @@ from typing import Any, Protocol, SupportsFloat, SupportsIndex, TypeVar, Union
 import numpy as np
 import numpy.typing as npt
 
+MOST_THREADS = 16  # OIF_THREADS_MAX
+
 
 class ArrowStream(Protocol):
     """A table of polars, Arrow, DuckDB and so on."""

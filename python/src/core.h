@@ -13,6 +13,7 @@
  *     detector.c    the type Detector
  *     pipeline_rules.c  the rules of a pipeline
  *     pipeline_keys.c   the keys of a pipeline
+ *     pipeline_result.c the result of a row
  *     pipeline_rows.c   the rows of a pipeline
  *     pipeline.c    the type Pipeline
  *     incidents.c   the type Incidents
@@ -339,14 +340,33 @@ PyObject *pipeline_load_key(PyObject *self, PyObject *arguments);
 PyObject *pipeline_detector_of(PyObject *self, PyObject *arguments);
 PyObject *pipeline_adopt(PyObject *self, PyObject *detector);
 
-/* ---- pipeline_rows.c ---- */
+/* ---- pipeline_result.c ---- */
+
+/* One result, laid out like RESULT in python/oif/_results.py. */
+typedef struct record {
+    double score, p, threshold;
+    uint8_t anomaly, ready, learned, episode, grade;
+    /* named, so it is zero in every result, and equal results have equal bytes */
+    uint8_t unused[3];
+    double severity;
+    int8_t reason;
+    uint8_t has_no_model;
+    uint8_t unused_too[2];
+    uint32_t rule;
+} record;
+
+record result_record(const oif_result *result);
+PyObject *result_as_python(const record *r);
 
 /* _set_result_type(oif.Result, episodes, grades, reasons) */
 PyObject *set_result_type(PyObject *module, PyObject *arguments);
-PyObject *pipeline_process(PyObject *self, PyObject *arguments);
-PyObject *pipeline_process_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
 PyObject *pipeline_explain(PyObject *self, PyObject *unused);
 PyObject *pipeline_expected(PyObject *self, PyObject *unused);
+
+/* ---- pipeline_rows.c ---- */
+
+PyObject *pipeline_process(PyObject *self, PyObject *arguments);
+PyObject *pipeline_process_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
 
 /* ---- pipeline_columns.c ---- */
 

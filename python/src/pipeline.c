@@ -387,7 +387,7 @@ static PyGetSetDef attributes[] = {
 static PyMethodDef methods[] = {
     {"_process", pipeline_process, METH_VARARGS,
      "_process($self, x, keys, times, room, with_shares, anomalies_only, detector, report, "
-     "is_table=False, /)\n--\n\n"},
+     "is_table=False, threads=1, /)\n--\n\n"},
     {"_process_one", (PyCFunction)(void (*)(void))pipeline_process_one, METH_FASTCALL,
      "_process_one($self, x, key=None, seconds=nan, detector=None, /)\n--\n\n"},
     {"_add_columns", pipeline_add_columns, METH_VARARGS,

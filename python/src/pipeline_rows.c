@@ -5,36 +5,8 @@
 
 enum { CHUNK_ROWS = 1 << 13 }; /* between two checks for signals */
 
-/* One result, laid out like RESULT in python/oif/_results.py. */
-typedef struct record {
-    double score, p, threshold;
-    uint8_t anomaly, ready, learned, episode, grade;
-    /* named, so it is zero in every result, and equal results have equal bytes */
-    uint8_t unused[3];
-    double severity;
-    int8_t reason;
-    uint8_t has_no_model;
-    uint8_t unused_too[2];
-    uint32_t rule;
-} record;
-
-static record record_of(const oif_result *result)
-{
-    return (record){
-        .score = result->score,
-        .p = result->p,
-        .threshold = result->threshold,
-        .anomaly = result->anomaly,
-        .ready = result->ready,
-        .learned = result->learned,
-        .episode = (uint8_t)result->episode,
-        .grade = (uint8_t)result->grade,
-        .severity = result->severity,
-        .reason = (int8_t)result->reason,
-        .has_no_model = result->has_no_model,
-        .rule = result->rule,
-    };
-}
+/* Fewer rows are not worth the start of threads. */
+enum { FEWEST_SHARED_ROWS = 256 };
 
 /* ---- Memory for results ---- */
 
@@ -113,13 +85,16 @@ typedef struct row_job {
     /* scratch space for one row */
     oif_attribution *attributions;
     double *copy;
+
+    unsigned threads;           /* that share the keys of a chunk */
+    PyThread_type_lock scratch; /* of `attributions`; NULL unless threads may share them */
 } row_job;
 
-static void explain_row(const row_job *job, Py_ssize_t row, bool wanted)
+static void explain_row(const row_job *job, oif_pipeline *pipeline, Py_ssize_t row, bool wanted)
 {
-    size_t columns = oif_pipeline_learned_columns(job->self->base.made);
+    size_t columns = oif_pipeline_learned_columns(pipeline);
     if (wanted)
-        oif_pipeline_explain(job->self->base.made, job->attributions);
+        oif_pipeline_explain(pipeline, job->attributions);
     for (size_t i = 0; i < columns; i++) {
         const oif_attribution *why = &job->attributions[i];
         job->shares[(size_t)row * columns + i] = wanted ? why->share : 0;
@@ -139,12 +114,84 @@ static oif_status process_rows(const row_job *job, Py_ssize_t first, Py_ssize_t 
                                     job->seconds ? job->seconds[i] : NAN, row, &result, error);
         if (status != OIF_OK)
             return status;
-        job->records[i] = record_of(&result);
+        job->records[i] = result_record(&result);
         if (job->shares)
-            explain_row(job, i, result.anomaly || !job->anomalies_only);
+            explain_row(job, job->self->base.made, i, result.anomaly || !job->anomalies_only);
     }
     return OIF_OK;
 }
+
+/* ---- Several threads ---- */
+
+/* Chunks of rows as the library takes them. */
+typedef struct chunk {
+    double *rows;
+    const char **keys;
+    size_t *key_bytes;
+    oif_result *results;
+} chunk;
+
+static bool chunk_new(chunk *made, const row_job *job)
+{
+    const size_t count = job->rows->count < CHUNK_ROWS ? (size_t)job->rows->count : CHUNK_ROWS;
+    *made = (chunk){.rows = PyMem_Malloc(count * (size_t)job->rows->columns * sizeof *made->rows),
+                    .keys = PyMem_Malloc(count * sizeof *made->keys),
+                    .key_bytes = PyMem_Malloc(count * sizeof *made->key_bytes),
+                    .results = PyMem_Malloc(count * sizeof *made->results)};
+    return made->rows && made->keys && made->key_bytes && made->results;
+}
+
+static void chunk_free(chunk *made)
+{
+    PyMem_Free(made->rows);
+    PyMem_Free(made->keys);
+    PyMem_Free(made->key_bytes);
+    PyMem_Free(made->results);
+}
+
+/* The rows of a chunk, for take_chunk_row. */
+typedef struct chunk_context {
+    const row_job *job;
+    Py_ssize_t first;
+} chunk_context;
+
+/* On the thread that processed the row. */
+static void take_chunk_row(void *context, oif_pipeline *pipeline, size_t row,
+                           const oif_result *result)
+{
+    const chunk_context *of = context;
+    const row_job *job = of->job;
+    const Py_ssize_t i = of->first + (Py_ssize_t)row;
+    job->records[i] = result_record(result);
+    if (!job->shares)
+        return;
+    PyThread_acquire_lock(job->scratch, WAIT_LOCK);
+    explain_row(job, pipeline, i, result->anomaly || !job->anomalies_only);
+    PyThread_release_lock(job->scratch);
+}
+
+/* The same as process_rows, bit for bit. */
+static oif_status share_rows(const row_job *job, chunk *to, Py_ssize_t first, Py_ssize_t end,
+                             oif_error *error)
+{
+    const size_t count = (size_t)(end - first), columns = (size_t)job->rows->columns;
+    chunk_context context = {job, first};
+    size_t done;
+    row_input_copy(job->rows, first, end - first, to->rows);
+    for (size_t i = 0; job->keys && i < count; i++) {
+        to->keys[i] = job->keys[first + (Py_ssize_t)i].bytes;
+        to->key_bytes[i] = (size_t)job->keys[first + (Py_ssize_t)i].count;
+    }
+    oif_status status = oif_pipeline_process_rows_with(
+        job->self->base.made, to->rows, count, columns, job->keys ? to->keys : NULL,
+        job->keys ? to->key_bytes : NULL, job->seconds ? job->seconds + first : NULL,
+        take_chunk_row, &context, to->results, &done, error);
+    if (status != OIF_OK)
+        error->line = 0; /* it is that of the chunk */
+    return status;
+}
+
+/* ---- Chunks ---- */
 
 static bool report(const row_job *job, Py_ssize_t count)
 {
@@ -153,8 +200,9 @@ static bool report(const row_job *job, Py_ssize_t count)
     return answer || !job->report;
 }
 
-/* Processes chunks without the GIL, and checks for signals in between. */
-static bool process_chunks(const row_job *job)
+/* Processes chunks without the GIL, and checks for signals in between. `shared`: for threads, or
+ * NULL. */
+static bool process_chunks(const row_job *job, chunk *shared)
 {
     Py_ssize_t count = job->rows->count;
     bool good = true;
@@ -162,7 +210,8 @@ static bool process_chunks(const row_job *job)
     for (Py_ssize_t first = 0; good && first < count; first += CHUNK_ROWS) {
         Py_ssize_t end = count - first < CHUNK_ROWS ? count : first + CHUNK_ROWS;
         oif_error error;
-        oif_status status = process_rows(job, first, end, &error);
+        oif_status status = shared ? share_rows(job, shared, first, end, &error)
+                                   : process_rows(job, first, end, &error);
         if (status == OIF_OK && end == count)
             break;
         PyEval_RestoreThread(state);
@@ -175,15 +224,41 @@ static bool process_chunks(const row_job *job)
     return good && report(job, (count - 1) % CHUNK_ROWS + 1);
 }
 
+/* The threads exist only during the call, so a fork never loses them. */
+static bool process_with_threads(row_job *job)
+{
+    oif_pipeline *made = job->self->base.made;
+    oif_error error;
+    chunk shared;
+    bool has_room = chunk_new(&shared, job) && (job->scratch = PyThread_allocate_lock()) != NULL;
+    bool has_threads = has_room && oif_pipeline_set_threads(made, job->threads, &error) == OIF_OK;
+    bool good = has_threads && process_chunks(job, &shared);
+    if (!has_room)
+        PyErr_NoMemory();
+    else if (!has_threads)
+        raise_error(&error);
+    if (has_threads) /* one is always possible */
+        has_threads = oif_pipeline_set_threads(made, 1, NULL) == OIF_OK;
+    if (job->scratch)
+        PyThread_free_lock(job->scratch);
+    chunk_free(&shared);
+    return good;
+}
+
+static bool process_stream(row_job *job)
+{
+    return job->threads > 1 && job->rows->count >= FEWEST_SHARED_ROWS ? process_with_threads(job)
+                                                                      : process_chunks(job, NULL);
+}
+
 /* ---- Tables ---- */
 
 static void take_row(void *context, oif_pipeline *pipeline, size_t row, const oif_result *result)
 {
     const row_job *job = context;
-    (void)pipeline; /* that of the job */
-    job->records[row] = record_of(result);
+    job->records[row] = result_record(result);
     if (job->shares)
-        explain_row(job, (Py_ssize_t)row, result->anomaly || !job->anomalies_only);
+        explain_row(job, pipeline, (Py_ssize_t)row, result->anomaly || !job->anomalies_only);
 }
 
 /* Processes the rows as a table, without the GIL. */
@@ -262,7 +337,7 @@ static bool check_and_process(row_job *job)
     bool good = job->copy && job->attributions;
     if (!good)
         PyErr_NoMemory();
-    good = good && (job->table ? process_table(job) : process_chunks(job));
+    good = good && (job->table ? process_table(job) : process_stream(job));
     PyMem_Free(job->copy);
     PyMem_Free(job->attributions);
     return good;
@@ -388,15 +463,16 @@ static PyObject *job_as_python(const row_job *job, bool is_good)
     return NULL;
 }
 
-/* _process(x, keys, times, room, with_shares, anomalies_only, detector, report, is_table): as
- * job_as_python */
+/* _process(x, keys, times, room, with_shares, anomalies_only, detector, report, is_table, threads):
+ * as job_as_python */
 PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 {
     pipeline_object *self = (pipeline_object *)object;
     PyObject *x, *key_tuple, *times, *make_room, *detector, *report;
     int with_shares, anomalies_only, is_table = 0;
-    if (!PyArg_ParseTuple(arguments, "OOOOppOO|p:_process", &x, &key_tuple, &times, &make_room,
-                          &with_shares, &anomalies_only, &detector, &report, &is_table))
+    unsigned threads = 1;
+    if (!PyArg_ParseTuple(arguments, "OOOOppOO|pI:_process", &x, &key_tuple, &times, &make_room,
+                          &with_shares, &anomalies_only, &detector, &report, &is_table, &threads))
         return NULL;
     learner *owner = owner_of_rows(self, detector);
     if (!owner)
@@ -410,7 +486,8 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
                    .owner = owner,
                    .rows = &rows,
                    .make_room = make_room,
-                   .table = is_table ? &table : NULL};
+                   .table = is_table ? &table : NULL,
+                   .threads = threads};
     bool good = row_input_read(&rows, x, &expected, SERIES) &&
                 (key_tuple == Py_None || (keys = key_read_all(key_tuple, rows.count))) &&
                 (times == Py_None || (job.seconds = read_times(times, &view, rows.count)));
@@ -425,86 +502,6 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     PyObject *made = job_as_python(&job, good);
     row_input_free(&rows);
     return made;
-}
-
-/* oif.Result, and the enumerations of its members as tuples. */
-static PyObject *result_type, *episodes, *grades, *reasons;
-static allocfunc allocate_result;
-
-static void replace(PyObject **old, PyObject *value)
-{
-    PyObject *before = *old;
-    *old = Py_XNewRef(value);
-    Py_XDECREF(before);
-}
-
-/* Static variables belong to one interpreter. From 3.12 on, Python itself refuses to load the
- * module into a second one. */
-static bool is_in_its_interpreter(void)
-{
-    static int64_t first = -1;
-    int64_t here = PyInterpreterState_GetID(PyInterpreterState_Get());
-    if (first == -1)
-        first = here;
-    if (here != first)
-        PyErr_SetString(PyExc_ImportError, "oif is loaded in another interpreter of this process");
-    return here == first;
-}
-
-PyObject *set_result_type(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *type, *given[3];
-    if (!is_in_its_interpreter())
-        return NULL;
-    if (!PyArg_ParseTuple(arguments, "OO!O!O!:_set_result_type", &type, &PyTuple_Type, &given[0],
-                          &PyTuple_Type, &given[1], &PyTuple_Type, &given[2]))
-        return NULL;
-    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) {
-        PyErr_SetString(PyExc_TypeError, "a result is a named tuple");
-        return NULL;
-    }
-    allocate_result = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
-    replace(&result_type, type);
-    replace(&episodes, given[0]);
-    replace(&grades, given[1]);
-    replace(&reasons, given[2]);
-    return Py_NewRef(Py_None);
-}
-
-/* A new reference to a member of an enumeration. */
-static PyObject *member(PyObject *members, Py_ssize_t i)
-{
-    return Py_XNewRef(PyTuple_GetItem(members, i));
-}
-
-/* An oif.Result: a named tuple. It is filled in place, because its constructor takes as long as a
- * row, and that of tuple would copy another tuple. */
-static PyObject *result_as_python(const record *r)
-{
-    enum { FIELDS = 12 };
-    if (!result_type) {
-        PyErr_SetString(PyExc_SystemError, "the type of results is not set");
-        return NULL;
-    }
-    PyObject *result = allocate_result((PyTypeObject *)result_type, FIELDS);
-    if (!result)
-        return NULL;
-    PyObject *values[FIELDS] = {PyFloat_FromDouble(r->score),     PyFloat_FromDouble(r->p),
-                                PyFloat_FromDouble(r->threshold), PyBool_FromLong(r->anomaly),
-                                PyBool_FromLong(r->ready),        PyBool_FromLong(r->learned),
-                                member(episodes, r->episode),     member(grades, r->grade),
-                                PyFloat_FromDouble(r->severity),  member(reasons, r->reason),
-                                PyBool_FromLong(r->has_no_model), PyLong_FromUnsignedLong(r->rule)};
-    bool good = true;
-    for (int i = 0; i < FIELDS; i++) {
-        good = good && values[i];
-        PyTuple_SetItem(result, i, values[i]);
-    }
-    PyObject_GC_UnTrack(result); /* it cannot be part of a cycle, and programs keep many */
-    if (!good)
-        Py_CLEAR(result);
-    return result;
 }
 
 /* _process_one(row), or _process_one(row, key, seconds, detector) */
@@ -535,64 +532,4 @@ PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments, Py_
                 (count == 1 || key_read(arguments[1], &its_key, 0)) && process(&job);
     row_input_free(&rows);
     return good ? result_as_python(&result) : NULL;
-}
-
-/* (share, direction, reason, partner or None) */
-static PyObject *attribution_tuple(const oif_attribution *why)
-{
-    PyObject *partner = why->reason == OIF_REASON_PARTNER ? PyLong_FromUnsignedLong(why->partner)
-                                                          : Py_NewRef(Py_None);
-    return Py_BuildValue("diiN", why->share, why->direction, (int)why->reason, partner);
-}
-
-PyObject *pipeline_explain(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    if (!learner_enter(&self->base, true))
-        return NULL;
-    size_t columns = self->base.made ? oif_pipeline_learned_columns(self->base.made) : 0;
-    oif_attribution *room = PyMem_Malloc((columns + 1) * sizeof *room);
-    PyObject *list = room ? PyList_New(0) : PyErr_NoMemory();
-    if (list && self->base.made)
-        oif_pipeline_explain(self->base.made, room);
-    learner_leave(&self->base);
-    for (size_t i = 0; list && i < columns; i++) {
-        PyObject *why = attribution_tuple(&room[i]);
-        if (!why || PyList_Append(list, why) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(why);
-    }
-    PyMem_Free(room);
-    return list;
-}
-
-/* (value, low, high, basis) */
-static PyObject *expected_tuple(double value, const oif_expected *expected)
-{
-    return Py_BuildValue("dddi", value, expected->low, expected->high, (int)expected->basis);
-}
-
-PyObject *pipeline_expected(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    if (!learner_enter(&self->base, true)) /* it may unpack a model */
-        return NULL;
-    const oif_pipeline *made = self->base.made;
-    size_t columns = made ? oif_pipeline_learned_columns(made) : 0;
-    oif_expected *room = PyMem_Malloc((columns + 1) * sizeof *room);
-    PyObject *list = room ? PyList_New(0) : PyErr_NoMemory();
-    if (list && made)
-        oif_pipeline_expected(made, room);
-    const double *row = list && made ? oif_pipeline_learned_row(made) : NULL;
-    for (size_t i = 0; list && i < columns; i++) {
-        PyObject *tuple = expected_tuple(row ? row[i] : (double)NAN, &room[i]);
-        if (!tuple || PyList_Append(list, tuple) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(tuple);
-    }
-    learner_leave(&self->base);
-    PyMem_Free(room);
-    return list;
 }
