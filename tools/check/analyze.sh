@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Static analysis of the library, the program, the Python extension and the native half of the Java binding: cppcheck over all of
-# it, gcc -fanalyzer file by file.
+# it, gcc -fanalyzer file by file. With FILES, both over those alone.
+#
+#   tools/check/analyze.sh [FILE...]
+#
 # A complaint is fixed, or suppressed where it stands with the reason.
 set -uo pipefail
 
@@ -30,10 +33,20 @@ analyze_file() { # analyze_file SOURCE FLAG...: leaves a log if there are compla
 }
 export -f analyze_file
 
-sources=(src/*/*.c src/*/*/*.c front/*/*.c cli/*/*.c serve/*/*.c python/src/*.c java/oif-java/src/main/c/*.c)
+check_all() {
+    run_cppcheck src front cli serve &&
+        run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src &&
+        run_cppcheck java
+}
+
+sources=("$@")
 failed=0
-run_cppcheck src front cli serve && run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src &&
-    run_cppcheck java || failed=1
+if [ $# -eq 0 ]; then
+    sources=(src/*/*.c src/*/*/*.c front/*/*.c cli/*/*.c serve/*/*.c python/src/*.c java/oif-java/src/main/c/*.c)
+    check_all || failed=1
+else
+    run_cppcheck "$@" || failed=1
+fi
 printf '%s\n' "${sources[@]}" |
     xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${flags[@]}" "${python_flags[@]}" "${java_flags[@]}"
 for complaints in "$log"/*.log; do
@@ -41,6 +54,6 @@ for complaints in "$log"/*.log; do
     cat "$complaints"
     failed=$((failed + 1))
 done
-echo "cppcheck over all and gcc -fanalyzer over ${#sources[@]} files:"
+echo "cppcheck, and gcc -fanalyzer over ${#sources[@]} files:"
 echo "$((${#sources[@]} + 1 - failed)) passed, $failed failed"
 [ "$failed" -eq 0 ]
