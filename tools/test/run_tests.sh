@@ -131,7 +131,7 @@ not_with_clang="^(cli\..*|$long|$tree)\$"
 # other programs take most of the time and find no error of memory there; make asan runs all.
 statistics='detect\.(hst|rrcf_law|score_learn|row_ranges)|soak'
 statistics+='|pipeline\.(alerts|categories|evicted_models_kill|feedback|motion|period|pipeline_threads|real_streams|score_history|table|unchanged)'
-programs='cli\.(eval.*|generate|score_(evicted|category|actions|incident.*|season|threads|episodes)|help|completions)'
+programs='cli\.(fleet_size|kinds_of_files|eval.*|generate|score_(evicted|category|actions|incident.*|season|threads|episodes)|help|completions)'
 servers='serve\.(acknowledge|alertmanager|config_file|days|deploy|feedback|incidents|metrics|openapi|operation|prometheus_pull|stream)'
 not_with_asan="^($statistics|$programs|$servers|$tree)\$"
 
