@@ -130,7 +130,7 @@ not_with_clang="^(cli\..*|$long|$tree)\$"
 # A sanitizer is for readers of foreign bytes, for failing allocations and for the server's requests. Statistics and waiting for
 # other programs take most of the time and find no error of memory there; make asan runs all.
 statistics='detect\.(hst|rrcf_law|score_learn|row_ranges)|soak'
-statistics+='|pipeline\.(alerts|categories|evicted_models_kill|feedback|motion|period|pipeline_threads|real_streams|score_history|table|unchanged)'
+statistics+='|pipeline\.(alerts|categories|evicted_models|evicted_models_kill|feedback|motion|period|pipeline_threads|real_streams|score_history|table|unchanged)'
 programs='cli\.(fleet_size|kinds_of_files|eval.*|generate|score_(evicted|category|actions|incident.*|season|threads|episodes)|help|completions)'
 servers='serve\.(acknowledge|alertmanager|config_file|days|deploy|feedback|incidents|metrics|openapi|operation|prometheus_pull|stream)'
 not_with_asan="^($statistics|$programs|$servers|$tree)\$"
