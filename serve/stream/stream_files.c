@@ -134,14 +134,19 @@ static void go_on_without_history(stream *one)
              one->name);
 }
 
+static bool take_file(const stream *one, const char *name, const char *new_name, problem *why)
+{
+    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
+    stream_path(one, name, path);
+    stream_path(one, new_name, new_path);
+    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
+           stream_fail_on_file(why, path, "cannot be written");
+}
+
 /* The last step of a snapshot for the history. */
 bool stream_take_history(stream *one, problem *why)
 {
-    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
-    stream_path(one, "history", path);
-    stream_path(one, "history.new", new_path);
-    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
-           stream_fail_on_file(why, path, "cannot be written");
+    return take_file(one, "history", "history.new", why);
 }
 
 /* Loads the history of the snapshot. If the server was killed before it took history.new, it is
@@ -171,11 +176,7 @@ bool stream_save_senders(stream *one, problem *why)
 
 bool stream_take_senders(stream *one, problem *why)
 {
-    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
-    stream_path(one, "senders", path);
-    stream_path(one, "senders.new", new_path);
-    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
-           stream_fail_on_file(why, path, "cannot be written");
+    return take_file(one, "senders", "senders.new", why);
 }
 
 static bool load_senders_file(stream *one, const char *name)
