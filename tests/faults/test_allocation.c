@@ -820,14 +820,17 @@ RUN(process_known_rows_with)
     return status;
 }
 
+enum { TABLE_ROWS = 20 }; /* the fewest that are taken: it passes over them many times */
+
 RUN(process_table)
 {
-    oif_result results[BLOCK];
+    oif_result results[TABLE_ROWS];
     oif_table_info info;
-    oif_status status = oif_pipeline_process_table(w->pipeline, stream_rows, BLOCK, DIMENSION, NULL,
-                                                   add_score, w->out.scores, results, &info, error);
+    oif_status status =
+        oif_pipeline_process_table(w->pipeline, stream_rows, TABLE_ROWS, DIMENSION, NULL, add_score,
+                                   w->out.scores, results, &info, error);
     if (status == OIF_OK)
-        w->out.result = results[BLOCK - 1];
+        w->out.result = results[TABLE_ROWS - 1];
     return status;
 }
 
