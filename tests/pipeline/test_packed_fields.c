@@ -23,17 +23,25 @@ typedef struct object {
         double number;
         uint16_t pair[2];
     } records[VALUES];
+    struct {
+        double number;
+        uint16_t four[4];
+    } dense[VALUES]; /* without padding */
 } object;
 
 static void visit(object *o, oif_state_visitor *visitor)
 {
     static const oif_field fields[] = {{"number", OIF_FIELD_F64, 0, 1},
                                        {"pair", OIF_FIELD_U16, 8, 2}};
+    static const oif_field dense_fields[] = {{"number", OIF_FIELD_F64, 0, 1},
+                                             {"four", OIF_FIELD_U16, 8, 4}};
     const oif_records records = {fields, 2, o->records, sizeof o->records[0], VALUES};
+    const oif_records dense = {dense_fields, 2, o->dense, sizeof o->dense[0], VALUES};
     oif_visit_u8(visitor, "bytes", o->bytes, VALUES);
     oif_visit_u16(visitor, "twos", o->twos, VALUES);
     oif_visit_f64(visitor, "numbers", o->numbers, VALUES);
     oif_visit_records(visitor, &records);
+    oif_visit_records(visitor, &dense);
     oif_visit_u32(visitor, "fours", o->fours, VALUES);
     oif_visit_u64(visitor, "eights", o->eights, VALUES);
 }
@@ -57,7 +65,7 @@ static uint64_t draw_value(dice *from)
 static void change(object *o, dice *from, uint64_t apart)
 {
     for (size_t i = 0; i < VALUES; i++) {
-        const uint64_t which = dice_bits(from) % (7 * apart), value = draw_value(from);
+        const uint64_t which = dice_bits(from) % (9 * apart), value = draw_value(from);
         switch (which) {
         case 0: o->bytes[i] = (uint8_t)value; break;
         case 1: o->twos[i] = (uint16_t)value; break;
@@ -66,9 +74,38 @@ static void change(object *o, dice *from, uint64_t apart)
         case 4: memcpy(&o->numbers[i], &value, sizeof value); break;
         case 5: memcpy(&o->records[i].number, &value, sizeof value); break;
         case 6: o->records[i].pair[value & 1] = (uint16_t)(value >> 1); break;
+        case 7: memcpy(&o->dense[i].number, &value, sizeof value); break;
+        case 8: o->dense[i].four[value & 3] = (uint16_t)(value >> 2); break;
         default: break;
         }
     }
+}
+
+/* The slow twin: visits every value by itself. */
+typedef struct one_by_one {
+    oif_state_visitor visitor;
+    oif_state_visitor *other;
+} one_by_one;
+
+static void visit_one_by_one(oif_state_visitor *self, const char *name, oif_field_type type,
+                             void *values, size_t count)
+{
+    oif_state_visitor *other = ((one_by_one *)self)->other;
+    for (size_t i = 0; i < count; i++)
+        other->visit(other, name, type, (char *)values + i * oif_field_type_bytes(type), 1);
+}
+
+static void require_packed_as_one_by_one(oif_field_packer *packer, const unsigned char *blank,
+                                         object *o, const unsigned char *packed, size_t bytes,
+                                         const char *what)
+{
+    static unsigned char slowly[2 * sizeof(object)];
+    oif_field_packer_pack(packer, blank, slowly, sizeof slowly);
+    one_by_one twin = {{visit_one_by_one, NULL, 0}, &packer->visitor};
+    visit(o, &twin.visitor);
+    const size_t count = oif_field_packer_end(packer, slowly);
+    if (count != bytes || memcmp(slowly, packed, bytes) != 0)
+        fail_msg("%s: %zu bytes, value by value %zu others", what, bytes, count);
 }
 
 static void require_packs(object *blank, object *o, const char *what)
@@ -84,6 +121,7 @@ static void require_packs(object *blank, object *o, const char *what)
     const size_t bytes = oif_field_packer_end(&packer, packed);
     if (bytes == 0)
         fail_msg("%s: packed to nothing", what);
+    require_packed_as_one_by_one(&packer, blank_fields, o, packed, bytes, what);
     memcpy(&copy, blank, sizeof copy);
     oif_field_packer_unpack(&packer, packed, bytes, 0);
     visit(&copy, &packer.visitor);
