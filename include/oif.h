@@ -1598,7 +1598,7 @@ typedef void (*oif_departure_function)(void *context, const char *key, size_t ke
  *     once per eviction, and once if a kept model cannot be read back.
  *     A model that was kept and lost later departs twice.
  *   - It must not call any function with this pipeline.
- *     A row or a key that it passes is refused with OIF_EPARAM.
+ *     A row, a key or new columns that it passes are refused with OIF_EPARAM.
  *   - If the row then fails with OIF_EMEMORY, what departed stays so.
  *   - Keys that the program removes do not depart.
  *   - Clones and snapshots do not have the function. */
