@@ -30,6 +30,7 @@ has_emulator() { command -v qemu-s390x-static || command -v qemu-s390x; }
 has_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null; }
 has_python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; }
 has_browser() { command -v chromium || command -v google-chrome; }
+has_rustc() { rustc --version || /usr/bin/rustc --version || ~/.cargo/bin/rustc --version; } # as tests/package/run.sh looks for it
 has_venv() { python3 -c 'import ensurepip, venv'; }
 
 find_missing() {
@@ -111,6 +112,7 @@ find_missing() {
     # The Java binding and Flink's operator.
     need openjdk-17-jdk-headless has javac
     need maven has mvn
+    need rustc has_rustc # examples/scorer.rs
     # The live page is tested in it.
     need chromium has_browser
     # The other machines whose scores must have the same bits (tests/same_bits).
