@@ -820,7 +820,7 @@ RUN(process_known_rows_with)
     return status;
 }
 
-enum { TABLE_ROWS = 20 }; /* the fewest that are taken: it passes over them many times */
+enum { TABLE_ROWS = 20 }; /* the fewest that are taken: each is scored many times */
 
 RUN(process_table)
 {
