@@ -118,9 +118,9 @@ test-java-versions: ## the binding's JUnit tests on Java 17, 21 and 25, and on a
 	@tools/build/install_dependencies.sh test-all
 	@tools/test/test_java_versions.sh
 
-java-asan: ## the binding's JUnit tests with its native library under AddressSanitizer and UndefinedBehaviorSanitizer
+java-asan: ## the binding's JUnit tests with its native library under AddressSanitizer and UndefinedBehaviorSanitizer (ARGS=100: what once crashed a JVM, 100 times, minutes)
 	@tools/build/install_dependencies.sh test-all
-	@tools/test/test_java_asan.sh
+	@tools/test/test_java_asan.sh $(ARGS)
 
 java: ## java/*/target/*.jar, with the native libraries of x86_64 and aarch64; of oif-java and oif-flink also sources and javadoc
 	@tools/build/install_dependencies.sh test-all
