@@ -3,7 +3,8 @@
 Each writer posts numbered batches of random sizes. Whenever the server dies, it is started again, and the writers send again
 what was not answered. The order in which the server took the rows is read from its points; `oif score` on the rows in that
 order must print every line that any writer got. OIF_SERVE_KILLS sets how often it dies (make test-serve-kill: 1,000 times),
-OIF_TEST_SEED repeats the rows and the moments.
+OIF_TEST_SEED repeats the rows and the moments. A start takes most of the time of a kill, so many kills are shared by a server
+per core, each with its own writers.
 """
 
 import http.client
@@ -12,13 +13,16 @@ import os
 import random
 import re
 import signal
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from conftest import Server, score
 
 KILLS = int(os.environ.get("OIF_SERVE_KILLS", "20"))
 SEED = int(os.environ.get("OIF_TEST_SEED", time.time_ns() % 2**32))
+SERVERS = min(os.cpu_count(), 1 + KILLS // 100)
 WRITERS = 3
 BEGIN = 1_700_000_000
 STREAM = "/api/v1/streams/pump"
@@ -130,16 +134,34 @@ def run_until_killed(server, writers, chance):
             raise writer.failure
 
 
-def test_no_row_is_lost_and_none_counts_twice(tmp_path):
-    print("seed", SEED)
-    chance = random.Random(SEED)
-    data = ["--data", str(tmp_path / "data")]
+class Progress:
+    """Says how far it is: every 100 kills, on a terminal every minute."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.kills = 0
+        self.began = self.said = time.monotonic()
+        self.failed = False
+
+    def add(self):
+        with self.lock:
+            self.kills += 1
+            now = time.monotonic()
+            if now - self.said > 60 if sys.stderr.isatty() else self.kills % 100 == 0:
+                self.said = now
+                print(f"{self.kills} of {KILLS} kills, {now - self.began:.0f} s", file=sys.stderr, flush=True)
+
+
+def kill_often(folder, part, progress):
+    """The part of one server: returns what the writers sent and the order of the rows."""
+    chance = random.Random(f"{SEED} {part}")
+    data = ["--data", str(folder / f"data{part}")]
     server = Server(*data)
     writers = [Writer(f"w{number}") for number in range(WRITERS)]
     order = {}
     assert server.put(STREAM, SETTINGS).status == 201
     server.stop()
-    for _ in range(KILLS):
+    for _ in range(part, KILLS, SERVERS):
         server.options = [*data, "--save-every", chance.choice(["0", "0.02", "1"])]
         try:
             server.start()
@@ -147,14 +169,38 @@ def test_no_row_is_lost_and_none_counts_twice(tmp_path):
             raise AssertionError(f"seed {SEED}: it does not start again: {server.log}") from failure
         follow_order(server, writers, order)
         run_until_killed(server, writers, chance)
+        progress.add()
+        if progress.failed:
+            return writers, order
     server.start()
     for writer in writers:
         writer.post(server, None, max(1, writer.sent - len(writer.lines)))
     follow_order(server, writers, order)
     check_results(order, writers)
     check_history(server, order)
-    repeated = sum(writer.repeated for writer in writers)
-    print(f"{KILLS} kills, {sum(writer.batches for writer in writers)} batches, {len(order)} rows, {repeated} of them sent again")
+    return writers, order
+
+
+def test_no_row_is_lost_and_none_counts_twice(tmp_path):
+    print("seed", SEED)
+    progress = Progress()
+
+    def run(part):
+        try:
+            return kill_often(tmp_path, part, progress)
+        except BaseException:
+            progress.failed = True  # the others need not go on
+            raise
+
+    with ThreadPoolExecutor(SERVERS) as pool:
+        parts = list(pool.map(run, range(SERVERS)))
+    writers = [writer for some, _ in parts for writer in some]
+    rows = sum(len(order) for _, order in parts)
+    lost = sum(len(writer.lines) for writer in writers) - rows
+    doubled = rows - sum(len(set(order.values())) for _, order in parts)
+    batches, repeated = (sum(getattr(writer, name) for writer in writers) for name in ("batches", "repeated"))
+    print(f"{progress.kills} kills, {batches} batches, {rows} rows, {repeated} of them sent again, {lost} lost, {doubled} doubled")
+    assert (progress.kills, lost, doubled) == (KILLS, 0, 0)
 
 
 def check_results(order, writers):
