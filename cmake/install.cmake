@@ -1,5 +1,5 @@
-# cmake --install: headers, libraries, program, manual pages, completions, pkg-config and CMake package files. The installed tree may
-# be moved as a whole: both kinds of package files find it from their own place.
+# cmake --install: headers, libraries, program, manual pages, completions, pkg-config and CMake package files, and what comes with the
+# service. The installed tree may be moved as a whole: both kinds of package files find it from their own place.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/oif)
@@ -13,6 +13,7 @@ if(OIF_PROGRAMS)
 endif()
 if(OIF_HAS_SERVE)
   install(TARGETS oif_server DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/oif)
+  install(DIRECTORY deploy/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples) # Prometheus rules, a dashboard, manifests
 endif()
 if(OIF_HAS_SERVE AND CMAKE_SYSTEM_NAME STREQUAL Linux)
   install(FILES serve/program/oif-serve.service DESTINATION lib/systemd/system)

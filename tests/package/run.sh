@@ -122,6 +122,11 @@ expect "manual pages" "$(printf 'oif-%s.1\n' demo detectors eval feedback genera
 for completion in bash-completion/completions/oif zsh/site-functions/_oif fish/vendor_completions.d/oif.fish; do
     expect "$completion" yes "$(test -s "$share/$completion" && echo yes)"
 done
+if [ -x "$prefix/libexec/oif/oif-serve" ]; then
+    deploy=$here/../../deploy
+    expect "rules, dashboard and manifests of the service" "$(cd "$deploy" && find . -type f | sort)" \
+        "$(cd "$share/doc/oif/examples" && find . -type f -exec cmp {} "$deploy/{}" \; -print | sort)"
+fi
 
 # Section 3: a page for each group of functions, and for each function one that leads there.
 for name in oif_detector_new oif_pipeline_process oif_state_file_open oif_params_set; do

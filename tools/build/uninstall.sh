@@ -16,9 +16,11 @@ if [ -n "$other" ]; then
     exit 1
 fi
 rm -f -- "${files[@]}"
-for file in "${files[@]}"; do
-    folder=$(dirname "$file")
-    [ "$(basename "$folder")" != oif ] || rmdir --ignore-fail-on-non-empty -- "$folder" 2>/dev/null || true
+realpath -m -- "${files[@]%/*}" | sort -u | while read -r folder; do
+    while [[ ${folder#"$prefix"}/ == */oif/* ]]; do # a folder oif, or inside of one
+        rmdir --ignore-fail-on-non-empty -- "$folder" 2>/dev/null || true
+        folder=${folder%/*}
+    done
 done
 rm -f -- "$manifest"
 [ "$(id -u)" -ne 0 ] || ldconfig 2>/dev/null || true
