@@ -41,6 +41,12 @@ def test_parameters_are_those_of_the_routes():
         assert {one["name"] for one in described if one["in"] == "query"} == set(parameters.split()), path
 
 
+def test_metrics_have_the_type_that_is_promised(server):
+    (promised,) = json.loads(DOCUMENT.read_text())["paths"]["/metrics"]["get"]["responses"]["200"]["content"]
+    for accepted in ("*/*", "application/openmetrics-text; version=1.0.0"):
+        assert server.get("/metrics", headers={"Accept": accepted}).headers["Content-Type"].startswith(promised + ";")
+
+
 def test_schemathesis_finds_nothing(serve, tmp_path):
     server = serve("--max-streams", "50", "--timeout", "15s")
     assert server.put("/api/v1/streams/a", {"key": "host"}).status == 201
