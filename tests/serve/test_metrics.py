@@ -2,7 +2,7 @@
 
 import subprocess
 
-from fleet_rows import STREAM, Fleet, metrics_of, post, start_fleet
+from fleet_rows import LEARNED, STREAM, Fleet, metrics_of, post, start_fleet
 from outside_programs import Prometheus, need, outside, wait_for  # noqa: F401
 
 
@@ -47,6 +47,15 @@ def test_figures_are_those_of_the_stream(serve):
     assert 0 < figures["oif_http_request_seconds_sum"] < 60
     assert figures["process_resident_memory_bytes"] > 1e6
     assert figures[f'oif_build_info{{version="{server.get("/api/v1").json["version"]}"}}'] == 1
+
+
+def test_the_rate_is_that_of_the_last_seconds(serve):
+    server = serve()
+    start_fleet(server, Fleet())
+    rates = [server.get(STREAM).json["rows_per_second"]]
+    assert 0 < rates[0] <= 2 * LEARNED / 10, "rows count for about ten seconds"
+    wait_for(lambda: rates.append(server.get(STREAM).json["rows_per_second"]) or rates[-1] < rates[0], "it falls when no row comes")
+    assert rates == sorted(rates, reverse=True)
 
 
 def test_buckets_add_up(serve):

@@ -310,6 +310,11 @@ def test_the_headline_is_green_for_a_reason_only(server, open_page):
     assert page.locator("#column-charts h4").all_inner_texts() == ["c39"]
     page.fill("#column-find", "zzz")
     assert page.locator("#column-none").inner_text() == "No column has “zzz” in its name."
+    page.fill("#stream-find", "")
+    for i in range(8, 60):
+        server.create(f"empty-{i}")
+    wait_until(page, "document.getElementById('stream-more').textContent === 'the worst 50 of 62 are shown'")
+    assert page.locator("#stream-list li").count() == 50
 
 
 def racks(first, count, breaks_at):
