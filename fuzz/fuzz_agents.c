@@ -1,13 +1,42 @@
-/* Any bytes as the body of an agent. The first byte chooses the format, the second the settings,
- * and the rest is the body. The rows that it becomes are JSON, can wait, and no number is lost or
- * doubled on the way. */
+/* Any bytes as a body with rows or samples. The first byte chooses the format, the second the
+ * settings, and the rest is the body.
+ *
+ * Mostly the body is only translated: its rows are lines of a bounded number of bytes. That is what
+ * differs from input to input, and it takes microseconds. One input of some also has its rows read:
+ * they are JSON, can wait, and no number is lost or doubled on the way. One of many also feeds a
+ * real stream. Which ones depends on their bytes, so a finding is found again; the first inputs of
+ * a process have everything done to them, so a file with a finding shows it. */
 #include "fuzz_input.h"
 
 #include "front/text/output.h"
 #include "serve/agents/agent_body.h"
+#include "serve/agents/float64_rows.h"
+#include "serve/agents/json_rows.h"
 #include "serve/agents/waiting_rows.h"
+#include "serve/base/digest.h"
+#include "serve/http/unsnappy.h"
+#include "serve/stream/streams.h"
 
-enum { ROWS_BYTES_MAX = 1 << 20 };
+enum { ROWS_BYTES_MAX = 1 << 20, FIRST_INPUTS = 64, READ_ONE_OF = 32, STREAM_ONE_OF = 1024 };
+
+typedef enum effort { EFFORT_TRANSLATE, EFFORT_READ, EFFORT_STREAM } effort;
+
+static effort effort_for(const uint8_t *data, size_t size)
+{
+    static size_t inputs;
+    const uint64_t chance = digest_add(0, data, size);
+    if (inputs < FIRST_INPUTS) {
+        inputs++;
+        return EFFORT_STREAM;
+    }
+    return chance % STREAM_ONE_OF == 0 ? EFFORT_STREAM
+           : chance % READ_ONE_OF == 0 ? EFFORT_READ
+                                       : EFFORT_TRANSLATE;
+}
+
+/* ---- The settings ---- */
+
+enum { IS_COMPRESSED = 32 }; /* in the choice, for remote write */
 
 static json_t *settings_of(uint8_t choice)
 {
@@ -23,8 +52,24 @@ static json_t *settings_of(uint8_t choice)
         json_object_set_new(settings, "metrics", json_string("c*"));
     if (choice & 16)
         json_object_set_new(settings, "row-span", json_string("0"));
+    require(settings);
     return settings;
 }
+
+/* Opened once for each choice. */
+static const sample_rule *rule_of(uint8_t choice)
+{
+    static json_t *settings[256];
+    static sample_rule rules[256];
+    problem why;
+    if (!settings[choice]) {
+        settings[choice] = settings_of(choice);
+        require(sample_rule_open(&rules[choice], settings[choice], &why));
+    }
+    return &rules[choice];
+}
+
+/* ---- Rows ---- */
 
 /* A row as JSON. Jansson refuses \u0000 in names, so another sign takes its place. */
 static json_t *parse_row(const char *text, size_t bytes)
@@ -42,14 +87,14 @@ static json_t *parse_row(const char *text, size_t bytes)
 }
 
 /* How many numbers the rows have, besides the time. */
-static size_t count_numbers(const char *rows, size_t bytes)
+static size_t count_numbers(oif_text rows)
 {
     size_t numbers = 0;
-    for (size_t at = 0; at < bytes;) {
-        const char *newline = memchr(rows + at, '\n', bytes - at);
+    for (size_t at = 0; at < rows.bytes;) {
+        const char *newline = memchr(rows.text + at, '\n', rows.bytes - at);
         require(newline);
-        const size_t row_bytes = (size_t)(newline - rows) - at;
-        json_t *row = parse_row(rows + at, row_bytes);
+        const size_t row_bytes = (size_t)(newline - rows.text) - at;
+        json_t *row = parse_row(rows.text + at, row_bytes);
         const char *name;
         json_t *value;
         json_object_foreach(row, name, value)
@@ -63,70 +108,196 @@ static size_t count_numbers(const char *rows, size_t bytes)
 }
 
 /* The first row comes in a request of its own, the others in a second one. */
-static void let_wait(const char *rows, size_t bytes, size_t numbers)
+static void let_wait(oif_text rows, size_t numbers)
 {
     waiting_rows *all = waiting_rows_new();
-    const size_t head = (size_t)((const char *)memchr(rows, '\n', bytes) + 1 - rows);
-    size_t taken_bytes = 0;
-    require(all && waiting_rows_add(all, (oif_text){rows, head}, 0.5, 1));
-    require(waiting_rows_add(all, (oif_text){rows + head, bytes - head}, 0.5, 2));
-    char *taken = waiting_rows_take(all, 2, &taken_bytes);
-    require(taken && waiting_rows_count(all) == 0);
-    require(count_numbers(taken, taken_bytes) == numbers);
-    free(taken);
+    const size_t head = (size_t)((const char *)memchr(rows.text, '\n', rows.bytes) + 1 - rows.text);
+    oif_text taken;
+    require(all && waiting_rows_add(all, (oif_text){rows.text, head}, 0.5, 1));
+    require(waiting_rows_add(all, (oif_text){rows.text + head, rows.bytes - head}, 0.5, 2));
+    taken.text = waiting_rows_take(all, 2, &taken.bytes);
+    require(taken.text && waiting_rows_count(all) == 0);
+    require(count_numbers(taken) == numbers);
+    free((char *)(uintptr_t)taken.text);
     waiting_rows_free(all);
 }
 
 /* Names that are not UTF-8 get this sign, after which two of them may be the same. */
-static bool has_replacement(const char *rows, size_t bytes)
+static bool has_replacement(oif_text rows)
 {
-    for (size_t i = 0; i + 3 <= bytes; i++)
-        if (memcmp(rows + i, "\xef\xbf\xbd", 3) == 0)
+    for (size_t i = 0; i + 3 <= rows.bytes; i++)
+        if (memcmp(rows.text + i, "\xef\xbf\xbd", 3) == 0)
             return true;
     return false;
 }
 
-static void write_rows(const agent_body *body, const json_t *settings)
+static size_t count_lines(oif_text rows)
 {
-    sample_rule rule;
-    agent_report report;
+    size_t lines = 0;
+    for (size_t i = 0; i < rows.bytes; i++)
+        lines += rows.text[i] == '\n';
+    return lines;
+}
+
+/* ---- A stream ---- */
+
+/* Each body makes a stream, whose name is free again afterwards. */
+static void feed_stream(oif_text rows, int format, json_t *settings)
+{
+    static streams *all;
+    const streams_options options = {.max_streams = 2, .history_bytes = 1 << 16};
+    const rows_request request = {
+        .body = rows.text, .bytes = rows.bytes, .format = format, .answer = ANSWER_RESULTS};
+    stream *one;
+    rows_answer answer;
     problem why;
     size_t bytes;
-    require(sample_rule_open(&rule, settings, &why));
-    output_divert();
-    const bool is_good = agent_body_write(body, &rule, &report, &why);
-    char *rows = output_diverted(&bytes);
-    if (is_good && !has_replacement(rows, bytes)) {
-        const size_t numbers = count_numbers(rows, bytes);
-        require(numbers == report.samples.taken && bytes <= ROWS_BYTES_MAX);
-        if (bytes > 0)
-            let_wait(rows, bytes, numbers);
+    require(all || streams_open(&options, &all, &why));
+    if (!streams_create_for_rows(all, "a", settings, &one, &why)) {
+        require(why.status >= 400 && why.message[0]);
+        return;
     }
+    output_divert();
+    const bool is_good = stream_rows(one, &request, &answer, &why);
+    free(output_diverted(&bytes));
+    require(is_good ? answer.rows == answer.accepted : why.status >= 400 && why.message[0]);
+    const bool is_provisional = answer.accepted == 0;
+    stream_release(one);
+    streams_drop_provisional(all);
+    require(streams_remove(all, "a", &why) || is_provisional);
+}
+
+/* ---- Bodies ---- */
+
+typedef struct body_input {
+    agent_body body;
+    uint8_t choice;
+    effort effort;
+} body_input;
+
+/* The rows are freed by the caller. */
+static bool translate(const body_input *from, const sample_rule *rule, agent_report *report,
+                      oif_text *rows)
+{
+    const agent_body *body = &from->body;
+    problem why;
+    output_divert();
+    const bool is_good = body->kind == BODY_JSON ? json_rows_write(body->bytes, &why)
+                         : body->kind == BODY_FLOAT64
+                             ? float64_rows_write(body->bytes, 1 + from->choice % 16, &why)
+                             : agent_body_write(body, rule, report, &why);
+    rows->text = output_diverted(&rows->bytes);
     require(is_good || (why.status >= 400 && why.message[0]));
-    free(rows);
-    sample_rule_close(&rule);
+    return is_good;
+}
+
+static void check_samples(const body_input *from, const sample_rule *rule)
+{
+    agent_report report;
+    oif_text rows;
+    if (translate(from, rule, &report, &rows)) {
+        require(count_lines(rows) == report.samples.rows && rows.bytes <= ROWS_BYTES_MAX);
+        if (from->effort >= EFFORT_READ && !has_replacement(rows)) {
+            const size_t numbers = count_numbers(rows);
+            require(numbers == report.samples.taken);
+            if (rows.bytes > 0)
+                let_wait(rows, numbers);
+        }
+    }
+    free((char *)(uintptr_t)rows.text);
+}
+
+/* As a body that makes its stream: its settings are completed first. */
+static void settle(const body_input *from)
+{
+    json_t *settings = settings_of(from->choice);
+    sample_rule rule;
+    agent_report report;
+    oif_text rows = {NULL, 0};
+    problem why;
+    const bool is_settled = agent_body_settle(&from->body, settings, &why);
+    if (is_settled) {
+        require(sample_rule_open(&rule, settings, &why));
+        check_samples(from, &rule);
+        if (from->effort == EFFORT_STREAM && translate(from, &rule, &report, &rows))
+            feed_stream(rows, 1 + OIF_FORMAT_NDJSON, settings);
+        sample_rule_close(&rule);
+    }
+    free((char *)(uintptr_t)rows.text);
+    json_decref(settings);
+}
+
+static void check_rows(const body_input *from)
+{
+    json_t *settings = json_object();
+    const body_kind kind = from->body.kind;
+    const bool is_translated = kind == BODY_JSON || kind == BODY_FLOAT64;
+    oif_text rows = {NULL, 0};
+    if (is_translated && translate(from, NULL, NULL, &rows) && from->effort == EFFORT_STREAM)
+        feed_stream(rows, 1 + OIF_FORMAT_NDJSON, settings);
+    else if (!is_translated && from->effort == EFFORT_STREAM)
+        feed_stream(from->body.bytes, kind == BODY_CSV ? 1 + OIF_FORMAT_CSV : 0, settings);
+    free((char *)(uintptr_t)rows.text);
+    json_decref(settings);
+}
+
+static void check_body(const body_input *from)
+{
+    const body_claim unknown = {.protobuf = BODY_KINDS};
+    body_found found;
+    problem why;
+    require(body_kind_find(&unknown, from->body.bytes, &found, &why) || why.status >= 400);
+    if (!body_kind_is_sampled(from->body.kind)) {
+        check_rows(from);
+        return;
+    }
+    check_samples(from, rule_of(from->choice));
+    if (from->effort >= EFFORT_READ)
+        settle(from);
+}
+
+/* A copy with exactly these bytes, so a sanitizer sees reads past its end. NULL: bytes that claim
+ * to be compressed are not. */
+static char *body_of(const input *from, bool is_compressed, size_t *bytes)
+{
+    const char *sent = (const char *)from->next;
+    const size_t count = (size_t)(from->end - from->next);
+    *bytes = count;
+    if (is_compressed && (!unsnappy_size(sent, count, bytes) || *bytes > ROWS_BYTES_MAX))
+        return NULL;
+    char *text = malloc(*bytes ? *bytes : 1);
+    require(text);
+    if (is_compressed && !unsnappy_run(sent, count, text, *bytes)) {
+        free(text);
+        return NULL;
+    }
+    if (!is_compressed && count > 0)
+        memcpy(text, sent, count);
+    return text;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const body_kind kinds[] = {
+        BODY_INFLUX,         BODY_TELEGRAF, BODY_PROMETHEUS, BODY_REMOTE_WRITE,
+        BODY_REMOTE_WRITE_2, BODY_OTLP,     BODY_OTLP_JSON,  BODY_JSON,
+        BODY_FLOAT64,        BODY_NDJSON,   BODY_CSV};
     input from = {data, data + size};
-    const body_kind kind = BODY_INFLUX + take_byte(&from) % (BODY_KINDS - BODY_INFLUX);
-    json_t *settings = settings_of(take_byte(&from));
-    const size_t bytes = (size_t)(from.end - from.next);
-    char *text = malloc(bytes ? bytes : 1); /* a sanitizer sees reads past its end */
-    require(settings && text);
-    if (bytes > 0)
-        memcpy(text, from.next, bytes);
-    const agent_body body = {.kind = kind,
-                             .bytes = {text, bytes},
-                             .now_seconds = 1794970649,
-                             .per_second = 1e9,
-                             .limit_bytes = ROWS_BYTES_MAX};
-    problem why;
-    write_rows(&body, settings);
-    if (agent_body_settle(&body, settings, &why))
-        write_rows(&body, settings);
+    const body_kind kind = kinds[take_byte(&from) % (sizeof kinds / sizeof *kinds)];
+    const uint8_t choice = take_byte(&from);
+    const bool is_remote = kind == BODY_REMOTE_WRITE || kind == BODY_REMOTE_WRITE_2;
+    size_t bytes;
+    char *text = body_of(&from, is_remote && (choice & IS_COMPRESSED) && unsnappy_exists(), &bytes);
+    if (!text)
+        return 0;
+    const body_input one = {.body = {.kind = kind,
+                                     .bytes = {text, bytes},
+                                     .now_seconds = 1794970649,
+                                     .per_second = 1e9,
+                                     .limit_bytes = ROWS_BYTES_MAX},
+                            .choice = choice,
+                            .effort = effort_for(data, size)};
+    check_body(&one);
     free(text);
-    json_decref(settings);
     return 0;
 }

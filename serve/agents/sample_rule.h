@@ -18,7 +18,7 @@
 enum { RULE_KEYS_MAX = 8 };
 
 typedef struct sample_rule {
-    json_t *texts;                   /* what the members point into */
+    json_t *texts;                   /* members point into these, or into the settings */
     const char *keys[RULE_KEYS_MAX]; /* labels of the key, as the setting names them */
     size_t key_count;
     const char *time;        /* the member of rows that has the time */
@@ -33,7 +33,8 @@ typedef struct sample_rule {
  * "row-span" and "row-wait". The rule also has the settings "key" and "time". */
 bool sample_rule_has(const char *name);
 
-/* Takes the rule from the settings of a stream; 400 if one is wrong. Close it in any case. */
+/* Takes the rule from the settings of a stream, which must outlive it; 400 if one is wrong. Close
+ * it in any case. */
 bool sample_rule_open(sample_rule *rule, const json_t *settings, problem *why);
 void sample_rule_close(sample_rule *rule);
 

@@ -19,8 +19,8 @@ static bool is_blank(char byte)
 
 oif_text body_text(const char *bytes, size_t count)
 {
-    size_t mark = count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    return (oif_text){bytes + mark, count - mark};
+    const bool has_mark = count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
+    return has_mark ? (oif_text){bytes + 3, count - 3} : (oif_text){bytes, count}; /* also NULL */
 }
 
 static size_t blanks_of(oif_text body)
