@@ -100,7 +100,8 @@ static exit_code add_samples(trial *t, uint64_t rows)
 }
 
 /* Samples that have become whole are packed, as at a limit: a new key needs room for one more
- * model, so at least one is packed for each. */
+ * model, so at least one is packed for each. If packing gains nothing, samples are evicted instead;
+ * those take as much as a whole model. */
 static exit_code pack_samples(trial *t)
 {
     const uint64_t first = t->keys - SAMPLE_KEYS, end = t->keys;
@@ -111,7 +112,8 @@ static exit_code pack_samples(trial *t)
             oif_pipeline_limit_memory(t->pipeline, oif_pipeline_memory_bytes(t->pipeline) - 1);
             code = learn(t, t->keys++, 0);
         }
-        t->packed_bytes += model_bytes(t, key) / SAMPLE_KEYS;
+        const double packed = model_bytes(t, key);
+        t->packed_bytes += (packed > 0 ? packed : t->whole_bytes) / SAMPLE_KEYS;
     }
     return code;
 }

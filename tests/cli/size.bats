@@ -32,6 +32,11 @@ PYTHON
     [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --motion off)" -lt "$few" ]
 }
 
+@test "models that packing does not make smaller count in full" {
+    bytes() { "$OIF" size --memory-limit 1TB --json --detector rrcf --keys 1e5 --columns 3 "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
+    [ "$(bytes --rows-per-key 1500)" -ge "$(bytes --rows-per-key 100)" ]
+}
+
 @test "a limit without room for all keys is reported, with the number that fits" {
     run "$OIF" size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 100MB
     equal "$status" 0
