@@ -25,6 +25,7 @@ static struct {
     uint64_t asked;       /* requests for memory or a thread since the last reset */
     uint64_t fails_from;  /* the request that fails, from 0; UINT64_MAX: none */
     uint64_t fails_until; /* the first that succeeds again */
+    uint64_t threads_asked;
     int64_t memory_held, threads_held;
 } supply = {.fails_from = UINT64_MAX, .fails_until = UINT64_MAX};
 
@@ -91,6 +92,7 @@ void __wrap_free(void *memory)
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument)
 {
+    supply.threads_asked++;
     int failure =
         is_refused() ? 11 /* EAGAIN */ : __real_pthread_create(thread, attributes, start, argument);
     supply.threads_held += failure == 0;
@@ -1601,6 +1603,62 @@ static void a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated(void 
     assert_int_equal(supply.threads_held, 0);
 }
 
+/* ---- The program's allocator ---- */
+
+typedef struct given_memory {
+    uint64_t allocated, released;
+} given_memory;
+
+static void *give(void *context, size_t alignment, size_t bytes)
+{
+    ((given_memory *)context)->allocated++;
+    return __real_aligned_alloc(alignment, bytes);
+}
+
+static void take_back(void *context, void *memory)
+{
+    ((given_memory *)context)->released++;
+    __real_free(memory);
+}
+
+/* The call asks the C library for threads at most. Returns how often it asked the allocator. */
+static uint64_t requests_given(const struct call *c, const oif_detector *model,
+                               const given_memory *given)
+{
+    oif_error error;
+    world w;
+    make_world(&w, c, model);
+    refuse_nothing();
+    const uint64_t threads = supply.threads_asked, allocated = given->allocated;
+    const int64_t held = supply.memory_held;
+    require_ok_or(c->run(&w, &error), error);
+    const uint64_t requests = given->allocated - allocated;
+    if (supply.asked != supply.threads_asked - threads || supply.memory_held != held)
+        fail_msg("%s (row %td): asks the C library for memory, or frees it", c->name, c - calls);
+    free_world(&w);
+    return requests;
+}
+
+static void the_programs_allocator_gets_every_request_of_every_call(void **state)
+{
+    (void)state;
+    given_memory given = {0};
+    uint64_t requests = 0;
+    oif_set_allocator(&(oif_allocator){.allocate = give, .release = take_back, .context = &given});
+    for (size_t kind = 0; kind_at(kind) != NULL; kind++) {
+        oif_detector *model = new_of_kind(kind);
+        require_ok(oif_detector_learn_rows(model, stream_rows, LEARNED_ROWS, DIMENSION, NULL));
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+            if (kind == 0 || strstr(calls[i].name, "reader") == NULL)
+                requests += requests_given(&calls[i], model, &given);
+        oif_detector_free(model);
+    }
+    oif_set_allocator(NULL);
+    print_message("%" PRIu64 " requests of all calls went to the program's allocator\n", requests);
+    assert_true(requests > 1000);
+    assert_int_equal(given.allocated, given.released);
+}
+
 /* ---- Rows never allocate ---- */
 
 static uint64_t rows_wanted(void)
@@ -1932,6 +1990,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated),
+        cmocka_unit_test(the_programs_allocator_gets_every_request_of_every_call),
         cmocka_unit_test(no_row_allocates_whatever_the_detector),
         cmocka_unit_test(no_row_allocates_in_a_pipeline_that_knows_its_keys),
         cmocka_unit_test(every_call_runs_on_a_small_stack),
