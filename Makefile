@@ -195,6 +195,8 @@ test-kill: release-gcc ## kill -9 a program that saves its state 10,000 times, o
 	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
 	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_models_kill
 	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_models_kill
+	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.pipeline_updates_kill
+	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.pipeline_updates_kill
 
 test-serve-kill: release-gcc ## kill -9 oif serve 1,000 times while three writers post numbered batches, some minutes (test: 20 times)
 	OIF=$(CURDIR)/build/release-gcc/oif OIF_SERVE_KILLS=1000 tests/serve/run.sh tests/serve/test_kill.py -s

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Many keys: rows of different keys in turn beside the same rows sorted by key, and the bytes of a key: make bench-keys.
+"""Many keys: rows of different keys in turn beside the same rows sorted by key, the bytes of a key, and saves: make bench-keys.
 
     benchmarks/keys.py            times and bytes with 1,000 and 100,000 keys, some minutes and 6 GB
+    benchmarks/keys.py --saves    only the saves of 100,000 keys of which 1% have changed, and of 1,000,000 with 3 rows: 3 GB
     benchmarks/keys.py --check    instructions and bytes of small fleets against benchmarks/limits.json: seconds, for CI
     benchmarks/keys.py --accept   make the figures of this machine the limits
 
@@ -22,6 +23,7 @@ from machine import machine
 CHECKOUT = Path(__file__).resolve().parents[1]
 LIMITS = CHECKOUT / "benchmarks" / "limits.json"
 PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_keys"
+SAVES = PROGRAM.with_name("bench_saves")
 ORDERS = ("sorted", "turns")
 
 # In small fleets all models would be whole. With this limit a quarter of it is.
@@ -74,6 +76,23 @@ def measure():
     print(f"\nbar: in turn at most {bars}: {'MISSED' if missed else 'met'}")
 
 
+def measure_saves():
+    """The table of docs/measurements/fleets.md: a whole save, and one after one row for 1% of the keys."""
+    print("| keys | rows of each | whole save | processor | 1% changed | processor | bytes, times less | time, times less | load |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for keys, rows in ((100_000, 3), (1_000_000, 3)):
+        with tempfile.TemporaryDirectory(prefix="oif_saves_") as folder:
+            command = [SAVES, str(keys), str(rows), "3", str(Path(folder) / "state")]
+            lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        (whole, whole_seconds), (part, part_seconds), (_, load) = (
+            (int(line.split()[1]), float(line.split()[2])) for line in lines
+        )
+        print(
+            f"| {keys:,} | {rows} | {whole / 1e6:.0f} MB | {whole_seconds:.2f} s | {part / 1e6:.1f} MB | {part_seconds:.2f} s "
+            f"| {whole / part:.0f} | {whole_seconds / part_seconds:.0f} | {load:.1f} s |"
+        )
+
+
 def figures():
     """Those that depend on nothing but the program: name to number."""
     found = {}
@@ -104,10 +123,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     some = parser.add_mutually_exclusive_group()
     some.add_argument("--check", action="store_true", help="compare small fleets with their limits")
+    some.add_argument("--saves", action="store_true", help="measure only the saves")
     some.add_argument("--accept", action="store_true", help="rewrite the limits")
     arguments = parser.parse_args()
     if not arguments.check and not arguments.accept:
-        measure()
+        if not arguments.saves:
+            measure()
+        measure_saves()
         return 0
     stored = json.loads(LIMITS.read_text(encoding="utf-8"))
     found = figures()

@@ -5,7 +5,13 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 
-enum { HEADER_BYTES = 12, SECTION_HEAD_BYTES = 16, CHECKSUM_BYTES = 4 };
+enum {
+    HEADER_BYTES = 12,
+    LOG_END_BYTES = 8, /* of a log, after the header */
+    LOG_VERSION = 5,
+    SECTION_HEAD_BYTES = 16,
+    CHECKSUM_BYTES = 4
+};
 
 static inline void repair_checksum(uint8_t *bytes, size_t count)
 {
@@ -18,7 +24,14 @@ static inline void repair_snapshot(uint8_t *bytes, size_t count)
     if (count < HEADER_BYTES + CHECKSUM_BYTES)
         return;
     repair_checksum(bytes, HEADER_BYTES);
+    const bool is_log = bytes[8] == LOG_VERSION;
     bytes += HEADER_BYTES + CHECKSUM_BYTES, count -= HEADER_BYTES + CHECKSUM_BYTES;
+    if (is_log && count < LOG_END_BYTES + CHECKSUM_BYTES)
+        return;
+    if (is_log) {
+        repair_checksum(bytes, LOG_END_BYTES);
+        bytes += LOG_END_BYTES + CHECKSUM_BYTES, count -= LOG_END_BYTES + CHECKSUM_BYTES;
+    }
     while (count >= SECTION_HEAD_BYTES + 2 * CHECKSUM_BYTES) {
         uint64_t length = oif_bytes_load(bytes + 8, 8);
         repair_checksum(bytes, SECTION_HEAD_BYTES);

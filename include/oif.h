@@ -1535,6 +1535,33 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *f
                                                                const oif_pipeline *pipeline,
                                                                oif_error *error);
 
+/* Saves a pipeline with keys, but writes only what has changed
+ * since this call, or oif_state_file_load_pipeline, was last used
+ * with the same file and pipeline: the keys that had rows or were removed,
+ * and what all keys share. That is appended to the file as an update;
+ * loading gives the bits of a whole save.
+ * The file is replaced as a whole the first time, when updates are longer
+ * than the rest, when half of the keys have changed, after an option
+ * or the columns have changed, or when another program has changed the file.
+ * So are pipelines without keys and those with evicted=keep, always.
+ * On success, the bytes are on the disk.
+ *
+ * OIF_EWRITE   the file is unchanged, and a retry may succeed */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_update_pipeline(oif_state_file *file,
+                                                                 oif_pipeline *pipeline,
+                                                                 oif_error *error);
+
+/* How a file is stored that a pipeline was loaded from
+ * or saved to with oif_state_file_update_pipeline. */
+typedef struct oif_log_info {
+    bool is_log;            /* whether updates may follow; else all is 0 */
+    uint64_t base_bytes;    /* of the whole save that the updates follow */
+    uint64_t updates;       /* number of updates */
+    uint64_t update_bytes;  /* bytes of all updates */
+    uint64_t ignored_bytes; /* an incomplete save at the end, left by a crash */
+} oif_log_info;
+OIF_API oif_log_info oif_pipeline_log(const oif_pipeline *pipeline);
+
 /* Loads the content of the file.
  *
  * OIF_END     there is no file yet

@@ -309,6 +309,7 @@ public:
     explicit state_file(const std::string &path);
     void save(const detector &one);
     void save(const pipeline &one);
+    void update(pipeline &one); // see oif_state_file_update_pipeline
     std::optional<detector> load_detector() const; // empty if there is no file yet
     std::optional<pipeline> load_pipeline();
     void keep_evicted(pipeline &one);
@@ -1100,6 +1101,11 @@ inline void state_file::save(const detector &one)
 inline void state_file::save(const pipeline &one)
 {
     internal::call(oif_state_file_save_pipeline, own(), one.own());
+}
+
+inline void state_file::update(pipeline &one)
+{
+    internal::call(oif_state_file_update_pipeline, own(), one.own());
 }
 
 inline std::optional<detector> state_file::load_detector() const

@@ -154,6 +154,19 @@ static void print_rules(const oif_pipeline *pipeline)
     }
 }
 
+/* What the saves since the last whole one have appended. */
+static void print_log(const oif_pipeline *pipeline)
+{
+    const oif_log_info log = oif_pipeline_log(pipeline);
+    if (log.updates > 0) {
+        print_count("  of the last whole save", log.base_bytes);
+        print_count("  of updates since then", log.update_bytes);
+        print_count("updates", log.updates);
+    }
+    if (log.ignored_bytes > 0)
+        print_count("  of an interrupted save", log.ignored_bytes);
+}
+
 static void print_pipeline(const loaded_state *held)
 {
     const oif_pipeline *pipeline = held->pipeline;
@@ -166,6 +179,7 @@ static void print_pipeline(const loaded_state *held)
     print_count("bytes in memory", oif_pipeline_memory_bytes(pipeline));
     if (held->file_bytes > 0)
         print_count("bytes in the file", held->file_bytes);
+    print_log(pipeline);
     print_kept(pipeline, held->kept_bytes);
     print_names(held);
     for_each_derived(pipeline, print_derived);
@@ -266,10 +280,11 @@ static void print_json_pipeline(const loaded_state *held)
     rules_write_json(pipeline);
     output_print(",\n");
     output_print(" \"kept\": %zu, \"lost\": %" PRIu64
-                 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"kept_bytes\": %" PRIu64
-                 ",\n \"recent\": ",
+                 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"updates\": %" PRIu64
+                 ", \"kept_bytes\": %" PRIu64 ",\n \"recent\": ",
                  oif_pipeline_kept(pipeline), oif_pipeline_lost(pipeline, NULL),
-                 oif_pipeline_memory_bytes(pipeline), held->file_bytes, held->kept_bytes);
+                 oif_pipeline_memory_bytes(pipeline), held->file_bytes,
+                 oif_pipeline_log(pipeline).updates, held->kept_bytes);
     print_json_recent(pipeline);
     output_print("}\n");
 }

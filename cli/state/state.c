@@ -76,6 +76,11 @@ static exit_code load(cli_state *state, const cli_settings *settings)
     state->is_frozen =
         settings_give_option(settings, "learn") && params_learn_none(&settings->options);
     state->lost = oif_pipeline_lost(state->pipeline, NULL);
+    const uint64_t ignored = oif_pipeline_log(state->pipeline).ignored_bytes;
+    if (ignored > 0)
+        note("%s: its last save was interrupted; the %" PRIu64
+             " bytes of it are ignored, and the one before is used",
+             state->path, ignored);
     seen_rows_load(&state->seen, state->pipeline);
     return settings_apply(settings, state->pipeline, state->path);
 }
@@ -325,7 +330,7 @@ static bool save(cli_state *state, oif_error *error)
     if (!output_flush() && !(state->has_terminal && signals_hangup_requested()))
         return false;
     if (!attach_parts(state, error) ||
-        oif_state_file_save_pipeline(state->file, state->pipeline, error) != OIF_OK)
+        oif_state_file_update_pipeline(state->file, state->pipeline, error) != OIF_OK)
         return false;
     state->is_saved = true;
     return true;

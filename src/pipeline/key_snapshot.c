@@ -47,7 +47,7 @@ static oif_status save_parts(const loose_key *from, bool with_model, oif_write_f
     oif_section_writer writer;
     oif_section_writer_open(&writer, write, context, error);
     oif_pipeline_heading_write(&writer, key_file_tag, from->pipeline, &counts);
-    oif_key_section_write(&writer, from->key, from->key_bytes);
+    oif_key_section_write(&writer, OIF_SECTION_KEY, from->key, from->key_bytes);
     if (with_model)
         oif_model_sections_write(&writer, from->model);
     return oif_section_writer_close(&writer);
@@ -279,7 +279,7 @@ static oif_status load(uint64_t bytes, oif_read_function read, void *context, vo
     oif_section_reader_open(&reader, read, context, error);
     reader.end = bytes;
     read_heading(&reader, to->pipeline);
-    to->key = oif_key_section_read(&reader, &to->key_bytes);
+    to->key = oif_key_section_read(&reader, OIF_SECTION_KEY, &to->key_bytes);
     read_model(&reader, to);
     oif_section_reader_close(&reader);
     if (reader.status != OIF_OK)

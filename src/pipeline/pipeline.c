@@ -137,6 +137,7 @@ oif_status oif_pipeline_set_plan(oif_pipeline *p, const oif_derived_plan *plan, 
     oif_models_free(&p->models);
     oif_derived_plan_free(&p->plan);
     p->plan = *plan;
+    p->stored = (oif_stored_place){0};
     start_models(p, blank, &found);
     return OIF_OK;
 }
@@ -603,16 +604,22 @@ oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, doubl
     return OIF_OK;
 }
 
-/* Whether the detector has the parameters and columns of the pipeline's detectors. */
-static bool is_alike(const oif_detector *detector, const oif_pipeline *pipeline)
+/* Of params with the same table. */
+static bool have_equal_values(const oif_params *p, const oif_params *q)
 {
-    const oif_params *p = oif_detector_params(detector), *q = &pipeline->params;
-    if (p->table != q->table || oif_detector_columns(detector) != oif_pipeline_dimension(pipeline))
-        return false;
     for (size_t i = 0; i < p->table->param_count; i++)
         if (p->values[i] != q->values[i])
             return false;
     return true;
+}
+
+/* Whether the detector has the parameters and columns of the pipeline's detectors. */
+static bool is_alike(const oif_detector *detector, const oif_pipeline *pipeline)
+{
+    const oif_params *p = oif_detector_params(detector), *q = &pipeline->params;
+    return p->table == q->table &&
+           oif_detector_columns(detector) == oif_pipeline_dimension(pipeline) &&
+           have_equal_values(p, q);
 }
 
 oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *key, size_t key_bytes,
@@ -634,6 +641,7 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     if (status != OIF_OK)
         return status;
     oif_model *model = pipeline->keys.entries[entry].value;
+    oif_keys_mark(&pipeline->keys, entry);
     pipeline->keys.entries[entry].seen +=
         pipeline->keys.entries[entry].seen == 0 ? pipeline->rows : 0;
     oif_detector *old = model->detectors[0];
@@ -727,6 +735,8 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
     if (status != OIF_OK)
         return status;
     oif_model_options options = oif_pipeline_options_read(&changed, &pipeline->params);
+    if (pipeline->budget.per_day > 0 || !have_equal_values(&pipeline->options, &changed))
+        pipeline->stored = (oif_stored_place){0}; /* all models change */
     pipeline->options = changed;
     pipeline->budget.per_day = oif_params_value(&changed, "alerts");
     oif_models_set_options(&pipeline->models, &options);

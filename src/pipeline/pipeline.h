@@ -11,6 +11,7 @@
 #include "pipeline/keys/keys.h"
 #include "pipeline/keys/models.h"
 #include "pipeline/keys/silence_queue.h"
+#include "snapshot/stored_object.h"
 
 /* Bytes of a pipeline with one key, besides models. */
 enum { OIF_PIPELINE_OWN_BYTES = 4096 };
@@ -47,6 +48,7 @@ struct oif_pipeline {
     oif_silence_queue silence; /* of the entries of `keys` */
     oif_pool *pool;            /* NULL with one thread; clones start with NULL */
     oif_departures departures;
+    oif_stored_place stored;   /* the log that all but the changes of `keys` is saved in */
 };
 
 /* Columns of the detectors. */

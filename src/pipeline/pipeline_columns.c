@@ -9,6 +9,16 @@
 
 /* ---- Names of columns ---- */
 
+static bool are_alike(const oif_column_names *a, const oif_column_names *b)
+{
+    if (!a || !b || a->count != b->count)
+        return a == b;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(oif_column_names_at(a, i), oif_column_names_at(b, i)) != 0)
+            return false;
+    return true;
+}
+
 oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *names,
                                      oif_error *error)
 {
@@ -17,6 +27,8 @@ oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *
         names ? oif_column_names_new(names, pipeline->columns, &made, error) : OIF_OK;
     if (status != OIF_OK)
         return status;
+    if (!are_alike(pipeline->names, made))
+        pipeline->stored = (oif_stored_place){0}; /* updates have no names */
     oif_column_names_free(pipeline->names);
     pipeline->names = made;
     return OIF_OK;
@@ -247,6 +259,7 @@ oif_status oif_pipeline_add_columns(oif_pipeline *pipeline, size_t count, const 
     if (status != OIF_OK)
         return status;
     exchange(pipeline, wide);
+    pipeline->stored = (oif_stored_place){0};
     oif_pipeline_free(wide);
     return OIF_OK;
 }

@@ -33,8 +33,54 @@ void oif_pipeline_heading_read(oif_section_reader *reader, const char *tag,
                                oif_pipeline_heading *heading);
 void oif_pipeline_heading_free(oif_pipeline_heading *heading);
 
-/* The section with a key. Reading returns allocated memory; NULL after a failure. */
-void oif_key_section_write(oif_section_writer *writer, const char *key, size_t key_bytes);
-char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes);
+/* A section with a key. Reading opens it if another one was open last, and returns allocated
+ * memory; NULL after a failure. */
+#define OIF_SECTION_KEY "KEY "
+void oif_key_section_write(oif_section_writer *writer, const char *tag, const char *key,
+                           size_t key_bytes);
+char *oif_key_section_read(oif_section_reader *reader, const char *tag, size_t *key_bytes);
+
+/* ---- Of a pipeline or an update of it (pipeline_updates.c) ---- */
+
+/* Whether it has keys; streams without keys have nothing to evict. */
+bool oif_pipeline_has_keys(const oif_pipeline *pipeline);
+
+/* Creates what packs the models. None if there are no keys, or the models are too large.
+ *
+ * OIF_EMEMORY */
+oif_status oif_pipeline_packer_new(const oif_pipeline *pipeline, oif_model_packer **packer,
+                                   oif_error *error);
+
+/* The state of the budget of alerts, if the options have one. */
+void oif_budget_section_write(oif_section_writer *writer, const oif_pipeline *pipeline);
+oif_alert_budget oif_budget_section_read(oif_section_reader *reader, const oif_params *options);
+
+/* A key and its model. The packer may be NULL. */
+void oif_keyed_model_write(oif_section_writer *writer, const oif_pipeline *pipeline,
+                           oif_model_packer *packer, uint32_t entry);
+
+/* Reads when a key was seen, and opens the section of its model. */
+void oif_seen_section_read(oif_section_reader *reader, uint64_t seen[2]);
+
+/* Reads a model into an entry that has a blank one. Its first section is open. */
+void oif_keyed_model_read(oif_section_reader *reader, oif_pipeline_heading *heading,
+                          oif_pipeline *pipeline, uint32_t entry, const uint64_t seen[2]);
+
+/* What follows the models, up to the end. Reading replaces what the pipeline has. */
+void oif_pipeline_tail_write(oif_section_writer *writer, const oif_pipeline *pipeline);
+void oif_pipeline_tail_read(oif_section_reader *reader, oif_pipeline *pipeline);
+
+/* Pipelines that are saved as logs. */
+extern const oif_stored_kind oif_pipeline_logs;
+
+/* Lets the next save of a pipeline append to the log that it was loaded from. `before`: what the
+ * file was then. */
+void oif_pipeline_follow(oif_pipeline *pipeline, const oif_state_file *file,
+                         const oif_stored_place *before);
+
+/* Reads the updates of a log into the pipeline that was read from it. `bytes`: of the whole log,
+ * UINT64_MAX if unknown. */
+void oif_pipeline_updates_read(oif_section_reader *reader, oif_pipeline_heading *heading,
+                               uint64_t bytes, oif_pipeline *pipeline);
 
 #endif

@@ -41,8 +41,8 @@
 
 #include <string.h>
 
-static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ",
-                  derived_tag[] = "DERI", budget_tag[] = "BUDG", seen_tag[] = "SEEN";
+static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", derived_tag[] = "DERI",
+                  budget_tag[] = "BUDG", seen_tag[] = "SEEN";
 
 enum { COUNTS_BYTES = 24, ALL_COUNTS_BYTES = 32, DERIVATION_BYTES = 16 };
 
@@ -92,14 +92,15 @@ void oif_pipeline_heading_write(oif_section_writer *writer, const char *tag,
     write_derivations(writer, &pipeline->plan);
 }
 
-void oif_key_section_write(oif_section_writer *writer, const char *key, size_t key_bytes)
+void oif_key_section_write(oif_section_writer *writer, const char *tag, const char *key,
+                           size_t key_bytes)
 {
-    oif_section_writer_begin(writer, key_tag, key_bytes);
+    oif_section_writer_begin(writer, tag, key_bytes);
     oif_visit_u8(&writer->visitor, "key", (uint8_t *)key, key_bytes); /* changes nothing */
     oif_section_writer_end(writer);
 }
 
-static void write_budget(oif_section_writer *writer, const oif_pipeline *p)
+void oif_budget_section_write(oif_section_writer *writer, const oif_pipeline *p)
 {
     oif_alert_budget budget = p->budget;
     oif_byte_counter counter = oif_byte_counter_new(0);
@@ -111,19 +112,19 @@ static void write_budget(oif_section_writer *writer, const oif_pipeline *p)
     oif_section_writer_end(writer);
 }
 
-/* Streams without keys have nothing to evict. */
-static bool has_keys(const oif_keys *keys)
+bool oif_pipeline_has_keys(const oif_pipeline *pipeline)
 {
+    const oif_keys *keys = &pipeline->keys;
     return keys->count > 1 || (keys->count == 1 && keys->entries[keys->oldest].key_bytes > 0);
 }
 
-/* Creates what packs the models. None if there are no keys, or the models are too large. The blank
- * model is a new one, as the reader's will be. */
-static oif_status new_packer(const oif_pipeline *pipeline, oif_model_packer **packer,
-                             oif_error *error)
+/* The blank model is a new one, as the reader's will be. */
+oif_status oif_pipeline_packer_new(const oif_pipeline *pipeline, oif_model_packer **packer,
+                                   oif_error *error)
 {
     oif_model *blank;
-    if (!has_keys(&pipeline->keys) || pipeline->models.section_bytes > OIF_PACKED_MOST_FIELD_BYTES)
+    if (!oif_pipeline_has_keys(pipeline) ||
+        pipeline->models.section_bytes > OIF_PACKED_MOST_FIELD_BYTES)
         return OIF_OK;
     oif_status status = oif_models_new_model(&pipeline->models, &blank, error);
     if (status != OIF_OK)
@@ -141,6 +142,19 @@ static void write_seen(oif_section_writer *writer, const oif_key_entry *entry)
     oif_section_writer_end(writer);
 }
 
+void oif_keyed_model_write(oif_section_writer *writer, const oif_pipeline *pipeline,
+                           oif_model_packer *packer, uint32_t entry)
+{
+    const oif_key_entry *key = &pipeline->keys.entries[entry];
+    oif_key_section_write(writer, OIF_SECTION_KEY, key->key, key->key_bytes);
+    if (oif_pipeline_has_keys(pipeline))
+        write_seen(writer, key);
+    if (packer)
+        oif_packed_section_write(writer, packer, oif_pipeline_model(pipeline, entry));
+    else
+        oif_model_sections_write(writer, oif_pipeline_model(pipeline, entry));
+}
+
 static void write_models(oif_section_writer *writer, const oif_pipeline *pipeline,
                          oif_model_packer *packer)
 {
@@ -150,37 +164,39 @@ static void write_models(oif_section_writer *writer, const oif_pipeline *pipelin
     if (packer)
         oif_blank_section_write(writer, packer);
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer->status == OIF_OK;
-         i = keys->entries[i].newer) {
-        oif_key_section_write(writer, keys->entries[i].key, keys->entries[i].key_bytes);
-        if (has_keys(keys))
-            write_seen(writer, &keys->entries[i]);
-        if (packer)
-            oif_packed_section_write(writer, packer, oif_pipeline_model(pipeline, i));
-        else
-            oif_model_sections_write(writer, oif_pipeline_model(pipeline, i));
-    }
+         i = keys->entries[i].newer)
+        oif_keyed_model_write(writer, pipeline, packer, i);
 }
 
+void oif_pipeline_tail_write(oif_section_writer *writer, const oif_pipeline *pipeline)
+{
+    oif_rules_write(writer, pipeline->rules);
+    oif_past_episodes_write(writer, pipeline->past);
+    oif_roles_section_write(writer, pipeline->roles);
+    oif_attachment_write(writer, &pipeline->attached);
+}
+
+/* Writes the header. */
+typedef void (*open_function)(oif_section_writer *writer, oif_write_function write, void *context,
+                              oif_error *error);
+
 /* with_slots: also those of the evicted models, as the snapshot is saved beside their file. */
-static oif_status save(const oif_pipeline *pipeline, bool with_slots, oif_write_function write,
-                       void *context, oif_error *error)
+static oif_status save(const oif_pipeline *pipeline, open_function open, bool with_slots,
+                       oif_write_function write, void *context, oif_error *error)
 {
     const oif_pipeline_counts counts = {pipeline->keys.count, pipeline->rows, pipeline->evictions};
     oif_section_writer writer;
     oif_model_packer *packer = NULL;
-    oif_status status = new_packer(pipeline, &packer, error);
+    oif_status status = oif_pipeline_packer_new(pipeline, &packer, error);
     if (status != OIF_OK)
         return status;
-    oif_section_writer_open(&writer, write, context, error);
+    open(&writer, write, context, error);
     oif_pipeline_heading_write(&writer, options_tag, pipeline, &counts);
-    write_budget(&writer, pipeline);
+    oif_budget_section_write(&writer, pipeline);
     write_models(&writer, pipeline, packer);
     if (pipeline->evicted.is_kept)
         oif_evicted_models_write(&writer, &pipeline->evicted, with_slots);
-    oif_rules_write(&writer, pipeline->rules);
-    oif_past_episodes_write(&writer, pipeline->past);
-    oif_roles_section_write(&writer, pipeline->roles);
-    oif_attachment_write(&writer, &pipeline->attached);
+    oif_pipeline_tail_write(&writer, pipeline);
     oif_model_packer_free(packer);
     return oif_section_writer_close(&writer);
 }
@@ -188,7 +204,7 @@ static oif_status save(const oif_pipeline *pipeline, bool with_slots, oif_write_
 oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write, void *context,
                              oif_error *error)
 {
-    return save(pipeline, false, write, context, error);
+    return save(pipeline, oif_section_writer_open, false, write, context, error);
 }
 
 static ptrdiff_t count_bytes(void *count, const char *bytes, size_t more)
@@ -201,7 +217,9 @@ static ptrdiff_t count_bytes(void *count, const char *bytes, size_t more)
 size_t oif_pipeline_snapshot_bytes(const oif_pipeline *pipeline)
 {
     uint64_t bytes = 0;
-    return save(pipeline, false, count_bytes, &bytes, NULL) == OIF_OK ? (size_t)bytes : 0;
+    return save(pipeline, oif_section_writer_open, false, count_bytes, &bytes, NULL) == OIF_OK
+               ? (size_t)bytes
+               : 0;
 }
 
 oif_status oif_pipeline_save_memory(const oif_pipeline *pipeline, void *bytes, size_t capacity,
@@ -282,19 +300,21 @@ void oif_pipeline_heading_free(oif_pipeline_heading *heading)
     oif_derived_plan_free(&heading->derived);
 }
 
-static void read_budget(oif_section_reader *reader, oif_pipeline_heading *p)
+oif_alert_budget oif_budget_section_read(oif_section_reader *reader, const oif_params *options)
 {
+    oif_alert_budget budget = {0};
     if (reader->status != OIF_OK)
-        return; /* the options may be none */
-    oif_alert_budget_init(&p->budget, oif_params_value(&p->options, "alerts"));
-    if (p->budget.per_day == 0)
-        return;
+        return budget; /* the options may be none */
+    oif_alert_budget_init(&budget, oif_params_value(options, "alerts"));
+    if (budget.per_day == 0)
+        return budget;
     oif_section_reader_expect(reader, budget_tag);
-    oif_alert_budget_visit_fields(&p->budget, &reader->visitor);
+    oif_alert_budget_visit_fields(&budget, &reader->visitor);
     oif_section_reader_end(reader);
-    if (reader->status == OIF_OK && !oif_alert_budget_check(&p->budget))
+    if (reader->status == OIF_OK && !oif_alert_budget_check(&budget))
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense",
                                 budget_tag);
+    return budget;
 }
 
 /* Fails if the open section, or the fields of the blank model, are too small for the state of such
@@ -340,10 +360,10 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, oif_pipeline_head
     return made;
 }
 
-char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes)
+char *oif_key_section_read(oif_section_reader *reader, const char *tag, size_t *key_bytes)
 {
-    if (strcmp(reader->tag, key_tag) != 0) /* not open yet */
-        oif_section_reader_expect(reader, key_tag);
+    if (strcmp(reader->tag, tag) != 0) /* not open yet */
+        oif_section_reader_expect(reader, tag);
     if (reader->left > OIF_KEY_MAX_BYTES)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a key of %llu bytes is too long",
                                 (unsigned long long)reader->left);
@@ -360,8 +380,7 @@ char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes)
     return key;
 }
 
-/* Reads the optional section before a model, and opens the model. */
-static void read_seen(oif_section_reader *reader, uint64_t seen[2])
+void oif_seen_section_read(oif_section_reader *reader, uint64_t seen[2])
 {
     static const char *const tags[] = {seen_tag, OIF_SECTION_PACKED, OIF_SECTION_STATE};
     if (oif_section_reader_expect_one(reader, tags, 3) != 0)
@@ -409,14 +428,28 @@ static void set_seen(oif_pipeline *p, uint32_t entry, const uint64_t seen[2])
     p->keys.entries[entry].gap = seen[1] < most ? seen[1] : most;
 }
 
+void oif_keyed_model_read(oif_section_reader *reader, oif_pipeline_heading *heading,
+                          oif_pipeline *pipeline, uint32_t entry, const uint64_t seen[2])
+{
+    oif_model *model;
+    oif_error why;
+    if (oif_models_open(&pipeline->models, entry, &model, &why) != OIF_OK) {
+        oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);
+        return;
+    }
+    read_model(reader, heading, model);
+    set_seen(pipeline, entry, seen);
+    oif_pipeline_await(pipeline, entry);
+}
+
 /* Reads the section before the first key, if it is there, and opens that of the key. */
 static void read_blank(oif_section_reader *reader, oif_pipeline_heading *p)
 {
     if (p->counts.keys == 0 ||
-        !oif_section_reader_expect_either(reader, OIF_SECTION_BLANK, key_tag))
+        !oif_section_reader_expect_either(reader, OIF_SECTION_BLANK, OIF_SECTION_KEY))
         return;
     p->blank = oif_blank_section_read(reader);
-    oif_section_reader_expect(reader, key_tag);
+    oif_section_reader_expect(reader, OIF_SECTION_KEY);
 }
 
 /* Reads the next key and its model. Creates the pipeline at the first key. Not inlined: its frame
@@ -428,8 +461,9 @@ read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_pipeli
     uint32_t entry = OIF_NO_KEY;
     oif_error why;
     uint64_t seen[2] = {0, 0};
-    char *key = p->counts.keys > 0 ? oif_key_section_read(reader, &key_bytes) : NULL;
-    read_seen(reader, seen);
+    char *key =
+        p->counts.keys > 0 ? oif_key_section_read(reader, OIF_SECTION_KEY, &key_bytes) : NULL;
+    oif_seen_section_read(reader, seen);
     if (reader->status == OIF_OK && !*pipeline) {
         *pipeline = make_pipeline(reader, p);
         p->packer = make_packer(reader, p, *pipeline);
@@ -441,26 +475,32 @@ read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_pipeli
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a key occurs twice");
     } else if (reader->status == OIF_OK) {
-        oif_model *model;
-        if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK &&
-            oif_models_open(&(*pipeline)->models, entry, &model, &why) == OIF_OK) {
-            read_model(reader, p, model);
-            set_seen(*pipeline, entry, seen);
-            oif_pipeline_await(*pipeline, entry);
-        } else {
+        if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK)
+            oif_keyed_model_read(reader, p, *pipeline, entry, seen);
+        else
             oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);
-        }
     }
     oif_memory_free(key);
 }
 
-/* Reads what may follow the models, up to the end. */
-static void read_tail(oif_section_reader *reader, oif_pipeline *p)
+static void free_tail(oif_pipeline *p)
+{
+    oif_rules_free(p->rules);
+    oif_past_episodes_free(p->past);
+    oif_column_names_free(p->roles);
+    oif_attachment_free(&p->attached);
+    p->rules = NULL;
+    p->past = NULL;
+    p->roles = NULL;
+}
+
+void oif_pipeline_tail_read(oif_section_reader *reader, oif_pipeline *p)
 {
     enum { RULES, PAST, ROLES, ATTACHED, END };
     static const char *const tags[] = {OIF_SECTION_RULES, OIF_SECTION_PAST, OIF_SECTION_ROLES,
                                        OIF_SECTION_ATTACHED, OIF_SECTION_END};
     size_t next = 0;
+    free_tail(p);
     for (size_t first = RULES; reader->status == OIF_OK && next != END; first = next + 1) {
         next = first + oif_section_reader_expect_one(reader, tags + first, END + 1 - first);
         if (reader->status == OIF_OK && next == RULES)
@@ -486,7 +526,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     oif_section_reader_open(&reader, read, context, error);
     reader.end = bytes;
     oif_pipeline_heading_read(&reader, options_tag, &p);
-    read_budget(&reader, &p);
+    p.budget = oif_budget_section_read(&reader, &p.options);
     read_blank(&reader, &p);
     uint64_t models = p.counts.keys > 0 ? p.counts.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
@@ -494,7 +534,9 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     if (reader.status == OIF_OK && made && made->evicted.is_kept)
         oif_evicted_models_read(&reader, &made->evicted, &made->keys);
     if (reader.status == OIF_OK && made)
-        read_tail(&reader, made);
+        oif_pipeline_tail_read(&reader, made);
+    if (reader.status == OIF_OK && made && reader.is_log)
+        oif_pipeline_updates_read(&reader, &p, bytes, made);
     oif_pipeline_heading_free(&p);
     if (reader.status == OIF_OK && made) {
         made->is_copying = false;
@@ -537,9 +579,16 @@ static void free_pipeline(void *pipeline)
 static oif_status save_beside_evicted(const void *pipeline, oif_write_function write, void *context,
                                       oif_error *error)
 {
-    return save(pipeline, true, write, context, error);
+    return save(pipeline, oif_section_writer_open, true, write, context, error);
 }
 
+static oif_status save_log(const void *pipeline, oif_write_function write, void *context,
+                           oif_error *error)
+{
+    return save(pipeline, oif_section_writer_open_log, false, write, context, error);
+}
+
+const oif_stored_kind oif_pipeline_logs = {save_log, load_pipeline, free_pipeline};
 static const oif_stored_kind pipelines = {save_pipeline, load_pipeline, free_pipeline};
 static const oif_stored_kind pipelines_beside_evicted = {save_beside_evicted, load_pipeline,
                                                          free_pipeline};
@@ -567,10 +616,13 @@ oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pip
                                         oif_error *error)
 {
     void *object = NULL;
+    oif_stored_place before = {0};
+    oif_state_file_identify(file, &before);
     oif_status status = oif_state_file_load_object(file, &pipelines, &object, error);
     if (status != OIF_OK)
         return status;
     oif_pipeline *made = object;
+    oif_pipeline_follow(made, file, &before);
     if (made->evicted.is_kept)
         status = oif_evicted_models_attach(&made->evicted, file, true, error);
     if (status == OIF_OK)

@@ -119,6 +119,7 @@ static void count_rows(shared_rows *shared)
         oif_pipeline_count_held(p, &shared->given->results[row], seconds_of(shared->given, row));
         oif_silence_queue_push(&p->silence, entry, shared->notes->deadlines[i]);
         oif_keys_touch(&p->keys, entry);
+        oif_keys_mark(&p->keys, entry);
         p->last = entry;
         p->rows++;
         oif_eviction_see(&p->keys.entries[entry], p->rows);

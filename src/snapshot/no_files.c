@@ -40,6 +40,31 @@ oif_status oif_state_file_load_object(const oif_state_file *file, const oif_stor
     return fail(OIF_EREAD, error);
 }
 
+oif_status oif_state_file_save_log(oif_state_file *file, const oif_stored_kind *kind,
+                                   const void *object, oif_stored_place *place, oif_error *error)
+{
+    (void)file, (void)kind, (void)object, (void)place;
+    return fail(OIF_EWRITE, error);
+}
+
+oif_status oif_state_file_append(oif_state_file *file, const oif_stored_kind *kind,
+                                 const void *object, oif_stored_place *place, oif_error *error)
+{
+    (void)file, (void)kind, (void)object, (void)place;
+    return fail(OIF_EWRITE, error);
+}
+
+void oif_state_file_identify(const oif_state_file *file, oif_stored_place *place)
+{
+    (void)file, (void)place;
+}
+
+bool oif_state_file_is_at(const oif_state_file *file, const oif_stored_place *place)
+{
+    (void)file, (void)place;
+    return false;
+}
+
 oif_status oif_stored_save_file(const oif_stored_kind *kind, const void *object, const char *path,
                                 oif_error *error)
 {

@@ -153,18 +153,49 @@ static void write_records(oif_state_visitor *self, const oif_records *records)
     }
 }
 
-void oif_section_writer_open(oif_section_writer *writer, oif_write_function write, void *context,
-                             oif_error *error)
+void oif_section_writer_open_update(oif_section_writer *writer, oif_write_function write,
+                                    void *context, oif_error *error)
 {
-    unsigned char version[4];
     *writer = (oif_section_writer){.visitor = {write_field, write_records, 0},
                                    .write = write,
                                    .context = context,
                                    .error = error};
+}
+
+static void write_header(oif_section_writer *writer, uint32_t format)
+{
+    unsigned char version[4];
     write_bytes(writer, magic, sizeof magic);
-    oif_bytes_store(version, OIF_SNAPSHOT_VERSION, sizeof version);
+    oif_bytes_store(version, format, sizeof version);
     write_bytes(writer, version, sizeof version);
     write_checksum(writer);
+}
+
+void oif_section_writer_open(oif_section_writer *writer, oif_write_function write, void *context,
+                             oif_error *error)
+{
+    oif_section_writer_open_update(writer, write, context, error);
+    write_header(writer, OIF_SNAPSHOT_VERSION);
+}
+
+void oif_section_writer_open_log(oif_section_writer *writer, oif_write_function write,
+                                 void *context, oif_error *error)
+{
+    unsigned char end[OIF_LOG_END_BYTES];
+    oif_section_writer_open_update(writer, write, context, error);
+    write_header(writer, OIF_LOG_VERSION);
+    oif_log_end_encode(end, 0);
+    write_bytes(writer, end, sizeof end);
+    sum_up(writer);
+    writer->checksum = 0;
+}
+
+void oif_log_end_encode(unsigned char bytes[OIF_LOG_END_BYTES], uint64_t end)
+{
+    const size_t number_bytes = OIF_LOG_END_BYTES - CHECKSUM_BYTES;
+    oif_bytes_store(bytes, end, number_bytes);
+    oif_bytes_store(bytes + number_bytes, oif_checksum(&oif_checksum_zip, 0, bytes, number_bytes),
+                    CHECKSUM_BYTES);
 }
 
 static void begin_section(oif_section_writer *writer, const char *tag, uint32_t flags,
@@ -470,6 +501,19 @@ static void read_magic(oif_section_reader *reader)
     reader->checksum = oif_checksum(&oif_checksum_zip, reader->checksum, bytes, have);
 }
 
+/* A wrong checksum is not a failure: it is what a crash leaves that interrupts the writing. All
+ * updates were on the disk before. */
+static void read_log_end(oif_section_reader *reader)
+{
+    unsigned char bytes[OIF_LOG_END_BYTES], expected[OIF_LOG_END_BYTES];
+    read_bytes(reader, bytes, sizeof bytes);
+    reader->checksum = 0;
+    reader->log_end = oif_bytes_load(bytes, OIF_LOG_END_BYTES - CHECKSUM_BYTES);
+    oif_log_end_encode(expected, reader->log_end);
+    if (memcmp(bytes, expected, sizeof bytes) != 0)
+        reader->log_end = UINT64_MAX;
+}
+
 void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
                              oif_error *error)
 {
@@ -483,12 +527,15 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
     read_bytes(reader, version, sizeof version);
     check_checksum(reader, "the header");
     uint64_t written_by = oif_bytes_load(version, sizeof version);
-    if (written_by < 1 || written_by > OIF_SNAPSHOT_VERSION)
+    if (written_by < 1 || written_by > OIF_LOG_VERSION)
         oif_section_reader_fail(reader, OIF_EVERSION,
                                 "the snapshot has format %llu, this version of oif reads formats "
                                 "up to %d",
-                                (unsigned long long)written_by, OIF_SNAPSHOT_VERSION);
-    reader->visitor.format = (uint32_t)written_by;
+                                (unsigned long long)written_by, OIF_LOG_VERSION);
+    reader->is_log = written_by == OIF_LOG_VERSION;
+    reader->visitor.format = reader->is_log ? OIF_SNAPSHOT_VERSION : (uint32_t)written_by;
+    if (reader->is_log)
+        read_log_end(reader);
 }
 
 static uint64_t open_section(oif_section_reader *reader)
@@ -498,7 +545,7 @@ static uint64_t open_section(oif_section_reader *reader)
     check_checksum(reader, "a section's head");
     memcpy(reader->tag, head, 4);
     reader->left = oif_bytes_load(head + 8, 8);
-    if (reader->left > reader->end - reader->offset)
+    if (reader->offset > reader->end || reader->left > reader->end - reader->offset)
         oif_section_reader_fail(reader, OIF_ETRUNCATED,
                                 "the snapshot is cut off: a section of %llu bytes begins here",
                                 (unsigned long long)reader->left);

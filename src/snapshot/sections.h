@@ -5,6 +5,10 @@
  *     ...
  *     section   with the tag "END " and no payload
  *
+ * A log is a snapshot that updates may follow, each as sections up to another "END ". Behind its
+ * header it has the end of the last complete update: | end | checksum |. Bytes after that end are
+ * what a crash has left of a save, and mean nothing.
+ *
  * Writer and reader keep the first failure and do nothing after it, so callers need not check every
  * call. The fields of a payload are written and read through visitors.
  */
@@ -17,7 +21,9 @@
 
 enum {
     OIF_SNAPSHOT_VERSION = 4, /* written; 1 to 3 can be read too */
+    OIF_LOG_VERSION = 5,      /* the same as a log */
     OIF_SNAPSHOT_HEADER_BYTES = 16,
+    OIF_LOG_END_BYTES = 12,   /* after the header */
     OIF_SECTION_BYTES = 24,   /* of a section without payload */
     OIF_SECTION_OPTIONAL = 1, /* a flag: readers that do not know the tag may skip the section */
     OIF_SNAPSHOT_BUFFER_BYTES = 2048 /* on the stack */
@@ -52,6 +58,16 @@ typedef struct oif_section_writer {
 void oif_section_writer_open(oif_section_writer *writer, oif_write_function write, void *context,
                              oif_error *error);
 
+/* The same for a log, whose end is to be written when it is known, and for an update without a
+ * header. */
+void oif_section_writer_open_log(oif_section_writer *writer, oif_write_function write,
+                                 void *context, oif_error *error);
+void oif_section_writer_open_update(oif_section_writer *writer, oif_write_function write,
+                                    void *context, oif_error *error);
+
+/* The end of a log as it is in its header. */
+void oif_log_end_encode(unsigned char bytes[OIF_LOG_END_BYTES], uint64_t end);
+
 /* Writes a whole section. */
 void oif_section_writer_put(oif_section_writer *writer, const char *tag, const void *payload,
                             size_t length);
@@ -75,6 +91,8 @@ typedef struct oif_section_reader {
     oif_status status;
     uint64_t offset; /* bytes read */
     uint64_t end;    /* bytes available; UINT64_MAX if unknown */
+    bool is_log;
+    uint64_t log_end; /* of a log; UINT64_MAX if writing it was interrupted: where the file ends */
     uint32_t checksum;
     char tag[5];         /* of the open section */
     uint64_t left;       /* bytes of its payload not yet taken, buffered or not */

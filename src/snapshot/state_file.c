@@ -1,6 +1,6 @@
 /* A state file and the files beside it:
  *
- *     PATH         the last saved snapshot, always complete
+ *     PATH         the last saved snapshot, always complete; as a log, updates follow it
  *     PATH.new     the next one while it is written; then renamed to PATH
  *     PATH.lock    empty; locked by the program that may save, and removed at the end
  *     PATH.shelf   evicted models that the snapshot refers to (evicted_file.h)
@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "snapshot/files.h"
+#include "snapshot/sections.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,9 @@
 
 /* Each failed attempt means that another program held the file and released it in between. */
 enum { LOCK_ATTEMPTS = 100 };
+
+/* Each failed attempt means that another program has saved in between. */
+enum { LOAD_ATTEMPTS = 3 };
 
 /* ---- Calls that signals may interrupt ---- */
 
@@ -271,8 +275,17 @@ void oif_state_file_close(oif_state_file *file)
 
 /* ---- Saving ---- */
 
+/* Writes the end of a log into its header. Returns 0 or the errno. */
+static int write_log_end(int fd, uint64_t end)
+{
+    unsigned char bytes[OIF_LOG_END_BYTES];
+    oif_log_end_encode(bytes, end);
+    return oif_file_write_at(fd, bytes, sizeof bytes, OIF_SNAPSHOT_HEADER_BYTES);
+}
+
+/* `log_end`: NULL if it is not a log; else becomes its end. */
 static oif_status write_new(const oif_state_file *file, const oif_stored_kind *kind,
-                            const void *object, oif_error *error)
+                            const void *object, uint64_t *log_end, oif_error *error)
 {
     opened to = {.fd = oif_file_create_beside(file->location.folder, file->location.name,
                                               file->new_name, O_WRONLY | O_EXCL)};
@@ -281,6 +294,11 @@ static oif_status write_new(const oif_state_file *file, const oif_stored_kind *k
     oif_status status = kind->save(object, write_file, &to, error);
     if (status == OIF_OK && !write_end(&to))
         status = OIF_EWRITE;
+    if (status == OIF_OK && log_end) {
+        *log_end = to.offset;
+        to.reason = write_log_end(to.fd, to.offset);
+        status = to.reason == 0 ? OIF_OK : OIF_EWRITE;
+    }
     if (status == OIF_EWRITE)
         status = oif_fail_save(error, "write", file->location.path, to.reason);
     else if (status == OIF_OK && oif_file_sync(to.fd) != 0)
@@ -290,10 +308,18 @@ static oif_status write_new(const oif_state_file *file, const oif_stored_kind *k
     return status;
 }
 
-static oif_status replace(const oif_state_file *file, const oif_stored_kind *kind,
-                          const void *object, bool *was_replaced, oif_error *error)
+static oif_status fail_late_sync(const oif_state_file *file, oif_error *error)
 {
-    oif_status status = write_new(file, kind, object, error);
+    return oif_fail_system(error, OIF_EWRITE, errno,
+                           "'%s' is saved, but may not survive a loss of power: %s",
+                           oif_path_shown(file->location.path), strerror(errno));
+}
+
+static oif_status replace(oif_state_file *file, const oif_stored_kind *kind, const void *object,
+                          uint64_t *log_end, bool *was_replaced, oif_error *error)
+{
+    file->saves++;
+    oif_status status = write_new(file, kind, object, log_end, error);
     if (status == OIF_OK && file->evicted)
         status = oif_evicted_file_before_commit(file->evicted, error);
     if (status == OIF_OK && renameat(file->location.folder, file->new_name, file->location.folder,
@@ -304,18 +330,14 @@ static oif_status replace(const oif_state_file *file, const oif_stored_kind *kin
         return status;
     }
     *was_replaced = true;
-    if (oif_folder_sync(file->location.folder) != 0)
-        return oif_fail_system(error, OIF_EWRITE, errno,
-                               "'%s' is saved, but may not survive a loss of power: %s",
-                               oif_path_shown(file->location.path), strerror(errno));
-    return OIF_OK;
+    return oif_folder_sync(file->location.folder) == 0 ? OIF_OK : fail_late_sync(file, error);
 }
 
 oif_status oif_state_file_save_object(oif_state_file *file, const oif_stored_kind *kind,
                                       const void *object, oif_error *error)
 {
     bool was_replaced = false;
-    oif_status status = replace(file, kind, object, &was_replaced, error);
+    oif_status status = replace(file, kind, object, NULL, &was_replaced, error);
     if (file->evicted && was_replaced)
         oif_evicted_file_after_commit(file->evicted, status == OIF_OK);
     return status;
@@ -330,6 +352,112 @@ oif_status oif_stored_save_file(const oif_stored_kind *kind, const void *object,
         return status;
     status = oif_state_file_save_object(file, kind, object, error);
     oif_state_file_close(file);
+    return status;
+}
+
+/* ---- Logs ---- */
+
+void oif_state_file_identify(const oif_state_file *file, oif_stored_place *place)
+{
+    struct stat info;
+    const int folder = file->location.folder;
+    const char *name = file->location.name;
+    /* A file with a second name may be a backup, which a save must not change. */
+    const bool may_grow = fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                          info.st_nlink == 1 && faccessat(folder, name, W_OK, AT_EACCESS) == 0;
+    place->file = may_grow ? file : NULL;
+    if (!may_grow)
+        return;
+    place->saves = file->saves;
+    place->device = (uint64_t)info.st_dev;
+    place->inode = (uint64_t)info.st_ino;
+    place->bytes = (uint64_t)info.st_size;
+    place->seconds = info.st_mtim.tv_sec;
+    place->nanoseconds = info.st_mtim.tv_nsec;
+}
+
+bool oif_state_file_is_at(const oif_state_file *file, const oif_stored_place *place)
+{
+    oif_stored_place now = {0};
+    oif_state_file_identify(file, &now);
+    return place->file == file && now.file == file && now.saves == place->saves &&
+           now.device == place->device && now.inode == place->inode && now.bytes == place->bytes &&
+           now.seconds == place->seconds && now.nanoseconds == place->nanoseconds;
+}
+
+oif_status oif_state_file_save_log(oif_state_file *file, const oif_stored_kind *kind,
+                                   const void *object, oif_stored_place *place, oif_error *error)
+{
+    bool was_replaced = false;
+    uint64_t end = 0;
+    *place = (oif_stored_place){0};
+    oif_status status = replace(file, kind, object, &end, &was_replaced, error);
+    if (status != OIF_OK)
+        return status;
+    place->log = (oif_log_info){.is_log = true, .base_bytes = end};
+    oif_state_file_identify(file, place);
+    return OIF_OK;
+}
+
+/* Writes and syncs an update behind the end of a log, which does not count yet. */
+static oif_status write_update(const oif_state_file *file, const oif_stored_kind *kind,
+                               const void *object, opened *to, oif_error *error)
+{
+    const char *path = file->location.path;
+    if (ftruncate(to->fd, (off_t)to->offset) != 0) /* what a crash has left */
+        return oif_fail_save(error, "write", path, errno);
+    oif_status status = kind->save(object, write_file, to, error);
+    if (status == OIF_OK && !write_end(to))
+        status = OIF_EWRITE;
+    if (status == OIF_EWRITE)
+        return oif_fail_save(error, "write", path, to->reason);
+    if (status == OIF_OK && oif_file_sync(to->fd) != 0)
+        return oif_fail_save(error, "sync", path, errno);
+    return status;
+}
+
+/* First the update is on the disk, then the end that makes it count. */
+static oif_status append_update(const oif_state_file *file, const oif_stored_kind *kind,
+                                const void *object, opened *to, bool *is_sure, oif_error *error)
+{
+    const uint64_t end = to->offset;
+    oif_status status = write_update(file, kind, object, to, error);
+    if (status == OIF_OK) {
+        const int reason = write_log_end(to->fd, to->offset);
+        if (reason != 0)
+            status = oif_fail_save(error, "write", file->location.path, reason);
+    }
+    *is_sure = status == OIF_OK || ftruncate(to->fd, (off_t)end) == 0;
+    if (status == OIF_OK && oif_file_sync(to->fd) != 0) {
+        *is_sure = false;
+        status = fail_late_sync(file, error);
+    }
+    return status;
+}
+
+oif_status oif_state_file_append(oif_state_file *file, const oif_stored_kind *kind,
+                                 const void *object, oif_stored_place *place, oif_error *error)
+{
+    const uint64_t end = place->log.base_bytes + place->log.update_bytes;
+    opened to = {
+        .fd = oif_file_open(file->location.folder, file->location.name, O_WRONLY | O_NOFOLLOW, 0),
+        .offset = end,
+        .end = end};
+    bool is_sure = false;
+    if (to.fd < 0)
+        return oif_fail_save(error, "write", file->location.path, errno);
+    file->saves++;
+    oif_status status = append_update(file, kind, object, &to, &is_sure, error);
+    close(to.fd);
+    if (status == OIF_OK) {
+        place->log.updates++;
+        place->log.update_bytes += to.offset - end;
+    }
+    place->log.ignored_bytes = 0;
+    if (is_sure)
+        oif_state_file_identify(file, place);
+    else
+        *place = (oif_stored_place){0}; /* so the next save replaces the file */
     return status;
 }
 
@@ -355,6 +483,31 @@ static oif_status load_whole(opened *from, const oif_stored_kind *kind, void **o
                        "byte %lld: the snapshot ends here, but bytes follow", (long long)bytes);
 }
 
+static bool has_changed(int fd, const struct stat *before)
+{
+    struct stat now;
+    return fstat(fd, &now) == 0 &&
+           (now.st_size != before->st_size || now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
+/* Loads a file again that another program has appended to in the meantime. */
+static oif_status load_stable(opened *from, const oif_stored_kind *kind, void **object,
+                              oif_error *error)
+{
+    for (int attempt = 1;; attempt++) {
+        struct stat before;
+        void *made = *object;
+        const bool is_known = fstat(from->fd, &before) == 0;
+        oif_status status = load_whole(from, kind, &made, error);
+        if (status == OIF_OK)
+            *object = made;
+        if (status == OIF_OK || attempt == LOAD_ATTEMPTS || !is_known ||
+            !has_changed(from->fd, &before) || lseek(from->fd, 0, SEEK_SET) != 0)
+            return status;
+    }
+}
+
 static oif_status load_opened(int fd, const char *path, const oif_stored_kind *kind, void **object,
                               oif_error *error)
 {
@@ -363,7 +516,7 @@ static oif_status load_opened(int fd, const char *path, const oif_stored_kind *k
         return oif_fail_errno(error, OIF_EREAD, "open", path, errno);
     void *made = *object;
     oif_error why;
-    oif_status status = load_whole(&from, kind, &made, &why);
+    oif_status status = load_stable(&from, kind, &made, &why);
     close(fd);
     if (status == OIF_EREAD)
         return oif_fail_errno(error, status, "read", path, from.reason);

@@ -16,4 +16,14 @@ typedef struct oif_stored_kind {
     void (*free)(void *object);
 } oif_stored_kind;
 
+/* Where the last save of an object is: a log of a state file, which its next save may append to. */
+typedef struct oif_stored_place {
+    const oif_state_file *file; /* NULL: none */
+    uint64_t saves;             /* of the file, by this program */
+    uint64_t device, inode, bytes;
+    int64_t seconds, nanoseconds; /* when the file was changed */
+    oif_log_info log;
+    uint64_t rows; /* of the pipeline, when it was saved */
+} oif_stored_place;
+
 #endif

@@ -60,7 +60,7 @@ figure() { # figure TITLE: its value in the table
 import json, os, sys
 state = json.load(open("state.json"))
 assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "names", "rules", "kept",
-                       "lost", "memory_bytes", "file_bytes", "kept_bytes", "recent"], list(state)
+                       "lost", "memory_bytes", "file_bytes", "updates", "kept_bytes", "recent"], list(state)
 assert state["detector"] == sys.argv[1], state
 assert (state["rows"], state["columns"], state["models"], state["params"]["seed"]) == (300, 3, 1, 7), state
 assert state["file_bytes"] == os.path.getsize(sys.argv[1]), state

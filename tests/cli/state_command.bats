@@ -125,7 +125,7 @@ state with 'oif state --import'"
     oif state --import web-1.key trees
     exits 1 "oif: 'web-1.key': the key was learned with num_trees=32, and the pipeline has num_trees=8"
     oif state --import s trees
-    exits 1 "oif: 's': byte 36: this is the snapshot of a pipeline, not of a single key of a pipeline"
+    exits 1 "oif: 's': byte 48: this is the snapshot of a pipeline, not of a single key of a pipeline"
     head -c 5000 web-1.key > cut.key
     oif state --import cut.key s
     equal "$status" 1

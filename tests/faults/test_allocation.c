@@ -413,6 +413,24 @@ static void a_pipeline_in_a_state_file(world *w)
     require_ok(oif_state_file_save_pipeline(w->file, w->pipeline, NULL));
 }
 
+/* A key has changed since. */
+static void a_pipeline_with_updates(world *w)
+{
+    oif_result result;
+    a_pipeline(w);
+    require_ok(oif_state_file_open(state_path, &w->file, NULL));
+    require_ok(oif_state_file_update_pipeline(w->file, w->pipeline, NULL));
+    require_ok(oif_pipeline_process(w->pipeline, "a", 1, stream_rows, &result, NULL));
+}
+
+/* An update follows the rest. */
+static void a_log(world *w)
+{
+    a_pipeline_with_updates(w);
+    require_ok(oif_state_file_update_pipeline(w->file, w->pipeline, NULL));
+    assert_int_equal(oif_pipeline_log(w->pipeline).updates, 1);
+}
+
 static void a_saved_key(world *w)
 {
     a_named_pipeline(w);
@@ -1046,6 +1064,11 @@ RUN(save_pipeline_to_state_file)
     return oif_state_file_save_pipeline(w->file, w->pipeline, error);
 }
 
+RUN(update_pipeline_in_state_file)
+{
+    return oif_state_file_update_pipeline(w->file, w->pipeline, error);
+}
+
 RUN(load_pipeline_from_state_file)
 {
     return oif_state_file_load_pipeline(w->file, &w->out.pipeline, error);
@@ -1232,6 +1255,11 @@ static const struct call {
     {"oif_pipeline_load_memory", a_saved_pipeline, load_pipeline_from_memory, true},
     {"oif_pipeline_load_file", a_pipeline_in_a_state_file, load_pipeline_from_file, true},
     {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file, true},
+    {"oif_state_file_update_pipeline", a_pipeline_in_a_state_file, update_pipeline_in_state_file,
+     true},
+    {"oif_state_file_update_pipeline", a_pipeline_with_updates, update_pipeline_in_state_file,
+     true},
+    {"oif_state_file_load_pipeline", a_log, load_pipeline_from_state_file, true},
     {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file,
      true},
     {"oif_pipeline_process", a_pipeline_with_evicted_models, process_evicted_key, true},

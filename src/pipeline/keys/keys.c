@@ -11,12 +11,62 @@ void oif_keys_init(oif_keys *keys)
     *keys = (oif_keys){.free = OIF_NO_KEY, .oldest = OIF_NO_KEY, .newest = OIF_NO_KEY};
 }
 
+/* ---- Changes ---- */
+
+static void forget_removed(oif_keys *keys)
+{
+    for (size_t i = 0; i < keys->removed.count; i++)
+        oif_memory_free(keys->removed.list[i].key);
+    oif_memory_free(keys->removed.list);
+    keys->removed = (oif_removed_keys){0};
+}
+
+static bool has_room(oif_removed_keys *removed)
+{
+    if (removed->count < removed->capacity)
+        return true;
+    const size_t capacity = removed->capacity ? 2 * removed->capacity : FIRST_CAPACITY;
+    struct oif_removed_key *list = oif_memory_new(oif_size_multiply(capacity, sizeof *list));
+    if (!list)
+        return false;
+    if (removed->count > 0)
+        memcpy(list, removed->list, removed->count * sizeof *list);
+    oif_memory_free(removed->list);
+    removed->list = list;
+    removed->capacity = capacity;
+    return true;
+}
+
+/* Takes the text of a key that is removed, or frees it. */
+static void remember_removed(oif_keys *keys, oif_key_entry *entry)
+{
+    const size_t most = keys->text_bytes / 4 + 2 * (size_t)64 * 1024; /* and one long key */
+    oif_removed_keys *removed = &keys->removed;
+    const size_t bytes = removed->bytes + entry->key_bytes + sizeof *removed->list;
+    if (removed->are_known && bytes <= most && has_room(removed)) {
+        removed->list[removed->count++] = (struct oif_removed_key){entry->key, entry->key_bytes};
+        removed->bytes = bytes;
+        return;
+    }
+    oif_memory_free(entry->key);
+    forget_removed(keys);
+}
+
+void oif_keys_forget_changes(oif_keys *keys)
+{
+    for (uint32_t i = 0; i < keys->used; i++)
+        keys->entries[i].is_changed = keys->entries[i].is_moved = false;
+    forget_removed(keys);
+    keys->removed.are_known = true;
+}
+
 void oif_keys_free(oif_keys *keys)
 {
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
         oif_memory_free(keys->entries[i].key);
     oif_memory_free(keys->entries);
     oif_memory_free(keys->slots);
+    forget_removed(keys);
 }
 
 /* ---- Slots ---- */
@@ -101,6 +151,7 @@ static void link_newest(oif_keys *keys, uint32_t number)
 {
     keys->entries[number].older = keys->newest;
     keys->entries[number].newer = OIF_NO_KEY;
+    keys->entries[number].is_moved = true;
     *(keys->newest == OIF_NO_KEY ? &keys->oldest : &keys->entries[keys->newest].newer) = number;
     keys->newest = number;
 }
@@ -134,7 +185,8 @@ static void insert(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
     oif_key_entry *entry = &keys->entries[number];
     entry->hash = oif_key_hash(key, key_bytes);
     entry->key = key;
-    entry->key_bytes = key_bytes;
+    entry->key_bytes = (uint32_t)key_bytes;
+    entry->is_changed = true;
     keys->slots[slot_of(keys, entry->hash, key, key_bytes)] = number;
     keys->text_bytes += oif_size_align(key_bytes + 1);
     link_newest(keys, number);
@@ -169,11 +221,36 @@ void oif_keys_remove(oif_keys *keys, uint32_t number)
     oif_key_entry *entry = &keys->entries[number];
     free_slot(keys, slot_of(keys, entry->hash, entry->key, entry->key_bytes));
     keys->text_bytes -= oif_size_align(entry->key_bytes + 1);
-    oif_memory_free(entry->key);
+    remember_removed(keys, entry);
     unlink_entry(keys, number);
     *entry = (oif_key_entry){.older = OIF_NO_KEY, .newer = keys->free};
     keys->free = number;
     keys->count--;
+}
+
+bool oif_keys_renumber(oif_keys *keys, uint32_t *followed)
+{
+    oif_key_entry *entries = oif_memory_new(oif_size_multiply(keys->capacity, sizeof *entries));
+    uint32_t next = 0, number = OIF_NO_KEY;
+    if (!entries)
+        return false;
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer, next++) {
+        number = i == *followed ? next : number;
+        entries[next] = keys->entries[i];
+        entries[next].older = next == 0 ? OIF_NO_KEY : next - 1;
+        entries[next].newer = next + 1 == keys->count ? OIF_NO_KEY : next + 1;
+    }
+    oif_memory_free(keys->entries);
+    keys->entries = entries;
+    keys->used = keys->count;
+    keys->free = OIF_NO_KEY;
+    keys->oldest = keys->count == 0 ? OIF_NO_KEY : 0;
+    keys->newest = keys->count == 0 ? OIF_NO_KEY : keys->count - 1;
+    memset(keys->slots, 0xFF, keys->slot_count * sizeof *keys->slots); /* OIF_NO_KEY */
+    for (uint32_t i = 0; i < keys->count; i++)
+        keys->slots[slot_of(keys, entries[i].hash, entries[i].key, entries[i].key_bytes)] = i;
+    *followed = number;
+    return true;
 }
 
 size_t oif_keys_bytes(const oif_keys *keys)

@@ -76,6 +76,7 @@ oif_status oif_models_unpack(oif_models *models, uint32_t entry, bool for_row, o
 static inline oif_status oif_models_open(oif_models *models, uint32_t entry, oif_model **model,
                                          oif_error *error)
 {
+    oif_keys_mark(models->keys, entry);
     *model = models->keys->entries[entry].value;
     return *model ? OIF_OK : oif_models_unpack(models, entry, false, model, error);
 }
@@ -84,6 +85,7 @@ static inline oif_status oif_models_open(oif_models *models, uint32_t entry, oif
 static inline oif_status oif_models_open_for_row(oif_models *models, uint32_t entry,
                                                  oif_model **model, oif_error *error)
 {
+    oif_keys_mark(models->keys, entry);
     *model = models->keys->entries[entry].value;
     return *model ? OIF_OK : oif_models_unpack(models, entry, true, model, error);
 }
