@@ -1,4 +1,4 @@
-/* The internals of a pipeline, for pipeline.c and pipeline_snapshot.c. */
+/* The internals of a pipeline, for the files beside it. */
 #ifndef OIF_PIPELINE_PIPELINE_H
 #define OIF_PIPELINE_PIPELINE_H
 
@@ -48,7 +48,7 @@ struct oif_pipeline {
     oif_silence_queue silence; /* of the entries of `keys` */
     oif_pool *pool;            /* NULL with one thread; clones start with NULL */
     oif_departures departures;
-    oif_stored_place stored;   /* the log that all but the changes of `keys` is saved in */
+    oif_stored_place stored; /* the log that all but the changes of `keys` is saved in */
 };
 
 /* Columns of the detectors. */

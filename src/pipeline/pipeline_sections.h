@@ -1,5 +1,5 @@
-/* Sections shared by snapshots of pipelines (pipeline_snapshot.c) and of single keys
- * (key_snapshot.c). */
+/* Sections shared by snapshots of pipelines (pipeline_snapshot.c), their updates
+ * (pipeline_updates.c) and snapshots of single keys (key_snapshot.c). */
 #ifndef OIF_PIPELINE_PIPELINE_SECTIONS_H
 #define OIF_PIPELINE_PIPELINE_SECTIONS_H
 
@@ -59,7 +59,8 @@ oif_alert_budget oif_budget_section_read(oif_section_reader *reader, const oif_p
 void oif_keyed_model_write(oif_section_writer *writer, const oif_pipeline *pipeline,
                            oif_model_packer *packer, uint32_t entry);
 
-/* Reads when a key was seen, and opens the section of its model. */
+/* When a key was seen. Reading also opens the section of its model, which follows. */
+void oif_seen_section_write(oif_section_writer *writer, const oif_key_entry *entry);
 void oif_seen_section_read(oif_section_reader *reader, uint64_t seen[2]);
 
 /* Reads a model into an entry that has a blank one. Its first section is open. */

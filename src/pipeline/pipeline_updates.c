@@ -113,7 +113,7 @@ static oif_status save_update(const void *pipeline, oif_write_function write, vo
 /* Whether an update is right, and shorter than a whole save. */
 static bool can_be_updated(const oif_pipeline *p, const oif_state_file *file)
 {
-    if (!p->stored.log.is_log || !p->keys.removed.are_known ||
+    if (!p->stored.has_end || !p->keys.removed.are_known ||
         p->stored.log.update_bytes > p->stored.log.base_bytes ||
         !oif_state_file_is_at(file, &p->stored))
         return false;
@@ -150,10 +150,11 @@ oif_log_info oif_pipeline_log(const oif_pipeline *pipeline)
 void oif_pipeline_follow(oif_pipeline *pipeline, const oif_state_file *file,
                          const oif_stored_place *before)
 {
-    if (!pipeline->stored.log.is_log || !oif_state_file_is_at(file, before))
+    if (!pipeline->stored.has_end || !oif_state_file_is_at(file, before))
         return;
     oif_stored_place place = *before;
     place.log = pipeline->stored.log;
+    place.has_end = true;
     place.rows = pipeline->rows;
     pipeline->stored = place;
     oif_keys_forget_changes(&pipeline->keys);
@@ -282,6 +283,7 @@ void oif_pipeline_updates_read(oif_section_reader *reader, oif_pipeline_heading 
 {
     const uint64_t end = reader->log_end == UINT64_MAX ? bytes : reader->log_end;
     p->stored.log = (oif_log_info){.is_log = true, .base_bytes = reader->offset};
+    p->stored.has_end = reader->log_end != UINT64_MAX;
     if (end == UINT64_MAX || end < reader->offset || p->keys.count == 0)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the end of the updates is not known");
     else if (end > bytes)

@@ -22,14 +22,19 @@
 enum {
     OIF_SNAPSHOT_VERSION = 4, /* written; 1 to 3 can be read too */
     OIF_LOG_VERSION = 5,      /* the same as a log */
+    OIF_SNAPSHOT_MAGIC_BYTES = 8,
     OIF_SNAPSHOT_HEADER_BYTES = 16,
-    OIF_LOG_END_BYTES = 12,   /* after the header */
+    OIF_LOG_END_BYTES = 12, /* after the header */
+    OIF_SECTION_HEAD_BYTES = 16,
+    OIF_CHECKSUM_BYTES = 4,
     OIF_SECTION_BYTES = 24,   /* of a section without payload */
     OIF_SECTION_OPTIONAL = 1, /* a flag: readers that do not know the tag may skip the section */
     OIF_SNAPSHOT_BUFFER_BYTES = 2048 /* on the stack */
 };
 
 #define OIF_SECTION_END "END "
+
+extern const unsigned char oif_snapshot_magic[OIF_SNAPSHOT_MAGIC_BYTES];
 
 /* A visitor that adds up the bytes of fields in a snapshot. */
 typedef struct oif_byte_counter {

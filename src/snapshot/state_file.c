@@ -39,8 +39,8 @@
 /* Each failed attempt means that another program held the file and released it in between. */
 enum { LOCK_ATTEMPTS = 100 };
 
-/* Each failed attempt means that another program has saved in between. */
-enum { LOAD_ATTEMPTS = 3 };
+/* Each failed attempt means that another program has saved in between. Most fail at the header. */
+enum { LOAD_ATTEMPTS = 100 };
 
 /* ---- Calls that signals may interrupt ---- */
 
@@ -59,6 +59,7 @@ typedef struct opened {
     int reason;      /* the errno of a failure */
     uint64_t offset; /* of the next byte to write */
     uint64_t end;    /* of the last bytes that were written */
+    bool has_ended;  /* while reading: the end of the file was reached */
 } opened;
 
 /* How many of the next bytes to look at together: enough for a write, few enough to find zeros. */
@@ -108,6 +109,7 @@ static ptrdiff_t read_file(void *context, char *buffer, size_t capacity)
     while (got < 0 && errno == EINTR);
     if (got < 0)
         from->reason = errno;
+    from->has_ended = got == 0;
     return got;
 }
 
@@ -395,6 +397,7 @@ oif_status oif_state_file_save_log(oif_state_file *file, const oif_stored_kind *
     if (status != OIF_OK)
         return status;
     place->log = (oif_log_info){.is_log = true, .base_bytes = end};
+    place->has_end = true;
     oif_state_file_identify(file, place);
     return OIF_OK;
 }
@@ -416,23 +419,24 @@ static oif_status write_update(const oif_state_file *file, const oif_stored_kind
     return status;
 }
 
-/* First the update is on the disk, then the end that makes it count. */
+/* First the update is on the disk, then the end that makes it count. An end that may be written in
+ * part must not be followed by half an update, so `*may_grow` becomes false. */
 static oif_status append_update(const oif_state_file *file, const oif_stored_kind *kind,
-                                const void *object, opened *to, bool *is_sure, oif_error *error)
+                                const void *object, opened *to, bool *may_grow, oif_error *error)
 {
     const uint64_t end = to->offset;
     oif_status status = write_update(file, kind, object, to, error);
-    if (status == OIF_OK) {
-        const int reason = write_log_end(to->fd, to->offset);
-        if (reason != 0)
-            status = oif_fail_save(error, "write", file->location.path, reason);
+    *may_grow = status == OIF_OK || ftruncate(to->fd, (off_t)end) == 0;
+    if (status != OIF_OK)
+        return status;
+    const int reason = write_log_end(to->fd, to->offset);
+    if (reason != 0) {
+        *may_grow = false;
+        (void)!ftruncate(to->fd, (off_t)end);
+        return oif_fail_save(error, "write", file->location.path, reason);
     }
-    *is_sure = status == OIF_OK || ftruncate(to->fd, (off_t)end) == 0;
-    if (status == OIF_OK && oif_file_sync(to->fd) != 0) {
-        *is_sure = false;
-        status = fail_late_sync(file, error);
-    }
-    return status;
+    *may_grow = oif_file_sync(to->fd) == 0;
+    return *may_grow ? OIF_OK : fail_late_sync(file, error);
 }
 
 oif_status oif_state_file_append(oif_state_file *file, const oif_stored_kind *kind,
@@ -443,18 +447,18 @@ oif_status oif_state_file_append(oif_state_file *file, const oif_stored_kind *ki
         .fd = oif_file_open(file->location.folder, file->location.name, O_WRONLY | O_NOFOLLOW, 0),
         .offset = end,
         .end = end};
-    bool is_sure = false;
+    bool may_grow = false;
     if (to.fd < 0)
         return oif_fail_save(error, "write", file->location.path, errno);
     file->saves++;
-    oif_status status = append_update(file, kind, object, &to, &is_sure, error);
+    oif_status status = append_update(file, kind, object, &to, &may_grow, error);
     close(to.fd);
     if (status == OIF_OK) {
         place->log.updates++;
         place->log.update_bytes += to.offset - end;
     }
     place->log.ignored_bytes = 0;
-    if (is_sure)
+    if (may_grow)
         oif_state_file_identify(file, place);
     else
         *place = (oif_stored_place){0}; /* so the next save replaces the file */
@@ -463,7 +467,8 @@ oif_status oif_state_file_append(oif_state_file *file, const oif_stored_kind *ki
 
 /* ---- Loading ---- */
 
-/* Loads a snapshot that must end where its file does. */
+/* Loads a snapshot that must end where its file does. A log is read up to there, and another
+ * program may append to it in the meantime. */
 static oif_status load_whole(opened *from, const oif_stored_kind *kind, void **object,
                              oif_error *error)
 {
@@ -472,7 +477,7 @@ static oif_status load_whole(opened *from, const oif_stored_kind *kind, void **o
     bool has_size = fstat(from->fd, &info) == 0 && S_ISREG(info.st_mode);
     oif_status status =
         kind->load(has_size ? (uint64_t)info.st_size : UINT64_MAX, read_file, from, object, error);
-    if (status != OIF_OK)
+    if (status != OIF_OK || from->has_ended)
         return status;
     off_t bytes = lseek(from->fd, 0, SEEK_CUR);
     ptrdiff_t more = read_file(from, &byte, 1);

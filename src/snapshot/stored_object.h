@@ -23,6 +23,7 @@ typedef struct oif_stored_place {
     uint64_t device, inode, bytes;
     int64_t seconds, nanoseconds; /* when the file was changed */
     oif_log_info log;
+    bool has_end;  /* the log has its end; else a crash has interrupted the writing of it */
     uint64_t rows; /* of the pipeline, when it was saved */
 } oif_stored_place;
 

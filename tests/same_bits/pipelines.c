@@ -403,9 +403,37 @@ static void run_golden(const pipeline_case *c, const char *folder, int format)
     oif_pipeline_free(pipeline);
 }
 
+/* A log of few keys, which tests/pipeline/test_pipeline_updates_damage.c writes. */
+static void run_golden_log(const char *folder)
+{
+    enum { LOG_FORMAT = 5, LOG_KEYS = 6, LOG_ROWS = 60 };
+    static const char name[] = "pipeline_updates";
+    char path[200];
+    size_t count;
+    outcome out = {.hash = fnv_start};
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    golden_path(folder, LOG_FORMAT, name, path);
+    const void *bytes = golden_bytes(path, &count);
+    require(oif_pipeline_load_memory(bytes, count, &pipeline, &error), path, &error);
+    uint64_t snapshot_hash = hash_of_snapshot(pipeline, name);
+    for (unsigned i = 0; i < LOG_ROWS; i++) {
+        char key[20];
+        oif_result result;
+        const double row[2] = {i * 5 % 7, i * 3 % 11};
+        const int length = snprintf(key, sizeof key, "host-%u", i % LOG_KEYS);
+        require(oif_pipeline_process(pipeline, key, (size_t)length, row, &result, &error), name,
+                &error);
+        add_result(&out, &result);
+    }
+    print_outcome("snapshot_of_pipeline_updates_format_5", &out, snapshot_hash);
+    oif_pipeline_free(pipeline);
+}
+
 void run_golden_pipelines(const char *folder)
 {
     for (size_t i = 0; i < GOLDENS; i++)
         for (int format = goldens[i].first_format; format <= CURRENT_FORMAT; format++)
             run_golden(&goldens[i].what, folder, format);
+    run_golden_log(folder);
 }

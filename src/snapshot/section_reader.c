@@ -1,245 +1,10 @@
-#include "snapshot/sections.h"
-
 #include "base/bytes.h"
 #include "base/error.h"
+#include "snapshot/sections.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* As in PNG: a byte that is not ASCII, line ends that text-mode transfers change, and the
- * end-of-file character of DOS. */
-static const unsigned char magic[8] = {0x89, 'O', 'I', 'F', '\r', '\n', 0x1A, '\n'};
-
-enum { SECTION_HEAD_BYTES = 16, CHECKSUM_BYTES = 4 };
-
-/* ---- Counting ---- */
-
-static void count_field(oif_state_visitor *self, const char *name, oif_field_type type,
-                        void *values, size_t count)
-{
-    (void)name, (void)values;
-    ((oif_byte_counter *)self)->bytes += (uint64_t)count * oif_field_type_bytes(type);
-}
-
-static void count_records(oif_state_visitor *self, const oif_records *records)
-{
-    ((oif_byte_counter *)self)->bytes += (uint64_t)records->count * oif_record_bytes(records);
-}
-
-oif_byte_counter oif_byte_counter_new(uint32_t format)
-{
-    return (oif_byte_counter){.visitor = {count_field, count_records, format}};
-}
-
-/* ---- Writing ---- */
-
-/* By whole buffers, because most fields are a few bytes. */
-static void sum_up(oif_section_writer *writer)
-{
-    writer->checksum =
-        oif_checksum(&oif_checksum_zip, writer->checksum, writer->buffer + writer->summed,
-                     writer->buffered - writer->summed);
-    writer->summed = writer->buffered;
-}
-
-static void flush(oif_section_writer *writer)
-{
-    sum_up(writer);
-    const char *next = (const char *)writer->buffer;
-    size_t left = writer->buffered;
-    writer->buffered = writer->summed = 0;
-    while (left > 0 && writer->status == OIF_OK) {
-        ptrdiff_t written = writer->write(writer->context, next, left);
-        if (written <= 0 || (size_t)written > left)
-            writer->status = oif_fail_at(writer->error, OIF_EWRITE, 0, writer->offset - left + 1,
-                                         "could not write byte %llu of the snapshot",
-                                         (unsigned long long)(writer->offset - left + 1));
-        else
-            next += written, left -= (size_t)written;
-    }
-}
-
-/* Space for the next bytes, at most the size of the buffer. */
-static unsigned char *reserve(oif_section_writer *writer, size_t count)
-{
-    if (writer->buffered + count > sizeof writer->buffer)
-        flush(writer);
-    unsigned char *bytes = writer->buffer + writer->buffered;
-    writer->buffered += count;
-    writer->offset += count;
-    return bytes;
-}
-
-/* At most as many bytes as the buffer holds. */
-static void write_bytes(oif_section_writer *writer, const void *bytes, size_t count)
-{
-    memcpy(reserve(writer, count), bytes, count);
-}
-
-static void write_checksum(oif_section_writer *writer)
-{
-    unsigned char *bytes = reserve(writer, CHECKSUM_BYTES);
-    writer->buffered -= CHECKSUM_BYTES;
-    sum_up(writer);
-    oif_bytes_store(bytes, writer->checksum, CHECKSUM_BYTES);
-    writer->buffered += CHECKSUM_BYTES;
-    writer->summed = writer->buffered;
-    writer->checksum = 0;
-}
-
-/* Every NaN means "missing", but their bits differ between machines. */
-static uint64_t bits_of_number(double number)
-{
-    return number == number ? oif_bits_of_double(number) : UINT64_C(0x7FF8000000000000);
-}
-
-/* Converts numbers to the byte order of the file. */
-static void encode(unsigned char *bytes, oif_field_type type, const void *values, size_t count)
-{
-    switch (type) {
-    case OIF_FIELD_U8: memcpy(bytes, values, count); break;
-    case OIF_FIELD_U16:
-        for (size_t i = 0; i < count; i++)
-            oif_bytes_store(bytes + 2 * i, ((const uint16_t *)values)[i], 2);
-        break;
-    case OIF_FIELD_U32:
-    case OIF_FIELD_I32:
-        for (size_t i = 0; i < count; i++)
-            oif_bytes_store(bytes + 4 * i, ((const uint32_t *)values)[i], 4);
-        break;
-    case OIF_FIELD_U64:
-    case OIF_FIELD_I64:
-        for (size_t i = 0; i < count; i++)
-            oif_bytes_store(bytes + 8 * i, ((const uint64_t *)values)[i], 8);
-        break;
-    case OIF_FIELD_F64:
-        for (size_t i = 0; i < count; i++)
-            oif_bytes_store(bytes + 8 * i, bits_of_number(((const double *)values)[i]), 8);
-    }
-}
-
-static void write_field(oif_state_visitor *self, const char *name, oif_field_type type,
-                        void *values, size_t count)
-{
-    (void)name;
-    oif_section_writer *writer = (oif_section_writer *)self;
-    const unsigned char *next = values;
-    size_t width = oif_field_type_bytes(type), most = sizeof writer->buffer / width;
-    while (count > 0 && writer->status == OIF_OK) {
-        size_t now = count < most ? count : most;
-        encode(reserve(writer, now * width), type, next, now);
-        next += now * width, count -= now;
-    }
-}
-
-static void write_records(oif_state_visitor *self, const oif_records *records)
-{
-    oif_section_writer *writer = (oif_section_writer *)self;
-    const size_t record_bytes = oif_record_bytes(records);
-    const char *record = records->first;
-    if (record_bytes > sizeof writer->buffer) { /* rows of more than 126 columns, for example */
-        oif_visit_fields_of_records(self, records);
-        return;
-    }
-    for (size_t i = 0; i < records->count && writer->status == OIF_OK; i++) {
-        unsigned char *bytes = reserve(writer, record_bytes);
-        for (size_t f = 0; f < records->field_count; f++) {
-            const oif_field *field = &records->fields[f];
-            encode(bytes, field->type, record + field->offset, field->count);
-            bytes += field->count * oif_field_type_bytes(field->type);
-        }
-        record += records->stride;
-    }
-}
-
-void oif_section_writer_open_update(oif_section_writer *writer, oif_write_function write,
-                                    void *context, oif_error *error)
-{
-    *writer = (oif_section_writer){.visitor = {write_field, write_records, 0},
-                                   .write = write,
-                                   .context = context,
-                                   .error = error};
-}
-
-static void write_header(oif_section_writer *writer, uint32_t format)
-{
-    unsigned char version[4];
-    write_bytes(writer, magic, sizeof magic);
-    oif_bytes_store(version, format, sizeof version);
-    write_bytes(writer, version, sizeof version);
-    write_checksum(writer);
-}
-
-void oif_section_writer_open(oif_section_writer *writer, oif_write_function write, void *context,
-                             oif_error *error)
-{
-    oif_section_writer_open_update(writer, write, context, error);
-    write_header(writer, OIF_SNAPSHOT_VERSION);
-}
-
-void oif_section_writer_open_log(oif_section_writer *writer, oif_write_function write,
-                                 void *context, oif_error *error)
-{
-    unsigned char end[OIF_LOG_END_BYTES];
-    oif_section_writer_open_update(writer, write, context, error);
-    write_header(writer, OIF_LOG_VERSION);
-    oif_log_end_encode(end, 0);
-    write_bytes(writer, end, sizeof end);
-    sum_up(writer);
-    writer->checksum = 0;
-}
-
-void oif_log_end_encode(unsigned char bytes[OIF_LOG_END_BYTES], uint64_t end)
-{
-    const size_t number_bytes = OIF_LOG_END_BYTES - CHECKSUM_BYTES;
-    oif_bytes_store(bytes, end, number_bytes);
-    oif_bytes_store(bytes + number_bytes, oif_checksum(&oif_checksum_zip, 0, bytes, number_bytes),
-                    CHECKSUM_BYTES);
-}
-
-static void begin_section(oif_section_writer *writer, const char *tag, uint32_t flags,
-                          uint64_t length)
-{
-    unsigned char head[SECTION_HEAD_BYTES];
-    memcpy(head, tag, 4);
-    oif_bytes_store(head + 4, flags, 4);
-    oif_bytes_store(head + 8, length, 8);
-    write_bytes(writer, head, sizeof head);
-    write_checksum(writer);
-}
-
-void oif_section_writer_begin(oif_section_writer *writer, const char *tag, uint64_t length)
-{
-    begin_section(writer, tag, 0, length);
-}
-
-void oif_section_writer_begin_optional(oif_section_writer *writer, const char *tag, uint64_t length)
-{
-    begin_section(writer, tag, OIF_SECTION_OPTIONAL, length);
-}
-
-void oif_section_writer_end(oif_section_writer *writer)
-{
-    write_checksum(writer);
-}
-
-void oif_section_writer_put(oif_section_writer *writer, const char *tag, const void *payload,
-                            size_t length)
-{
-    oif_section_writer_begin(writer, tag, length);
-    write_bytes(writer, payload, length);
-    oif_section_writer_end(writer);
-}
-
-oif_status oif_section_writer_close(oif_section_writer *writer)
-{
-    oif_section_writer_put(writer, OIF_SECTION_END, "", 0);
-    flush(writer);
-    return writer->status;
-}
-
-/* ---- Reading ---- */
 
 /* Only the first failure counts. */
 static void fail(oif_section_reader *reader, oif_status status, oif_cause cause, const char *format,
@@ -312,7 +77,7 @@ static void read_bytes(oif_section_reader *reader, unsigned char *bytes, size_t 
 
 static void check_checksum(oif_section_reader *reader, const char *of_what)
 {
-    unsigned char bytes[CHECKSUM_BYTES];
+    unsigned char bytes[OIF_CHECKSUM_BYTES];
     uint32_t checksum = reader->checksum;
     read_bytes(reader, bytes, sizeof bytes);
     if (oif_bytes_load(bytes, sizeof bytes) != checksum)
@@ -491,10 +256,10 @@ static void read_records(oif_state_visitor *self, const oif_records *records)
 /* A text of a few bytes is not a truncated snapshot. */
 static void read_magic(oif_section_reader *reader)
 {
-    unsigned char bytes[sizeof magic];
+    unsigned char bytes[sizeof oif_snapshot_magic];
     bool is_end = false;
     const size_t have = read_up_to(reader, bytes, sizeof bytes, &is_end);
-    if (memcmp(bytes, magic, have) != 0)
+    if (memcmp(bytes, oif_snapshot_magic, have) != 0)
         fail_because(reader, OIF_EKIND, OIF_CAUSE_NOT_A_SNAPSHOT, "this is not a snapshot of oif");
     else if (have < sizeof bytes)
         fail_short(reader, is_end);
@@ -508,7 +273,7 @@ static void read_log_end(oif_section_reader *reader)
     unsigned char bytes[OIF_LOG_END_BYTES], expected[OIF_LOG_END_BYTES];
     read_bytes(reader, bytes, sizeof bytes);
     reader->checksum = 0;
-    reader->log_end = oif_bytes_load(bytes, OIF_LOG_END_BYTES - CHECKSUM_BYTES);
+    reader->log_end = oif_bytes_load(bytes, OIF_LOG_END_BYTES - OIF_CHECKSUM_BYTES);
     oif_log_end_encode(expected, reader->log_end);
     if (memcmp(bytes, expected, sizeof bytes) != 0)
         reader->log_end = UINT64_MAX;
@@ -540,7 +305,7 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
 
 static uint64_t open_section(oif_section_reader *reader)
 {
-    unsigned char head[SECTION_HEAD_BYTES];
+    unsigned char head[OIF_SECTION_HEAD_BYTES];
     read_bytes(reader, head, sizeof head);
     check_checksum(reader, "a section's head");
     memcpy(reader->tag, head, 4);
