@@ -290,6 +290,7 @@ public:
     std::uint64_t restarts() const { return oif_pipeline_restarts(own()); }
     std::size_t kept() const { return oif_pipeline_kept(own()); }
     lost_models lost() const;
+    oif_log_info log() const { return oif_pipeline_log(own()); }
     void check() const; // every invariant: for tests
     oif_pipeline *get() const { return own_.get(); }
 

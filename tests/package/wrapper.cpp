@@ -282,6 +282,18 @@ void what_a_pipeline_knows()
     require(throws<oif::error>([] { oif::check_rules("hush"); }));
 }
 
+void save_changes(oif::state_file &file, oif::pipeline &one)
+{
+    const double row[] = {1, 2};
+    for (int i = 0; i < 10; i++)
+        one.process(row, "host-" + std::to_string(i));
+    file.update(one);
+    require(one.log().is_log && one.log().updates == 0);
+    one.process(row, "host-1");
+    file.update(one);
+    require(one.log().updates == 1 && file.load_pipeline()->save() == one.save());
+}
+
 void files()
 {
     std::remove("wrapper.oif");
@@ -295,9 +307,10 @@ void files()
         require(throws<oif::error>([&] { file.load_detector(); }));
         require(throws<oif::error>([&] { file.keep_evicted(one); })); // without evicted=keep
         require(throws<oif::error>([] { oif::state_file other("wrapper.oif"); }));
+        save_changes(file, one);
     }
-    require(oif::pipeline::load("wrapper.oif").rows() == 100);
-    require(oif::pipeline::load(one.save()).rows() == 100);
+    require(oif::pipeline::load("wrapper.oif").rows() == one.rows());
+    require(oif::pipeline::load(one.save()).rows() == one.rows());
     std::remove("wrapper.oif");
 }
 
@@ -472,6 +485,7 @@ void pipelines_that_were_moved_from()
                        [](P &one) { one.restarts(); },
                        [](P &one) { one.kept(); },
                        [](P &one) { one.lost(); },
+                       [](P &one) { one.log(); },
                        [](P &one) { one.check(); }});
     require(other->columns() == 2); // an exchange that fails takes nothing
 }
@@ -484,10 +498,12 @@ void other_objects_that_were_moved_from()
                               [](F &one) { one.load_detector(); },
                               [=](F &one) { one.save(*detector); },
                               [=](F &one) { one.save(*pipeline); },
+                              [=](F &one) { one.update(*pipeline); },
                               [=](F &one) { one.keep_evicted(*pipeline); }});
     F file("moved.oif");
     P empty = named(), full = std::move(empty);
     require(throws<std::logic_error>([&] { file.save(empty); })); // NOLINT
+    require(throws<std::logic_error>([&] { file.update(empty); }));
     require(throws<std::logic_error>([&] { file.keep_evicted(empty); }));
     moved<I>(I(), {[](I &one) { one.numbers(); },
                    [](I &one) { one.save(); },
