@@ -647,10 +647,10 @@ typedef struct oif_result {
     oif_grade grade;
     double severity; /* about one ordinary row in 10^severity scores as high; 0 until ready */
     oif_reason reason;
-    uint32_t detector; /* with OIF_REASON_VALUES: which detector of a list decided */
-    double pause;      /* seconds since the previous row of its key; NaN if unknown */
-    uint32_t rule;     /* that held back the alert, or the row, from 1; 0: none */
-    uint32_t reserved_32;
+    uint32_t detector;       /* with OIF_REASON_VALUES: which detector of a list decided */
+    double pause;            /* seconds since the previous row of its key; NaN if unknown */
+    uint32_t rule;           /* that held back the alert, or the row, from 1; 0: none */
+    oif_grade episode_grade; /* the worst of the episode's earlier rows; none when it begins */
     uint64_t reserved[1];
 } oif_result;
 

@@ -407,9 +407,6 @@ exit_code score_run(const cli_settings *asked)
         output_silence_notes();
     if (check_output(&settings.score) != EXIT_OK)
         return EXIT_USAGE;
-    if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
-        return complain(EXIT_USAGE, "--min-grade selects single rows, --alert-once the first and "
-                                    "last row of each episode; leave one of them out");
     if (settings.score.threads > 1 && !settings.score.key)
         return complain(EXIT_USAGE,
                         "--threads needs --key COL: the keys are divided among the threads");

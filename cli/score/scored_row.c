@@ -9,13 +9,26 @@
 
 enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
 
+/* With --min-grade an episode begins when it reaches that grade, and an episode that never does is
+ * not reported. */
+static oif_episode reported_episode(const scoring_run *scoring, const oif_result *result)
+{
+    const oif_grade least = scoring->settings->min_grade;
+    if (result->episode == OIF_EPISODE_ENDS)
+        return result->episode_grade >= least ? OIF_EPISODE_ENDS : OIF_EPISODE_NONE;
+    if (least == OIF_GRADE_NONE)
+        return result->episode == OIF_EPISODE_BEGINS ? OIF_EPISODE_BEGINS : OIF_EPISODE_NONE;
+    return result->grade >= least && result->episode_grade < least ? OIF_EPISODE_BEGINS
+                                                                   : OIF_EPISODE_NONE;
+}
+
 static bool is_shown(const scoring_run *scoring, const oif_result *result)
 {
     const score_settings *settings = scoring->settings;
     if (!scoring->has_rows)
         return false;
     if (settings->alert_once)
-        return result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS;
+        return reported_episode(scoring, result) != OIF_EPISODE_NONE;
     if (settings->min_grade != OIF_GRADE_NONE)
         return result->grade >= settings->min_grade;
     return result->anomaly || !settings->only_alerts;
@@ -53,8 +66,7 @@ bool scored_row_is_wanted(const scoring_run *scoring, const oif_result *result)
 
 bool scored_row_is_acted_on(const scoring_run *scoring, const oif_result *result)
 {
-    return scoring->acts_on_episodes &&
-           (result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS);
+    return scoring->acts_on_episodes && reported_episode(scoring, result) != OIF_EPISODE_NONE;
 }
 
 static row_verdict judge(scoring_run *scoring, const scored_row *row)
@@ -78,6 +90,12 @@ static void summarise(scoring_run *scoring, const scored_row *row)
     scoring->fields.top = top;
 }
 
+static bool print(scoring_run *scoring, const scored_row *row, const row_verdict *verdict)
+{
+    return scoring->is_watched ? watch_row(&scoring->watch, verdict, row->seconds)
+                               : row_writer_row(&scoring->writer, row->record, verdict);
+}
+
 bool scored_row_write(scoring_run *scoring, const scored_row *row)
 {
     const oif_result *result = row->result;
@@ -95,12 +113,14 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
     if (!is_printed && !is_alert)
         return true;
     row_verdict verdict = judge(scoring, row);
-    if (is_alert)
+    if (scoring->settings->alert_once)
+        verdict.result.episode = reported_episode(scoring, result);
+    const bool is_open = !is_printed || print(scoring, row, &verdict);
+    if (is_alert) {
+        verdict.result.episode = reported_episode(scoring, result);
         act(scoring, row->record, row->key, &verdict);
-    if (!is_printed)
-        return true;
-    return scoring->is_watched ? watch_row(&scoring->watch, &verdict, row->seconds)
-                               : row_writer_row(&scoring->writer, row->record, &verdict);
+    }
+    return is_open;
 }
 
 static void count_keyless(scoring_run *scoring, const oif_record *record)

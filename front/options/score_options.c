@@ -118,7 +118,8 @@ static const cli_option options[] = {
      .brief = "print only anomalous rows", .stream_remedy = "send rows with answer=alerts instead"},
     {"min-grade", OPTION_WORD, SETTING(score.min_grade), GROUP_OUTPUT,
      .help =
-         "print only anomalous rows of at least this grade, for example to page on critical ones",
+         "print only anomalous rows of at least this grade; --alert-once and --on-alert then wait "
+         "until an episode reaches it, for example to page on critical ones",
      .argument = "GRADE", .words = grade_words, .from = OIF_GRADE_NOTE,
      .stream_remedy = "send rows with answer=alerts instead, and look at their grade"},
     {"alert-once", OPTION_SWITCH, SETTING(score.alert_once), GROUP_OUTPUT,

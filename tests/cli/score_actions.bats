@@ -44,6 +44,44 @@ assert begin["row"]["host"] == "web-1" and begin["row"]["note"] == 'say "501"' a
 PYTHON
 }
 
+# Two episodes of grade note, then one that begins as a note and is critical from its fourth row on.
+make_growing() {
+    awk 'BEGIN {
+        print "at,load"
+        for (i = 0; i < 3000; i++) {
+            load = 50
+            for (j = 0; j < 4; j++) { state = (state * 16807 + 12345) % 2147483647; load += state % 1000 / 400 }
+            if ((i >= 2000 && i < 2003) || (i >= 2500 && i < 2503)) load = 59.5
+            if (i >= 2503 && i < 2506) load = 300
+            printf "%d,%.3f\n", 1794769500 + i * 60, load
+        }
+    }' > growing.csv
+}
+
+@test "with --min-grade, --on-alert and --alert-once tell an episode once it reaches that grade" {
+    make_growing
+    "$OIF" score --fields grade,episode --only-alerts growing.csv | grep -q '59.500,note,begins$' # some never reach it
+    "$OIF" score --fields grade,episode,episode_id --alert-once --min-grade critical \
+        --on-alert 'cat >> records' growing.csv > told.csv
+    equal "$(cut -d, -f2-4 told.csv | head -2)" "$(printf 'load,grade,episode\n300.000,critical,begins')"
+    [ "$(wc -l < told.csv)" -eq 3 ]
+    equal "$(sed -n '3s/.*,,//p' told.csv)" "ends,$(sed -n '2s/.*,//p' told.csv)"
+    equal "$(jq -r '[.episode, .grade, .rows, .row.load] | join(" ")' records | head -1)" "begins critical 4 300"
+    equal "$(jq -r '[.episode, .grade, .start] | join(" ")' records | tail -1)" "ends critical $(jq -r .start records | head -1)"
+    [ "$(wc -l < records)" -eq 2 ]
+    cmp <("$OIF" score --alert-once --min-grade note growing.csv) <("$OIF" score --alert-once growing.csv)
+}
+
+@test "an episode that reached --min-grade before a state was saved is not told again" {
+    make_growing
+    score() { "$OIF" score --state s.oif --fields grade,episode --alert-once --min-grade critical "$@"; }
+    head -2505 growing.csv | score - > first.csv # ends in the critical part
+    equal "$(tail -1 first.csv | cut -d, -f2-)" "300.000,critical,begins"
+    { head -1 growing.csv; tail -n +2506 growing.csv; } | score - > second.csv
+    [ "$(grep -c begins second.csv)" -eq 0 ]
+    [ "$(grep -c 'ends$' second.csv)" -eq 1 ]
+}
+
 @test "--on-alert changes nothing of the rows, in CSV and in NDJSON, and is for all formats" {
     make_episode
     score_episode

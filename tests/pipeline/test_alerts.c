@@ -68,6 +68,7 @@ static void calm_down(live *l)
         result = next(l, 0);
     while (result.episode != OIF_EPISODE_ENDS && ++rows < 1000);
     assert_int_equal(result.episode, OIF_EPISODE_ENDS);
+    assert_true(result.episode_grade > OIF_GRADE_NONE);
 }
 
 /* ---- Episodes ---- */
@@ -78,10 +79,13 @@ static void an_episode_knows_its_start_its_rows_and_its_worst_row(void **unused)
     live l = habituated("alert_rate=0.0005");
     uint64_t before = episodes_of(&l), rows = oif_pipeline_rows(l.pipeline);
     double began = l.seconds;
-    assert_int_equal(next(&l, 20).episode, OIF_EPISODE_BEGINS);
-    next(&l, 0);
+    const oif_result first = next(&l, 20);
+    assert_int_equal(first.episode, OIF_EPISODE_BEGINS);
+    assert_int_equal(first.episode_grade, OIF_GRADE_NONE);
+    assert_int_equal(next(&l, 0).episode_grade, first.grade);
     oif_result worst = next(&l, 1000);
-    next(&l, 30);
+    assert_int_equal(worst.episode_grade, first.grade);
+    assert_int_equal(next(&l, 30).episode_grade, OIF_GRADE_CRITICAL);
     oif_episode_info e = episode_of(&l);
     assert_int_equal(e.number, before + 1);
     assert_int_equal(e.first_row, rows + 1);

@@ -141,8 +141,11 @@ void oif_alerts_follow(oif_alerts *alerts, uint64_t row, double seconds, oif_res
 {
     result->episode = next_step(alerts, row, seconds, result->anomaly);
     alerts->episode.is_over = !alerts->in_episode;
-    if (result->episode != OIF_EPISODE_NONE)
-        count_row(alerts, row, seconds, result);
+    result->episode_grade = OIF_GRADE_NONE;
+    if (result->episode == OIF_EPISODE_NONE)
+        return;
+    result->episode_grade = alerts->episode.peak_grade;
+    count_row(alerts, row, seconds, result);
 }
 
 void oif_alerts_note_reason(oif_alerts *alerts, uint64_t row, const double *values,
