@@ -1,5 +1,6 @@
 /* What the model of a key takes: live, as a snapshot, and the time to save, load and replay it.
- * Prints the table of docs/flink.md. Times are of the processor, the best of several runs.
+ * Prints the two tables of docs/flink.md; the second one is computed from a line of the first.
+ * Times are of the processor, the best of several runs.
  *
  *     bench_key_state
  */
@@ -27,6 +28,15 @@ static const setting settings[] = {
     {"online-iforest", "`online-iforest`, window 2048", 2048, 10},
     {"sdo", "`sdo`", 0, 10},
 };
+
+enum { SIZED = 3 }; /* the setting of the second table */
+
+/* Bytes of a key beside its rows and its base, at most; OperatorTest measures them. */
+enum { KEY_BYTES = 200, NEW_KEY_ROWS = 50 };
+
+typedef struct sizes {
+    double live_bytes, base_bytes;
+} sizes;
 
 static const char key[] = "a";
 
@@ -97,7 +107,7 @@ static void lower(double *best, double seconds)
         *best = seconds;
 }
 
-static void print_line(const setting *asked)
+static sizes print_line(const setting *asked)
 {
     static double rows[ROWS * COLUMNS_MAX];
     oif_pipeline *pipeline = make_pipeline(asked);
@@ -121,13 +131,48 @@ static void print_line(const setting *asked)
            1e3 * load_seconds, 1e6 * replay_seconds / ROWS);
     free(base);
     oif_pipeline_free(pipeline);
+    return (sizes){(double)info.memory_bytes, (double)bytes};
+}
+
+/* The resource with 10^5, 10^6 and 10^8 keys, with two digits. */
+static void print_resource(const char *what, double bytes_per_key)
+{
+    static const double keys[] = {1e5, 1e6, 1e8};
+    printf("| %s |", what);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const double bytes = bytes_per_key * keys[i];
+        const double unit = bytes < 999.5e9 ? 1e9 : 1e12;
+        char digits[32];
+        snprintf(digits, sizeof digits, "%.1e", bytes / unit); /* rounds to two digits */
+        printf(" %.3g %s |", strtod(digits, NULL), bytes < 999.5e9 ? "GB" : "TB");
+    }
+    putchar('\n');
+}
+
+/* A new base replaces the rows once they take as many bytes as the model: on average half that. */
+static void print_resources(const setting *asked, sizes one)
+{
+    const double row_bytes = 8.0 * (double)(asked->columns + 1);
+    printf("\n%s, %zu columns:\n\n| resource | 10^5 keys | 10^6 keys | 10^8 keys |\n"
+           "| --- | --- | --- | --- |\n",
+           asked->title, asked->columns);
+    print_resource("state, keys with 50 rows each", KEY_BYTES + NEW_KEY_ROWS * row_bytes);
+    print_resource("state, all keys with base and half a log",
+                   KEY_BYTES + one.base_bytes + one.live_bytes / 2);
+    print_resource("native memory, 1% of the keys active", one.live_bytes / 100);
+    print_resource("native memory, all keys active", one.live_bytes);
 }
 
 int main(void)
 {
+    sizes sized = {0};
     printf("| detector | columns | live model | base | save a base | load a base | replay a row |\n"
            "| --- | --- | --- | --- | --- | --- | --- |\n");
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        print_line(&settings[i]);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        sizes one = print_line(&settings[i]);
+        if (i == SIZED)
+            sized = one;
+    }
+    print_resources(&settings[SIZED], sized);
     return 0;
 }

@@ -3,7 +3,8 @@
 
     benchmarks/keys.py            times and bytes with 1,000 and 100,000 keys, some minutes and 6 GB
     benchmarks/keys.py --saves    only the saves of 100,000 keys of which 1% have changed, and of 1,000,000 with 3 rows: 3 GB
-    benchmarks/keys.py --check    instructions and bytes of small fleets against benchmarks/limits.json: seconds, for CI
+    benchmarks/keys.py --check    instructions and bytes of small fleets against benchmarks/limits.json, and the bytes that
+                                  docs/flink.md has for a model: seconds, for CI
     benchmarks/keys.py --accept   make the figures of this machine the limits
 
 Times are of the processor, the best of three runs in turn, and what counts is their ratio: packed models are read from
@@ -24,6 +25,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 LIMITS = CHECKOUT / "benchmarks" / "limits.json"
 PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_keys"
 SAVES = PROGRAM.with_name("bench_saves")
+KEY_STATE = PROGRAM.with_name("bench_key_state")
+FLINK_PAGE = CHECKOUT / "docs" / "flink.md"
 ORDERS = ("sorted", "turns")
 
 # In small fleets all models would be whole. With this limit a quarter of it is.
@@ -119,6 +122,23 @@ def compare(found, limits, slack_percent):
     return above
 
 
+def sizes_of_models(text):
+    """Live and saved KB by detector and columns, from the table that bench_key_state prints."""
+    rows = re.findall(r"^\| (`[^|]+?) \| (\d+) \| (\d+) KB \| (\d+) KB \|", text, re.MULTILINE)
+    return {f"{detector}, {columns} columns, {kind}": int(size)
+            for detector, columns, *sizes in rows for kind, size in zip(("live", "saved"), sizes)}  # fmt: skip
+
+
+def count_stale_sizes():
+    """Prints the sizes of docs/flink.md that are no longer true, by more than a tenth; how many, and of how many."""
+    done = subprocess.run([KEY_STATE], check=True, capture_output=True, text=True)
+    found, shown = sizes_of_models(done.stdout), sizes_of_models(FLINK_PAGE.read_text(encoding="utf-8"))
+    stale = [name for name, size in found.items() if abs(shown.get(name, 0) - size) > size / 10]
+    for name in stale:
+        print(f"docs/flink.md: {name}: {shown.get(name, 0)} KB, now {found[name]}; make bench-key-state prints the table")
+    return len(stale), len(found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     some = parser.add_mutually_exclusive_group()
@@ -139,9 +159,10 @@ def main():
     if machine() not in stored["keys"]:
         print(f"no limits for {machine()} yet, so nothing is compared; --accept stores these figures as its limits")
     above = compare(found, stored["keys"].get(machine(), found), stored["slack_percent"])
+    stale, sizes = count_stale_sizes()
     # In the words that tools/test/run_tests.sh adds up.
-    print(f"{len(found) - above} passed, {above} failed")
-    return 1 if above else 0
+    print(f"{len(found) + sizes - above - stale} passed, {above + stale} failed")
+    return 1 if above + stale else 0
 
 
 sys.exit(main())
