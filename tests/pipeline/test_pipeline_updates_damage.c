@@ -29,12 +29,12 @@ ssize_t __real_pwrite64(int fd, const void *from, size_t count, off_t offset);
 ssize_t __wrap_pwrite64(int fd, const void *from, size_t count, off_t offset);
 int __wrap_fsync(int fd);
 
-/* Half of the bytes are written before the disk is full. */
+/* Half of the bytes are written before a disk is full; all of them before a broken one fails. */
 ssize_t __wrap_pwrite(int fd, const void *from, size_t count, off_t offset)
 {
     if (!fails_now())
         return __real_pwrite(fd, from, count, offset);
-    (void)!__real_pwrite(fd, from, count / 2, offset);
+    (void)!__real_pwrite(fd, from, fault.reason == EIO ? count : count / 2, offset);
     errno = fault.reason;
     return -1;
 }
