@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A pause is a gap when it is this many times the longest of the steps before it. */
+/* A pause is a gap, and a step back is a jump, when it is this many times the longest of the steps
+ * before it. */
 static const double gap_factor = 10;
 enum {
     STEPS_BEFORE_A_GAP = 16,
@@ -43,13 +44,27 @@ void stream_clock_set_key(stream_clock *clock, oif_text key)
                           (kept > 0 && memcmp(clock->first_key, key.text, kept) != 0);
 }
 
+/* A late row is earlier than the one before by some steps; one that jumps back, by many. */
+static void count_jump(stream_clock *clock, double back)
+{
+    if (clock->read <= STEPS_BEFORE_A_GAP || !(clock->longest_pause > 0) ||
+        back <= gap_factor * clock->longest_pause)
+        return;
+    clock->jumps++;
+    if (back > clock->longest_jump)
+        clock->longest_jump = back;
+}
+
 static void count_order(stream_clock *clock, double seconds)
 {
     clock->has_time_of_day = clock->has_time_of_day || fmod(seconds, 86400) != 0;
     if (clock->is_other_key)
         return;
     clock->ordered++;
-    clock->backward += seconds < clock->previous;
+    if (seconds < clock->previous) {
+        clock->backward++;
+        count_jump(clock, clock->previous - seconds);
+    }
     clock->repeated += seconds == clock->previous;
     clock->previous = seconds;
 }
@@ -125,23 +140,6 @@ static advice_topic describe_coarse(const stream_clock *clock, char text[STREAM_
                  "times in '%s' are dates without a time of day, which the season needs",
                  name.text);
     return is_for_rates && clock->has_time_of_day ? ADVICE_TIMES_REPEATED : ADVICE_TIMES_OF_DAY;
-}
-
-bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
-{
-    char unreadable[GROUPED_TEXT_BYTES], all[GROUPED_TEXT_BYTES];
-    bool is_coarse = is_too_coarse(clock);
-    advice given;
-    if (is_coarse) {
-        advice_on(&given, describe_coarse(clock, text), NULL);
-        const size_t bytes = strlen(text);
-        snprintf(text + bytes, STREAM_CLOCK_TEXT_BYTES - bytes, ". %s", given.service);
-    } else if (clock->unreadable > 0)
-        snprintf(text, STREAM_CLOCK_TEXT_BYTES, "times in '%s': %s of %s cannot be read: %s",
-                 cut_name(clock->column).text, grouped_text(clock->unreadable, unreadable),
-                 grouped_text(clock->unreadable + clock->read, all),
-                 clock->first_unreadable.message);
-    return is_coarse || clock->unreadable > 0;
 }
 
 /* Says so at once, as a stream may have no end. */
@@ -281,4 +279,49 @@ void stream_clock_report(stream_clock *clock)
     if (found.length > 0)
         note("%s: times in '%s': %s%s", clock->input, cut_name(clock->column).text, found.text,
              remedy);
+}
+
+/* ---- For the service ---- */
+
+static void add_jumps(report *to, uint64_t count, const char *one, const char *several,
+                      double longest)
+{
+    char text[64], duration[32];
+    if (count == 0)
+        return;
+    add_count(to, count, one, several);
+    snprintf(text, sizeof text, "at most by %s", duration_text(longest, duration));
+    add(to, text);
+}
+
+/* Where keys mix and the first one is unknown, the order of rows says nothing. */
+static bool describe_jumps(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
+{
+    report found = {.length = 0};
+    if (!clock->has_keys || clock->has_first_key)
+        add_jumps(&found, clock->jumps, "jumps back", "jump back", clock->longest_jump);
+    add_jumps(&found, clock->gaps, "jumps ahead", "jump ahead", clock->longest_gap);
+    if (found.length > 0)
+        snprintf(text, STREAM_CLOCK_TEXT_BYTES,
+                 "times in '%s': %.400s. Check the clock of the sender, unless rows were late or "
+                 "none came.",
+                 cut_name(clock->column).text, found.text);
+    return found.length > 0;
+}
+
+bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
+{
+    char unreadable[GROUPED_TEXT_BYTES], all[GROUPED_TEXT_BYTES];
+    bool is_coarse = is_too_coarse(clock);
+    advice given;
+    if (is_coarse) {
+        advice_on(&given, describe_coarse(clock, text), NULL);
+        const size_t bytes = strlen(text);
+        snprintf(text + bytes, STREAM_CLOCK_TEXT_BYTES - bytes, ". %s", given.service);
+    } else if (clock->unreadable > 0)
+        snprintf(text, STREAM_CLOCK_TEXT_BYTES, "times in '%s': %s of %s cannot be read: %s",
+                 cut_name(clock->column).text, grouped_text(clock->unreadable, unreadable),
+                 grouped_text(clock->unreadable + clock->read, all),
+                 clock->first_unreadable.message);
+    return is_coarse || clock->unreadable > 0 || describe_jumps(clock, text);
 }

@@ -28,9 +28,10 @@ typedef struct stream_clock {
     uint64_t ordered;  /* where the first key is known, its rows, otherwise all: */
     uint64_t backward; /* rows that are earlier than the one before */
     uint64_t repeated; /* rows with the time of the one before */
+    uint64_t jumps;    /* rows that are much earlier: further back than late rows are */
     uint64_t gaps;     /* pauses much longer than any before */
     double previous, latest;
-    double longest_pause, longest_gap;
+    double longest_pause, longest_gap, longest_jump;
     uint64_t longest_gap_line;
     oif_error first_unreadable;
 } stream_clock;
@@ -47,8 +48,8 @@ void stream_clock_set_key(stream_clock *clock, oif_text key);
  * what the times are taken for where that is a guess. */
 double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line);
 
-/* What makes the times useless for what is made from them, with a remedy for
- * a client of the service; false: nothing does. */
+/* What makes the times useless for what is made from them, or shows that a clock is wrong, with a
+ * remedy for a client of the service; false: nothing does. */
 enum { STREAM_CLOCK_TEXT_BYTES = 1024 };
 bool stream_clock_problem(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES]);
 

@@ -683,6 +683,24 @@ static void a_pause_ten_times_as_long_as_any_before_is_a_gap(void **state)
     assert_has(noted, "1 gap, 365.0 days before line 22");
 }
 
+static void a_late_row_is_no_jump_and_a_wrong_clock_is(void **state)
+{
+    (void)state;
+    test_times times;
+    begin_times(&times);
+    read_days(&times, 20, "T10:00:00Z");
+    read_time(&times, "2026-11-11T10:00:00Z"); /* nine days late */
+    assert_false(has_problem(&times, ""));
+    read_time(&times, "2026-10-30T10:00:00Z"); /* twelve days before */
+    assert_true(has_problem(&times, "times in 'at': 1 jumps back, at most by 12.0 days. "));
+    read_time(&times, "2027-11-20T10:00:00Z");
+    assert_true(has_problem(&times, "1 jumps back, at most by 12.0 days, 1 jumps ahead, at most by "
+                                    "365.0 days. Check the clock"));
+    times.clock.has_keys = true;
+    assert_true(has_problem(&times, "times in 'at': 1 jumps ahead, "));
+    end_times(&times);
+}
+
 static void dates_are_too_coarse_for_a_season_of_a_day(void **state)
 {
     (void)state;
@@ -769,6 +787,7 @@ int main(void)
         cmocka_unit_test(rows_in_the_wrong_order_are_to_be_sorted),
         cmocka_unit_test(the_order_of_rows_of_several_keys_says_nothing),
         cmocka_unit_test(a_pause_ten_times_as_long_as_any_before_is_a_gap),
+        cmocka_unit_test(a_late_row_is_no_jump_and_a_wrong_clock_is),
         cmocka_unit_test(dates_are_too_coarse_for_a_season_of_a_day),
         cmocka_unit_test(repeated_times_are_too_coarse_for_rates),
         cmocka_unit_test(only_rows_of_the_first_key_are_compared_where_keys_are_given),

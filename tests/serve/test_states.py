@@ -107,6 +107,22 @@ def test_rows_far_outside_while_a_stream_learns_are_listed(server):
     assert metrics_of(server)['oif_unusual_rows_total{stream="early"}'] == 5
 
 
+def test_times_that_jump_are_noted(server):
+    times = [1_700_000_000 + 10 * i for i in range(100)]
+    server.put("/api/v1/streams/clock", {"time": "at"})
+
+    def notes_after(more):
+        rows = to_ndjson([{"at": at, "a": at % 7} for at in more])
+        assert server.post("/api/v1/streams/clock/rows?answer=count", rows).status == 200
+        return server.get("/api/v1/streams/clock").json["notes"]
+
+    assert notes_after(times) == []
+    (note,) = notes_after([times[-1] - 5000])
+    assert note.startswith("times in 'at': 1 jumps back, at most by 83.3 min. ")
+    (note,) = notes_after([times[-1] + 400 * 86400])
+    assert note.startswith("times in 'at': 1 jumps back, at most by 83.3 min, 1 jumps ahead, at most by 400.0 days. ")
+
+
 def test_a_damaged_stream_is_damaged_everywhere(serve, outside, tmp_path):  # noqa: F811
     stub = outside(Stub, lambda path, body: (200, ""))
     options = ("--data", str(tmp_path / "data"), *config_of(tmp_path, stub.address))

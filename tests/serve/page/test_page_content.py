@@ -360,7 +360,9 @@ def test_times_are_local_or_utc(server, open_page):
     page = open_page(server.url, timezone_id="Asia/Kolkata")
     utc, local = minute_text(START + 60 * 1490), minute_text(START + 60 * 1490 + 19800)
     assert local in page.locator("#now-list").inner_text()
+    assert page.locator("#zone").inner_text() == "Times: local"
     page.click("#zone")
+    assert page.locator("#zone").inner_text() == "Times: UTC", "the button says what it changes"
     assert utc in page.locator("#now-list").inner_text()
     page.reload()
     page.wait_for_selector("#now-list li")
