@@ -2,7 +2,7 @@
 """Many keys: rows of different keys in turn beside the same rows sorted by key, the bytes of a key, and saves: make bench-keys.
 
     benchmarks/keys.py            times and bytes with 1,000 and 100,000 keys, some minutes and 6 GB
-    benchmarks/keys.py --saves    only the saves of 100,000 keys of which 1% have changed, and of 1,000,000 with 3 rows: 3 GB
+    benchmarks/keys.py --saves    only saves and loads of 10,000 to 1,000,000 keys of which 1% have changed: 3 GB
     benchmarks/keys.py --check    instructions and bytes of small fleets against benchmarks/limits.json, and the bytes that
                                   docs/flink.md has for a model: seconds, for CI
     benchmarks/keys.py --accept   make the figures of this machine the limits
@@ -81,17 +81,17 @@ def measure():
 
 def measure_saves():
     """The table of docs/measurements/fleets.md: a whole save, and one after one row for 1% of the keys."""
-    print("| keys | rows of each | whole save | processor | 1% changed | processor | bytes, times less | time, times less | load |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for keys, rows in ((100_000, 3), (1_000_000, 3)):
+    print("| keys | rows of each | columns | whole save | processor | 1% changed | processor | bytes, times less | time, times less | load |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for keys, rows, columns in ((10_000, 100, 3), (100_000, 3, 3), (1_000_000, 1, 1)):
         with tempfile.TemporaryDirectory(prefix="oif_saves_") as folder:
-            command = [SAVES, str(keys), str(rows), "3", str(Path(folder) / "state")]
+            command = [SAVES, str(keys), str(rows), str(columns), str(Path(folder) / "state")]
             lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
         (whole, whole_seconds), (part, part_seconds), (_, load) = (
             (int(line.split()[1]), float(line.split()[2])) for line in lines
         )
         print(
-            f"| {keys:,} | {rows} | {whole / 1e6:.0f} MB | {whole_seconds:.2f} s | {part / 1e6:.1f} MB | {part_seconds:.2f} s "
+            f"| {keys:,} | {rows} | {columns} | {whole / 1e6:.0f} MB | {whole_seconds:.2f} s | {part / 1e6:.1f} MB | {part_seconds:.2f} s "
             f"| {whole / part:.0f} | {whole_seconds / part_seconds:.0f} | {load:.1f} s |"
         )
 

@@ -42,19 +42,25 @@ static double next_number(void)
     return (double)(state >> 11) * 0x1p-53;
 }
 
-/* One row for every `step`-th key. */
-static void process(oif_pipeline *pipeline, uint64_t keys, uint64_t step)
+static void process_key(oif_pipeline *pipeline, uint64_t number, uint64_t rows)
 {
     double row[MOST_COLUMNS];
-    for (uint64_t i = 0; i < keys; i += step) {
-        char key[KEY_BYTES];
-        oif_result result;
-        oif_error error;
-        const int bytes = snprintf(key, sizeof key, "key-%" PRIu64, i);
+    char key[KEY_BYTES];
+    oif_result result;
+    oif_error error;
+    const int bytes = snprintf(key, sizeof key, "key-%" PRIu64, number);
+    for (uint64_t i = 0; i < rows; i++) {
         for (size_t c = 0; c < oif_pipeline_columns(pipeline); c++)
             row[c] = next_number();
         require(oif_pipeline_process(pipeline, key, (size_t)bytes, row, &result, &error), &error);
     }
+}
+
+/* Rows for every `step`-th key, those of a key together. */
+static void process(oif_pipeline *pipeline, uint64_t keys, uint64_t step, uint64_t rows)
+{
+    for (uint64_t i = 0; i < keys; i += step)
+        process_key(pipeline, i, rows);
 }
 
 static timing save(oif_state_file *file, oif_pipeline *pipeline)
@@ -83,11 +89,10 @@ int main(int count, char **arguments)
     oif_state_file *file = NULL;
     oif_error error;
     oif_pipeline *pipeline = make_pipeline(columns);
-    for (uint64_t i = 0; i < rows; i++)
-        process(pipeline, keys, 1);
+    process(pipeline, keys, 1, rows);
     require(oif_state_file_open(arguments[4], &file, &error), &error);
     const timing whole = save(file, pipeline);
-    process(pipeline, keys, KEYS_PER_CHANGE);
+    process(pipeline, keys, KEYS_PER_CHANGE, 1);
     const timing changed = save(file, pipeline);
     const oif_log_info log = oif_pipeline_log(pipeline);
     oif_pipeline_free(pipeline);

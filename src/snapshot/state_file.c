@@ -432,7 +432,8 @@ static oif_status append_update(const oif_state_file *file, const oif_stored_kin
     const int reason = write_log_end(to->fd, to->offset);
     if (reason != 0) {
         *may_grow = false;
-        if (write_log_end(to->fd, end) == 0) /* else the whole update stays: any end fits it */
+        /* Else the whole update stays: any end fits it. */
+        if (write_log_end(to->fd, end) == 0 && oif_file_sync(to->fd) == 0)
             (void)!ftruncate(to->fd, (off_t)end);
         return oif_fail_save(error, "write", file->location.path, reason);
     }
