@@ -1562,6 +1562,34 @@ typedef struct oif_log_info {
 } oif_log_info;
 OIF_API oif_log_info oif_pipeline_log(const oif_pipeline *pipeline);
 
+/* The lock that protects a pipeline which several threads use:
+ * `give` releases it, and `take` takes it again.
+ * If `give` returns false, the lock is released, too, and the save ends. */
+typedef struct oif_turns {
+    bool (*give)(void *context);
+    void (*take)(void *context);
+    void *context;
+} oif_turns;
+
+/* The same as oif_state_file_save_pipeline, while other threads process rows.
+ *
+ * The caller holds the lock, and holds it again when the function returns.
+ * In between, the lock is released while keys are written, about every
+ * millisecond, and while the file is synced. The file gets the pipeline as it
+ * was at the start: a model that changes first is packed into memory,
+ * in all about 64 MB before the lock is no longer released.
+ * Meanwhile the pipeline must not be freed, and rows are processed on one
+ * thread. With evicted=keep the lock is never released.
+ *
+ * OIF_EBUSY     the pipeline is being saved already
+ * OIF_END       `give` has returned false; the file is unchanged
+ * OIF_EMEMORY   the file is unchanged
+ * OIF_EWRITE    as oif_state_file_save_pipeline */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline_in_turns(oif_state_file *file,
+                                                                        oif_pipeline *pipeline,
+                                                                        const oif_turns *turns,
+                                                                        oif_error *error);
+
 /* Loads the content of the file.
  *
  * OIF_END     there is no file yet

@@ -309,6 +309,66 @@ bool journal_clear(journal *log, problem *why)
     return true;
 }
 
+/* ---- Removing the first records ---- */
+
+static char *path_of_rest(const journal *log)
+{
+    const size_t bytes = strlen(log->path) + sizeof ".new";
+    char *path = malloc(bytes);
+    if (path)
+        snprintf(path, bytes, "%s.new", log->path);
+    return path;
+}
+
+/* Copies the records from `end` on, up to `new_end`, behind those that were copied. */
+static bool copy_records(journal_rest *rest, uint64_t new_end)
+{
+    char piece[1 << 16];
+    while (rest->end < new_end) {
+        const uint64_t left = new_end - rest->end;
+        const ssize_t got =
+            pread(rest->from, piece, left < sizeof piece ? left : sizeof piece, (off_t)rest->end);
+        struct iovec part = {piece, got > 0 ? (size_t)got : 0};
+        errno = got == 0 ? EIO : errno;
+        if (got <= 0 ||
+            !write_whole(rest->to, &part, 1, (off_t)(rest->end - rest->place + sizeof file_magic)))
+            return false;
+        rest->end += (uint64_t)got;
+    }
+    return true;
+}
+
+bool journal_copy_rest(const journal *log, journal_rest *rest, problem *why)
+{
+    const uint64_t end = rest->end;
+    char *path = path_of_rest(log);
+    rest->to = path ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    free(path);
+    rest->end = rest->place;
+    struct iovec start = {(void *)(uintptr_t)file_magic, sizeof file_magic};
+    bool is_copied = rest->from >= 0 && rest->to >= 0 && write_whole(rest->to, &start, 1, 0) &&
+                     copy_records(rest, end) && fsync(rest->to) == 0;
+    return is_copied || fail(why, log, "cannot be written");
+}
+
+bool journal_take_rest(journal *log, journal_rest *rest, problem *why)
+{
+    char *path = path_of_rest(log);
+    const uint64_t gone = rest->place - sizeof file_magic;
+    bool is_taken = path && copy_records(rest, log->bytes) && rename(path, log->path) == 0;
+    if (is_taken) {
+        close(log->fd);
+        log->fd = rest->to;
+        rest->to = -1;
+        log->bytes -= gone;
+        log->undo_bytes = log->bytes;
+        log->is_broken = false;
+    } else
+        fail(why, log, "cannot be written");
+    free(path);
+    return is_taken;
+}
+
 int journal_descriptor(const journal *log)
 {
     return log->fd < 0 ? -1 : fcntl(log->fd, F_DUPFD_CLOEXEC, 0);

@@ -78,6 +78,19 @@ void journal_undo(journal *log);
 /* Removes all records, after a snapshot. */
 bool journal_clear(journal *log, problem *why);
 
+/* Removes the records before a place, after a snapshot that other threads did not wait for: copy
+ * writes those after it to PATH.new without the lock of the journal, and syncs them. `end` is the
+ * size of the journal, found under the lock. take, under the lock, adds what came since and
+ * replaces the journal. Nothing may sync the journal in between, and the folder is to be synced
+ * then. A journal that fails is as it was. */
+typedef struct journal_rest {
+    int from, to; /* descriptors */
+    uint64_t place, end;
+} journal_rest;
+
+bool journal_copy_rest(const journal *log, journal_rest *rest, problem *why);
+bool journal_take_rest(journal *log, journal_rest *rest, problem *why);
+
 /* A separate descriptor, to sync what was appended without the journal's lock; -1: none. The caller
  * closes it. */
 int journal_descriptor(const journal *log);

@@ -57,12 +57,8 @@ static bool snapshot_from_json(json_t *saved, stream_snapshot *snapshot)
     return true;
 }
 
-bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *snapshot,
-                         problem *why)
+char *settings_file_text(const stream *one, json_t *settings, const stream_snapshot *snapshot)
 {
-    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
-    stream_path(one, "settings.json", path);
-    stream_path(one, "settings.json.new", new_path);
     json_t *all = json_pack("{s:i, s:O, s:o, s:o, s:I}", "version", SETTINGS_VERSION, "settings",
                             settings, "found", body_shape_save(&one->shape), "snapshot",
                             snapshot_to_json(snapshot), "bad-rows", (json_int_t)snapshot->bad_rows);
@@ -70,18 +66,38 @@ bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *s
         json_object_set_new(all, "provisional", json_true());
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
+    return text;
+}
+
+bool settings_file_put(const stream *one, const char *text, problem *why)
+{
+    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
+    stream_path(one, "settings.json", path);
+    stream_path(one, "settings.json.new", new_path);
     if (!text)
         return problem_set(why, 503, NULL, "out of memory");
-    bool is_written =
-        write_file(new_path, text) && rename(new_path, path) == 0 && folder_sync(one->folder);
-    free(text);
-    if (!is_written)
-        return stream_fail_on_file(why, path, "cannot be written");
+    return (write_file(new_path, text) && rename(new_path, path) == 0 &&
+            folder_sync(one->folder)) ||
+           stream_fail_on_file(why, path, "cannot be written");
+}
+
+void settings_file_is(stream *one, json_t *settings, const stream_snapshot *snapshot)
+{
     json_incref(settings);
     json_decref(one->kept_settings);
     one->kept_settings = settings;
     one->kept_snapshot = *snapshot;
-    return true;
+}
+
+bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *snapshot,
+                         problem *why)
+{
+    char *text = settings_file_text(one, settings, snapshot);
+    const bool is_written = settings_file_put(one, text, why);
+    free(text);
+    if (is_written)
+        settings_file_is(one, settings, snapshot);
+    return is_written;
 }
 
 static bool check_settings(const json_t *all, const char *path, problem *why)

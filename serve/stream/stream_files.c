@@ -73,7 +73,7 @@ bool stream_save_history(stream *one, problem *why)
     fill_kept_figures(one, &figures);
     const history_extra extra = {stream_row_count(one), &figures, sizeof figures};
     FILE *file = fopen(stream_path(one, "history.new", path), "we");
-    bool is_saved = file && history_save(one->past, file, &extra) && fsync(fileno(file)) == 0;
+    bool is_saved = file && history_save(one->past, file, &extra);
     if (file && fclose(file) != 0)
         is_saved = false;
     return is_saved || stream_fail_on_file(why, path, "cannot be written");
@@ -167,8 +167,7 @@ bool stream_save_senders(stream *one, problem *why)
 {
     char path[STREAM_PATH_BYTES];
     FILE *file = fopen(stream_path(one, "senders.new", path), "we");
-    bool is_saved =
-        file && senders_save(one->senders, stream_row_count(one), file) && fsync(fileno(file)) == 0;
+    bool is_saved = file && senders_save(one->senders, stream_row_count(one), file);
     if (file && fclose(file) != 0)
         is_saved = false;
     return is_saved || stream_fail_on_file(why, path, "cannot be written");

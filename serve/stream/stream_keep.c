@@ -1,18 +1,5 @@
-/* How a stream is stored: snapshots, and the journal between them.
- *
- * A snapshot is made in steps. The machine may stop after any of them:
- *
- *     incidents       of all streams: later, no journal could bring back what the file lacks
- *     trend.*         the buckets up to here: later, no journal could bring them back
- *     settings.json   the shape of the bodies, with the previous settings
- *     history.new     with the number of rows
- *     senders.new     the same
- *     state           from here on this is the snapshot: history.new fits it, history does not
- *     history         is replaced by history.new
- *     senders         is replaced by senders.new
- *     settings.json   with the current settings, and the row number of the snapshot
- *     journal         is emptied; until then, records from before the snapshot are skipped
- */
+/* How a stream is stored: when a snapshot is made (stream_snapshot.c), and the journal between
+ * them. */
 #include "stream_parts.h"
 
 #include "front/text/clock.h"
@@ -29,41 +16,26 @@
 
 enum { JOURNAL_BYTES_MAX = 64 << 20 };
 
+/* When a snapshot began. */
+typedef struct snapshot_facts {
+    uint64_t rows, changes, failures;
+} snapshot_facts;
+
 /* ---- Saving ---- */
-
-static bool save_state(stream *one, problem *why)
-{
-    oif_error error;
-    if (oif_state_file_save_pipeline(one->file, one->pipeline, &error) == OIF_OK)
-        return true;
-    return problem_set_error(why, 507, stream_disk_remedy, &error);
-}
-
-static bool save_steps(stream *one, problem *why)
-{
-    incident_list_save(one->incidents, incident_list_copy(one->incidents)); /* reports failures */
-    stream_trend_sync(one);
-    const stream_snapshot before = one->kept_snapshot,
-                          after = {true, stream_row_count(one), one->times.format, one->bad_rows};
-    return settings_file_write(one, one->kept_settings, &before, why) &&
-           stream_save_history(one, why) && stream_save_senders(one, why) && save_state(one, why) &&
-           stream_take_history(one, why) && stream_take_senders(one, why) &&
-           settings_file_write(one, one->settings.object, &after, why) &&
-           journal_clear(&one->log, why);
-}
 
 /* Before the first row there is no state; settings.json has everything. */
 static bool save_beginning(stream *one, problem *why)
 {
     const stream_snapshot none = {.exists = false, .bad_rows = one->bad_rows};
     return settings_file_write(one, one->settings.object, &none, why) &&
-           journal_clear(&one->log, why);
+           stream_empty_journal(one, why);
 }
 
 void stream_set_error(stream *one, const char *message)
 {
     bool was_failing = one->is_failing;
     one->is_failing = true;
+    one->failures++;
     snprintf(one->error, sizeof one->error, "%s", message);
     if (!was_failing)
         complain(EXIT_FAILED, "stream %s: %s", one->name, message);
@@ -99,28 +71,46 @@ size_t stream_state_bytes(const stream *one)
     return is_there ? (size_t)info.st_size : 0;
 }
 
+static void note_save(stream *one, const snapshot_facts *of, double started)
+{
+    one->counted.last_save_seconds = clock_seconds() - started;
+    one->counted.save_seconds += one->counted.last_save_seconds;
+    one->counted.saves++;
+    if (one->failures == of->failures) /* none since the snapshot began */
+        clear_error(one);
+    if (one->saved < of->rows)
+        one->saved = of->rows;
+    one->snapshot_rows = of->rows;
+    one->saved_changes = of->changes;
+    one->snapshot_bytes = stream_state_bytes(one);
+}
+
+static bool save(stream *one, problem *why)
+{
+    const double started = clock_seconds();
+    bool is_saved = stream_end_all_waiting(one, why);
+    const snapshot_facts of = {stream_row_count(one), one->changes, one->failures};
+    is_saved =
+        is_saved && (one->pipeline ? stream_write_snapshot(one, why) : save_beginning(one, why));
+    if (is_saved) {
+        note_save(one, &of, started);
+        return true;
+    }
+    one->counted.failed_saves++;
+    stream_set_error(one, why->message);
+    return false;
+}
+
 bool stream_save(stream *one, problem *why)
 {
-    double started = clock_seconds();
     if (!one->folder || one->is_broken || one->is_removed ||
         (one->pipeline ? is_saved_already(one) : !is_journal_long(one)))
         return true;
-    bool is_saved = stream_end_all_waiting(one, why) &&
-                    (one->pipeline ? save_steps(one, why) : save_beginning(one, why));
-    one->counted.last_save_seconds = clock_seconds() - started;
-    one->counted.save_seconds += one->counted.last_save_seconds;
-    one->counted.saves += is_saved;
-    one->counted.failed_saves += !is_saved;
-    if (!is_saved) {
-        stream_set_error(one, why->message);
-        return false;
-    }
-    clear_error(one);
-    one->saved = one->snapshot_rows = stream_row_count(one);
-    one->saved_changes = one->changes;
-    one->snapshot_bytes = stream_state_bytes(one);
-    one->is_dirty = false;
-    return true;
+    if (pthread_mutex_trylock(&one->saving) != 0)
+        return true; /* another thread does it now */
+    bool is_saved = save(one, why);
+    pthread_mutex_unlock(&one->saving);
+    return is_saved;
 }
 
 bool stream_is_save_due(const stream *one)

@@ -264,6 +264,7 @@ stream *stream_new(struct streams *all, const stream_asked *asked, problem *why)
         problem_set(why, 503, NULL, "out of memory");
         return NULL;
     }
+    pthread_mutex_init(&one->saving, NULL);
     pthread_mutex_init(&one->changing, NULL);
     pthread_mutex_init(&one->sync_lock, NULL);
     pthread_mutex_init(&one->turn, NULL);
@@ -318,5 +319,6 @@ void stream_free(stream *one)
     pthread_mutex_destroy(&one->turn);
     pthread_mutex_destroy(&one->sync_lock);
     pthread_mutex_destroy(&one->changing);
+    pthread_mutex_destroy(&one->saving);
     free(one);
 }

@@ -37,8 +37,9 @@ struct stream {
     size_t references; /* protected by the registry's lock */
     struct streams *all;
 
-    pthread_mutex_t changing;  /* held by a changing thread; taken before the others */
-    pthread_mutex_t sync_lock; /* one sync at a time; taken before `turn` */
+    pthread_mutex_t saving;    /* held during a snapshot; taken before the others, or tried */
+    pthread_mutex_t sync_lock; /* one sync at a time; taken before those below */
+    pthread_mutex_t changing;  /* held by a changing thread; taken before those below */
     pthread_mutex_t turn;      /* held while waiting for `lock` */
     pthread_mutex_t lock;      /* protects everything below */
     atomic_uint waiting;       /* number of threads waiting to look */
@@ -72,6 +73,7 @@ struct stream {
     bool is_dirty;           /* the journal has unsynced data */
     bool must_save;          /* the thread that processes the current body saves after it */
     bool is_failing;         /* the last sync or snapshot failed; a snapshot comes next */
+    uint64_t failures;       /* of syncs and snapshots */
     size_t refused_bytes;    /* that the disk refused last; 0: none */
     char error[ERROR_BYTES]; /* why it cannot work, or what fails; "": nothing */
     bool is_broken;          /* it could not be loaded */
@@ -310,8 +312,8 @@ const char *stream_path(const stream *one, const char *file, char path[STREAM_PA
 bool stream_fail_on_file(problem *why, const char *path, const char *what);
 extern const char stream_copy_remedy[], stream_disk_remedy[];
 
-/* Under the lock. Save writes a file under a new name, and take gives it its own. Load finds the
- * one that belongs to the state. */
+/* Save, under the lock, writes a file under a new name, which is not synced yet. Take gives it its
+ * own. Load finds the one that belongs to the state. */
 bool stream_save_history(stream *one, problem *why);
 bool stream_take_history(stream *one, problem *why);
 void stream_load_history(stream *one);
@@ -321,7 +323,8 @@ void stream_load_senders(stream *one);
 
 /* ---- stream_keep.c ---- */
 
-/* Under the lock: writes a snapshot and empties the journal. */
+/* For a changing thread: writes a snapshot, and removes what it has from the journal. Other threads
+ * change the stream meanwhile. True at once if another thread saves it now. */
 bool stream_save(stream *one, problem *why);
 
 /* Under the lock: what fails, said once; and the size of the state file, 0 without one. */
@@ -343,7 +346,19 @@ bool stream_is_save_due(const stream *one);
 /* Under the lock, at the end: whether the journal makes a snapshot unnecessary. */
 bool stream_is_cheap_to_replay(const stream *one);
 
+/* ---- stream_snapshot.c ---- */
+
+/* For a changing thread. The lock is released in between, and taken again. */
+bool stream_write_snapshot(stream *one, problem *why);
+bool stream_empty_journal(stream *one, problem *why);
+
 /* ---- settings_file.c ---- */
+
+/* The text of settings.json, under the lock; the caller frees it; NULL: out of memory. Put writes
+ * it without the lock. Is, under the lock, remembers what the file has. */
+char *settings_file_text(const stream *one, json_t *settings, const stream_snapshot *snapshot);
+bool settings_file_put(const stream *one, const char *text, problem *why);
+void settings_file_is(stream *one, json_t *settings, const stream_snapshot *snapshot);
 
 /* Writes settings.json: these settings, this snapshot, and what is known so far. */
 bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *snapshot,

@@ -220,8 +220,9 @@ bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, 
     *answer = (rows_answer){.rows = 0};
     stream_begin_change(one);
     bool is_good = take(one, request, answer, why);
-    save_if_asked(one);
     count_rows(one, request, answer);
+    save_if_asked(one);
+    answer->saved = one->saved;
     bool must_sync = one->folder && (one->saved < answer->rows || answer->waiting > 0) &&
                      (request->is_durable || streams_asked(one->all)->save_every <= 0);
     if (!must_sync)

@@ -578,6 +578,7 @@ static bool remove_kept(streams *all, stream *one, problem *why)
 {
     char path[FOLDER_BYTES + 128], removed[FOLDER_BYTES + 128];
     bool is_removed = true;
+    pthread_mutex_lock(&one->saving);
     stream_begin_change(one);
     if (one->folder) {
         folder_of(all, "", one->name, path);
@@ -594,6 +595,7 @@ static bool remove_kept(streams *all, stream *one, problem *why)
     else if (one->folder)
         folder_remove(removed);
     stream_end_change(one);
+    pthread_mutex_unlock(&one->saving);
     return is_removed;
 }
 

@@ -640,6 +640,7 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     status = oif_models_make_whole(&pipeline->models, entry, error);
     if (status != OIF_OK)
         return status;
+    oif_models_before_change(&pipeline->models, entry);
     oif_model *model = pipeline->keys.entries[entry].value;
     oif_keys_mark(&pipeline->keys, entry);
     pipeline->keys.entries[entry].seen +=

@@ -55,6 +55,10 @@ oif_status oif_pipeline_packer_new(const oif_pipeline *pipeline, oif_model_packe
 void oif_budget_section_write(oif_section_writer *writer, const oif_pipeline *pipeline);
 oif_alert_budget oif_budget_section_read(oif_section_reader *reader, const oif_params *options);
 
+/* What comes before the first key and model, or the blank model if there is no key. */
+void oif_pipeline_head_write(oif_section_writer *writer, const oif_pipeline *pipeline,
+                             const oif_model_packer *packer);
+
 /* A key and its model. The packer may be NULL. */
 void oif_keyed_model_write(oif_section_writer *writer, const oif_pipeline *pipeline,
                            oif_model_packer *packer, uint32_t entry);

@@ -78,17 +78,16 @@ void oif_keyed_model_write(oif_section_writer *writer, const oif_pipeline *pipel
         oif_model_sections_write(writer, oif_pipeline_model(pipeline, entry));
 }
 
-static void write_models(oif_section_writer *writer, const oif_pipeline *pipeline,
-                         oif_model_packer *packer)
+void oif_pipeline_head_write(oif_section_writer *writer, const oif_pipeline *pipeline,
+                             const oif_model_packer *packer)
 {
-    const oif_keys *keys = &pipeline->keys;
-    if (keys->count == 0)
+    const oif_pipeline_counts counts = {pipeline->keys.count, pipeline->rows, pipeline->evictions};
+    oif_pipeline_heading_write(writer, options_tag, pipeline, &counts);
+    oif_budget_section_write(writer, pipeline);
+    if (pipeline->keys.count == 0)
         oif_model_sections_write(writer, pipeline->models.blank);
     if (packer)
         oif_blank_section_write(writer, packer);
-    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer->status == OIF_OK;
-         i = keys->entries[i].newer)
-        oif_keyed_model_write(writer, pipeline, packer, i);
 }
 
 /* Writes the header. */
@@ -99,16 +98,17 @@ typedef void (*open_function)(oif_section_writer *writer, oif_write_function wri
 static oif_status save(const oif_pipeline *pipeline, open_function open, bool with_slots,
                        oif_write_function write, void *context, oif_error *error)
 {
-    const oif_pipeline_counts counts = {pipeline->keys.count, pipeline->rows, pipeline->evictions};
+    const oif_keys *keys = &pipeline->keys;
     oif_section_writer writer;
     oif_model_packer *packer = NULL;
     oif_status status = oif_pipeline_packer_new(pipeline, &packer, error);
     if (status != OIF_OK)
         return status;
     open(&writer, write, context, error);
-    oif_pipeline_heading_write(&writer, options_tag, pipeline, &counts);
-    oif_budget_section_write(&writer, pipeline);
-    write_models(&writer, pipeline, packer);
+    oif_pipeline_head_write(&writer, pipeline, packer);
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK;
+         i = keys->entries[i].newer)
+        oif_keyed_model_write(&writer, pipeline, packer, i);
     if (pipeline->evicted.is_kept)
         oif_evicted_models_write(&writer, &pipeline->evicted, with_slots);
     oif_pipeline_tail_write(&writer, pipeline);

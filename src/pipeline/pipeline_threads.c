@@ -130,7 +130,8 @@ static void count_rows(shared_rows *shared)
  * one is to be processed by itself. */
 static size_t process_at_once(oif_pipeline *p, const given_rows *given, size_t first)
 {
-    if (!p->pool || p->budget.per_day > 0 || p->models.have_grown)
+    const bool is_watched = p->models.watch.before_change != NULL;
+    if (!p->pool || p->budget.per_day > 0 || p->models.have_grown || is_watched)
         return 0;
     shared_rows shared = {
         .pipeline = p, .given = given, .first = first, .notes = oif_pool_memory(p->pool, 0)};

@@ -228,6 +228,12 @@ void oif_section_writer_put(oif_section_writer *writer, const char *tag, const v
     oif_section_writer_end(writer);
 }
 
+oif_status oif_section_writer_pause(oif_section_writer *writer)
+{
+    flush(writer);
+    return writer->status;
+}
+
 oif_status oif_section_writer_close(oif_section_writer *writer)
 {
     oif_section_writer_put(writer, OIF_SECTION_END, "", 0);

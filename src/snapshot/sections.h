@@ -83,6 +83,9 @@ void oif_section_writer_begin_optional(oif_section_writer *writer, const char *t
                                        uint64_t length);
 void oif_section_writer_end(oif_section_writer *writer);
 
+/* Flushes the buffer: others continue the snapshot. Returns the first failure or OIF_OK. */
+oif_status oif_section_writer_pause(oif_section_writer *writer);
+
 /* Writes the last section and flushes the buffer. Returns the first failure or OIF_OK. */
 oif_status oif_section_writer_close(oif_section_writer *writer);
 

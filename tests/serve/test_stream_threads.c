@@ -117,6 +117,21 @@ static void *change(void *context)
     return NULL;
 }
 
+/* Snapshots, one after the other, while rows come. */
+static void *save(void *context)
+{
+    stream *shared = streams_find(all, "shared");
+    (void)context;
+    while (writers_left > 0) {
+        problem why;
+        stream_begin_change(shared);
+        failures += !stream_save(shared, &why);
+        stream_end_change(shared);
+    }
+    stream_release(shared);
+    return NULL;
+}
+
 static void *follow(void *context)
 {
     feed *events = streams_feed(all);
@@ -157,7 +172,7 @@ static uint64_t rows_of(const char *name)
 static void streams_may_be_used_by_many_threads(void **state)
 {
     const streams_options options = {.folder = folder, .save_every = 0.02};
-    pthread_t threads[WRITERS + 3];
+    pthread_t threads[WRITERS + 4];
     int numbers[WRITERS];
     problem why;
     (void)state;
@@ -174,10 +189,10 @@ static void streams_may_be_used_by_many_threads(void **state)
     feed_watch_rows(streams_feed(all), "shared");
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_rows, &numbers[i]), 0);
-    void *(*const others[])(void *) = {look, change, follow};
-    for (int i = 0; i < 3; i++)
+    void *(*const others[])(void *) = {look, change, follow, save};
+    for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[WRITERS + i], NULL, others[i], NULL), 0);
-    for (int i = 0; i < WRITERS + 3; i++)
+    for (int i = 0; i < WRITERS + 4; i++)
         pthread_join(threads[i], NULL);
     feed_unwatch_rows(streams_feed(all), "shared");
     assert_int_equal(failures, 0);

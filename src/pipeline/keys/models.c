@@ -253,6 +253,7 @@ static void become_blank(oif_models *models, oif_key_entry *entry)
 void oif_models_remove(oif_models *models, uint32_t number)
 {
     oif_key_entry *entry = &models->keys->entries[number];
+    oif_models_before_change(models, number);
     if (models->in_work == number)
         abandon_work(models);
     if (!models->blank && models->keys->count == 1)
@@ -319,6 +320,7 @@ void oif_models_set_options(oif_models *models, const oif_model_options *options
     const oif_keys *keys = models->keys;
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer) {
         oif_packed_model *packed = keys->entries[i].packed;
+        oif_models_before_change(models, i);
         if (packed && i != models->in_work) {
             oif_packed_model_load(packed, models->blank, &models->view);
             oif_model_set_options(models->view.model, options);

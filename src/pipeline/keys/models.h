@@ -15,6 +15,12 @@
 #include "pipeline/keys/keys.h"
 #include "pipeline/model/packed_model.h"
 
+/* Is called before the model of an entry changes or is removed. */
+typedef struct oif_models_watch {
+    void (*before_change)(void *context, uint32_t entry); /* NULL: none */
+    void *context;
+} oif_models_watch;
+
 typedef struct oif_models {
     oif_keys *keys;               /* the pipeline's */
     const oif_params *params;     /* the pipeline's */
@@ -41,7 +47,14 @@ typedef struct oif_models {
     uint32_t in_work;              /* the entry whose model is unpacked, or OIF_NO_KEY */
     uint64_t rows_before;          /* that model had processed when it was unpacked */
     bool is_changed;               /* by more than rows */
+    oif_models_watch watch;        /* while a snapshot is written in turns */
 } oif_models;
+
+static inline void oif_models_before_change(const oif_models *models, uint32_t entry)
+{
+    if (models->watch.before_change)
+        models->watch.before_change(models->watch.context, entry);
+}
 
 /* Takes ownership of the blank model, which `params` describes. */
 void oif_models_init(oif_models *models, oif_keys *keys, const oif_params *params,
@@ -77,6 +90,7 @@ static inline oif_status oif_models_open(oif_models *models, uint32_t entry, oif
                                          oif_error *error)
 {
     oif_keys_mark(models->keys, entry);
+    oif_models_before_change(models, entry);
     *model = models->keys->entries[entry].value;
     return *model ? OIF_OK : oif_models_unpack(models, entry, false, model, error);
 }
@@ -86,6 +100,7 @@ static inline oif_status oif_models_open_for_row(oif_models *models, uint32_t en
                                                  oif_model **model, oif_error *error)
 {
     oif_keys_mark(models->keys, entry);
+    oif_models_before_change(models, entry);
     *model = models->keys->entries[entry].value;
     return *model ? OIF_OK : oif_models_unpack(models, entry, true, model, error);
 }
