@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import threading
+import time
 
 import pytest
 from conftest import OIF, SECONDS, Answer, make_rows, to_ndjson
@@ -62,6 +63,11 @@ class LocalServer:
         connection.request(method, target, body, headers or {})
         return Answer(connection.getresponse())
 
+    def wait_until_ready(self):
+        until = time.monotonic() + SECONDS
+        while self.ask("GET", "/readyz").status == 503 and time.monotonic() < until:
+            time.sleep(0.01)
+
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
         return self.process.wait(timeout=SECONDS)
@@ -88,6 +94,7 @@ def test_it_listens_on_a_local_socket_of_its_owner_and_group(local, tmp_path):
     assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660
     for host in ("localhost", "oif.example"):  # no name of the web resolves to a file
         assert server.ask("GET", "/healthz", headers={"Host": host}).status == 200
+    server.wait_until_ready()
     answer = server.ask("POST", "/api/v1/streams/a/rows?create=true&answer=count", to_ndjson(make_rows(50)))
     assert answer.json["accepted"] == 50
     assert server.ask("PUT", "/api/v1/streams/b", "{}", {"Origin": "http://evil.example"}).status == 403
