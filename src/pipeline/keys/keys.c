@@ -16,7 +16,8 @@ void oif_keys_init(oif_keys *keys)
 static void forget_removed(oif_keys *keys)
 {
     for (size_t i = 0; i < keys->removed.count; i++)
-        oif_memory_free(keys->removed.list[i].key);
+        oif_key_texts_remove(&keys->texts, keys->removed.list[i].key,
+                             keys->removed.list[i].key_bytes);
     oif_memory_free(keys->removed.list);
     keys->removed = (oif_removed_keys){0};
 }
@@ -48,7 +49,7 @@ static void remember_removed(oif_keys *keys, oif_key_entry *entry)
         removed->bytes = bytes;
         return;
     }
-    oif_memory_free(entry->key);
+    oif_key_texts_remove(&keys->texts, entry->key, entry->key_bytes);
     forget_removed(keys);
 }
 
@@ -63,10 +64,11 @@ void oif_keys_forget_changes(oif_keys *keys)
 void oif_keys_free(oif_keys *keys)
 {
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
-        oif_memory_free(keys->entries[i].key);
+        oif_key_texts_remove(&keys->texts, keys->entries[i].key, keys->entries[i].key_bytes);
+    forget_removed(keys);
+    oif_key_texts_free(&keys->texts);
     oif_memory_free(keys->entries);
     oif_memory_free(keys->slots);
-    forget_removed(keys);
 }
 
 /* ---- Slots ---- */
@@ -172,14 +174,6 @@ uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes)
                        : OIF_NO_KEY;
 }
 
-static char *copy_key(const char *key, size_t key_bytes)
-{
-    char *copy = oif_memory_new(oif_size_add(key_bytes, 1));
-    if (copy && key_bytes > 0)
-        memcpy(copy, key, key_bytes);
-    return copy;
-}
-
 static void insert(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
 {
     oif_key_entry *entry = &keys->entries[number];
@@ -205,9 +199,9 @@ static uint32_t take_entry(oif_keys *keys)
 
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
 {
-    char *copy = copy_key(key, key_bytes);
+    char *copy = oif_key_texts_add(&keys->texts, key, key_bytes);
     if (!copy || (keys->count == keys->capacity && !grow(keys))) {
-        oif_memory_free(copy);
+        oif_key_texts_remove(&keys->texts, copy, key_bytes);
         return OIF_NO_KEY;
     }
     uint32_t number = take_entry(keys);

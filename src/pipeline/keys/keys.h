@@ -14,6 +14,8 @@
 #ifndef OIF_PIPELINE_KEYS_H
 #define OIF_PIPELINE_KEYS_H
 
+#include "pipeline/keys/key_texts.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +53,7 @@ typedef struct oif_keys {
     uint32_t used; /* entries from here on were never used */
     uint32_t free; /* first entry that was used and is free, or OIF_NO_KEY */
     uint32_t oldest, newest;
+    oif_key_texts texts;
     size_t text_bytes; /* of the keys */
     oif_removed_keys removed;
 } oif_keys;
