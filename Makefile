@@ -14,8 +14,8 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all asan python-test python-asan python-capymoa java test-java test-java-versions java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-senders test-numbers test-snapshots \
-	reality feedback operations incidents short data accuracy forgetting paper paper-quick ablation \
-	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-programs flink-job
+	reality feedback operations incidents short small data accuracy forgetting paper paper-quick ablation \
+	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-million bench-programs flink-job
 
 ##@ Use it
 
@@ -242,6 +242,10 @@ short: ## tables of 50 to 2,000 rows beside scikit-learn's IsolationForest and E
 	@tools/build/make_venv.sh test
 	@build/test-venv/bin/python -m experiments.short $(ARGS)
 
+small: release-gcc ## what small models (--small) cost, beside the default and other small settings: a quarter of an hour (ARGS="--quick --check")
+	@tools/build/make_venv.sh test
+	@build/test-venv/bin/python -m experiments.small $(ARGS)
+
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"
 
@@ -314,6 +318,9 @@ bench-key-state: bench-programs ## bytes and times of a key's model, live and sa
 bench-keys: bench-programs ## rows of many keys in turn beside sorted ones, bytes of a key: minutes, 6 GB (ARGS=--check: limits, half a minute)
 	@tools/build/install_dependencies.sh test-all
 	@benchmarks/keys.py $(ARGS)
+
+bench-million: bench-programs release-gcc ## a million keys through oif score: rows per second, memory beside oif size: minutes, 10 GB (ARGS="--keys 20000 --rows 300")
+	@benchmarks/million.py $(ARGS)
 
 flink-job:
 	@tools/build/install_dependencies.sh java

@@ -1,6 +1,7 @@
 /* oif size: how much memory many keys take, and how large their state file is. */
 #include "commands.h"
 #include "fleet_size.h"
+#include "front/options/small_option.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,6 +105,7 @@ static const cli_option options[] = {
      .help = "how many columns are learned, those of --diff, --rate and --log with --keep-original "
              "counted too",
      .argument = "D", .from = 1, .to = 10000, .range = "1 to 10000"},
+    OPTION_SMALL,
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print JSON, sizes in bytes"},
 };
 
@@ -115,6 +117,8 @@ const cli_command size_command = {
                 "                              memory of a million hosts, and of what it consists\n"
                 "  oif size --keys 1e6 --columns 10 --rows-per-key 60\n"
                 "                              after an hour, one row per minute\n"
+                "  oif size --keys 1e6 --columns 10 --small\n"
+                "                              with small models\n"
                 "  oif size --keys 5000 --columns 3 --detector sdo --memory-limit 1G\n"
                 "                              with the settings of a run\n",
     .options = options,

@@ -3,6 +3,7 @@
 #include "row_options.h"
 #include "rule_options.h"
 #include "season_option.h"
+#include "small_option.h"
 
 #include <float.h>
 #include <math.h>
@@ -91,6 +92,7 @@ static const cli_option options[] = {
              "periods; off: none",
      .argument = "PERIOD", .apply = season_set, .on = "auto", .is_repeated = true,
      .stream = STREAM_FIXES},
+    OPTION_SMALL,
     {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS,
      .help = "leave this column out of learning, for example known labels", .argument = "COL",
      .stream = STREAM_FIXES},

@@ -28,4 +28,6 @@ for detector in $("$oif" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p'); do
         line "$detector" "$columns" --detector "$detector"
     done
 done
-line "rolling-iforest --window-size 256 --num-trees 16" 3 --window-size 256 --num-trees 16
+for columns in 3 10 36; do
+    line "--small" "$columns" --small
+done

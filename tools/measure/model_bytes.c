@@ -7,22 +7,13 @@
 static const size_t columns[] = {3, 10, 36};
 static const double windows[] = {256, 2048};
 
-typedef struct setting {
-    const char *name;
-    double value;
-} setting;
-
-/* What docs/measurements/memory.md recommends for many models; the window is set apart. */
-static const setting small[] = {
-    {"num_trees", 16}, {"sample_size", 48}, {"max_depth", 4}, {"max_leaf_samples", 12}};
-
-static void print_line(const char *title, const char *detector, const setting *settings,
-                       size_t setting_count)
+/* The window is set apart. */
+static void print_line(const char *title, const char *detector, bool is_small)
 {
     oif_params params;
     oif_status status = oif_params_init(&params, detector, NULL);
-    for (size_t i = 0; i < setting_count && status == OIF_OK; i++)
-        status = oif_params_set(&params, settings[i].name, settings[i].value, NULL);
+    if (status == OIF_OK && is_small)
+        status = oif_params_set_small(&params, NULL);
     printf("| %s`%s` |", title, detector);
     for (size_t i = 0; i < 6 && status == OIF_OK; i++) {
         size_t bytes = 0;
@@ -40,7 +31,7 @@ int main(void)
     printf("| KB | d = 3, 256 | 3, 2048 | 10, 256 | 10, 2048 | 36, 256 | 36, 2048 |\n");
     printf("| --- | --- | --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; (info = oif_detector_info_at(i)); i++)
-        print_line("", info->table.name, NULL, 0);
-    print_line("small ", "rolling-iforest", small, sizeof small / sizeof *small);
+        print_line("", info->table.name, false);
+    print_line("small ", "rolling-iforest", true);
     return 0;
 }

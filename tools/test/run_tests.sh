@@ -135,7 +135,7 @@ programs='cli\.(fleet_size|kinds_of_files|eval.*|generate|score_(evicted|categor
 servers='serve\.(acknowledge|alertmanager|config_file|days|deploy|feedback|incidents|metrics|openapi|operation|prometheus_pull|stream)'
 not_with_asan="^($statistics|$programs|$servers|$tree)\$"
 
-measurements=(operations incidents reality feedback short)
+measurements=(operations incidents reality feedback short small)
 machines=(bench-quick bench-keys same-bits analysis wheels reference paper valgrind java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits

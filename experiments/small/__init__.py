@@ -1,0 +1,1 @@
+"""Small models: what they cost beside the default, and the settings that were compared."""
