@@ -9,7 +9,8 @@ A link to a page may name a heading (`page.md#heading`) as GitHub names it. Link
 Every page of docs/measurements begins with a table of date, machine and command. A line elsewhere that ends in
   <!-- from: PAGE... -->
 takes its numbers from these pages: each number of the line has to occur there. Tables that follow from
-benchmarks/figures.json or from other tables are computed again.
+benchmarks/figures.json or from other tables are computed again. Numbers that a source file sets (FROM_SOURCES) are
+compared with it.
 """
 
 import json
@@ -171,6 +172,36 @@ def check_numbers():
         yield "no line names the source of its numbers: the pattern is wrong"
 
 
+# A number of a page, and the source file that sets it.
+FROM_SOURCES = (
+    ("README.md", r"needs (\d+) rows before its first alert", "docs/manual/columns.md", r"first alert may come after (\d+) rows"),
+    ("README.md", r"a \[short file\]\S* (\d+)\.", "cli/score/two_passes.c", r"FEWEST_ROWS = (\d+)"),
+    ("docs/manual/short.md", r"regular files of \d+ to ([\d,]+) rows", "cli/score/two_passes.c", r"MOST_ROWS = (\d+)"),
+    ("docs/reliability.md", r"\| (\d+) detectors of every kind", "tests/snapshot/test_detector_snapshot.c", r"atoi\(wanted\) : (\d+)"),
+    ("docs/reliability.md", r"\| (\d+) times `kill -9`: the file", "tests/snapshot/test_kill.c", r"TRIALS\", (\d+)"),
+    ("docs/reliability.md", r"keys; (\d+) times `kill -9`", "tests/pipeline/test_evicted_models_kill.c", r"TRIALS\", (\d+)"),
+    ("docs/reliability.md", r"\| (\d+) times `kill -9` while", "tests/serve/test_kill.py", r"KILLS\", \"(\d+)"),
+    ("docs/reliability.md", r"\| ([\d^]+) numbers beside strtod", "tests/base/test_number_text.c", r"TRIALS\", (\d+)"),
+    ("docs/reliability.md", r"\| ([\d^]+) generated lines", "tests/rows/test_ndjson_python.py", r"LINES\", \"(\d+)"),
+    ("docs/reliability.md", r"every harness in `fuzz/` for (\d+) s", "tools/test/run_tests.sh", r"FUZZ_SECONDS=(\d+)"),
+)
+
+
+def whole_number(text):
+    """Of 2,000 or 10^5."""
+    base, _, power = text.replace(",", "").partition("^")
+    return int(base) ** int(power or 1)
+
+
+def check_sources():
+    for page, shown, source, given in FROM_SOURCES:
+        found = [re.search(pattern, (CHECKOUT / name).read_text(encoding="utf-8")) for name, pattern in ((page, shown), (source, given))]
+        if not all(found):
+            yield f"{page}: no number matches {shown}, or {source} has none that matches {given}"
+        elif whole_number(found[0][1]) != whole_number(found[1][1]):
+            yield f"{page}: {found[0][0]}, but {source} has {found[1][0]}"
+
+
 def three_digits(number):
     return f"{float(f'{number:.3g}'):,.0f}"
 
@@ -246,6 +277,6 @@ def check_events():
 
 if __name__ == "__main__":
     complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_heads(), *check_indexes(), *check_beginnings(),
-                  *check_numbers(), *check_speed(), *check_instructions(), *check_events()]
+                  *check_numbers(), *check_sources(), *check_speed(), *check_instructions(), *check_events()]
     print("\n".join(complaints) or f"{len(pages())} pages: nothing to report")
     sys.exit(bool(complaints))

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -20,7 +21,7 @@ sys.path.insert(0, str(CHECKOUT / "tools" / "check"))
 
 import check_docs  # noqa: E402  (tools/check is on the path only now)
 
-COMMANDS = ("score", "eval", "serve", "state", "inspect", "feedback", "generate", "detectors", "demo")
+COMMANDS = ("score", "eval", "serve", "token", "state", "inspect", "feedback", "size", "generate", "detectors", "demo")
 HEADERS = ("oif.h", "oif_rows.h")
 START_HEAD = "---\nhide: [navigation]\n---\n"  # the start page has no other pages beside it
 LOOKS = ("tools/docs/site/oif.css", "tools/docs/site/mark.svg", "serve/page/icon.svg")
@@ -40,17 +41,29 @@ def options_page(oif):
 
 
 def comment_text(comment):
-    """The words of a C comment. Lines that are indented, and tables of statuses, stay as they are."""
+    """The words of a C comment. Examples, which are indented, and tables of statuses stay as they are."""
     lines = [re.sub(r"^\s*(/\*+|\*(?!/))\s?", "", line).replace("*/", "").rstrip() for line in comment.splitlines()]
-    kept, is_block = [], False
+    kept, block, is_item = [], [], False
+
+    def close_block():
+        if block:
+            kept.extend(["", "```text", textwrap.dedent("\n".join(block)).strip("\n"), "```", ""])
+            block.clear()
+
     for line in lines:
-        wants_block = bool(re.match(r" {4}|OIF_E?[A-Z, _]+ {2,}| {8}", line)) and not re.match(r" {2,3}- ", line)
-        if wants_block != is_block:
-            kept += ["", "```text"] if wants_block else ["```", ""]
-            is_block = wants_block
-        kept.append(line if is_block else line.lstrip() if re.match(r" {2,3}- ", line) else line.strip())
-    kept += ["```"] if is_block else []
-    return "\n".join(kept).strip()
+        if not line:
+            (block or kept).append("")
+            is_item = False
+        elif re.match(r" {2,3}- ", line) or not re.match(r" {4}|OIF_E?[A-Z, _]+ {2,}", line):
+            close_block()
+            is_item = line.startswith("  ")
+            kept.append(line.strip())
+        elif is_item and not line.startswith("      "):
+            kept.append(line)  # an item of a list continues
+        else:
+            block.append(line)
+    close_block()
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 
 def declarations(text):
@@ -71,16 +84,28 @@ def name_of(code):
     return None
 
 
+def plain_code(code):
+    """Without the macros before a function; the lines below it stay aligned."""
+    shift = 0
+    lines = []
+    for line in code.rstrip().split("\n"):
+        macros = re.match(r"OIF_API (?:OIF_MUST_CHECK )?", line)
+        if macros:
+            shift = macros.end()
+        lines.append(line[shift:] if macros or line[:shift].isspace() else line)
+    return "\n".join(lines)
+
+
 def c_api_page():
     lines = ["# C API", "", "Made from the public headers, which have the same text.", ""]
     for header in HEADERS:
-        lines += [f"## {header}", ""]
-        for section, comment, code in declarations((CHECKOUT / "include" / header).read_text(encoding="utf-8")):
+        text = (CHECKOUT / "include" / header).read_text(encoding="utf-8")
+        lines += [f"## {header}", "", comment_text(text[: text.index("*/")]), ""]
+        for section, comment, code in declarations(text):
             if section:
                 lines += [f"### {section}", ""]
             elif name_of(code):
-                code = code.replace("OIF_API ", "").replace("OIF_MUST_CHECK ", "")
-                lines += [f"#### `{name_of(code)}`", "", comment_text(comment), "", "```c", code.rstrip(), "```", ""]
+                lines += [f"#### `{name_of(code)}`", "", comment_text(comment), "", "```c", plain_code(code), "```", ""]
     return "\n".join(lines)
 
 
