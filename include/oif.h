@@ -1,4 +1,4 @@
-/* oif: score anomalies on a stream.
+/* oif: find the unusual rows of a stream.
  *
  * A detector learns rows of numbers one after another and forgets old ones.
  * It gives every row a score: the higher, the more anomalous.
@@ -42,21 +42,21 @@
  *   - Pointers must not be NULL, with these exceptions:
  *     those that a comment allows; `error`; what a free or close function gets;
  *     and a key, a text or a snapshot of 0 bytes, or a block of 0 rows.
- *     The name of a detector, parameter, option or file may be NULL:
- *     then there is none of this name.
- *   - A number past the last one, such as that of a column,
- *     and an unknown enumerator are never used.
- *     The call fails or returns NULL, "", false, 0 or SIZE_MAX.
+ *     A NULL name of a detector, parameter, option or file
+ *     is an unknown name.
+ *   - An index past the last item, such as a column,
+ *     and an unknown enumerator are never used:
+ *     the call fails, or returns NULL, "", false, 0 or SIZE_MAX.
  *   - Same seed and same rows give the same scores, bit for bit: on every
  *     machine and compiler, one row at a time or in blocks of any size.
  *   - The library never prints, exits or aborts.
  *     It does not read the clock, the environment or the locale.
- *   - A call needs at most OIF_STACK_BYTES of stack, besides what functions
- *     of the caller need; no function of the library more than 4 KB.
+ *   - A call uses at most OIF_STACK_BYTES of stack, callbacks not included.
+ *     No single function of the library uses more than 4 KB.
  *   - An object may be used by one thread at a time.
- *     Calls that take a const object may run at the same time as each other;
- *     but of a pipeline with keys only one at a time,
- *     as it unpacks a model for them.
+ *     Calls that take a const object may run concurrently,
+ *     except for a pipeline with keys: there even const calls
+ *     run one at a time, because they may unpack a model.
  *
  * Rules for structs, so a program keeps working
  * with a newer library of the same ABI:
@@ -90,8 +90,8 @@ extern "C" {
 #define OIF_MUST_CHECK
 #endif
 
-/* A result that is not used is a warning, for gcc even after a cast to void.
- * Where a failure does not matter: OIF_IGNORE(oif_pipeline_save(...)); */
+/* Discards a status that does not matter: OIF_IGNORE(oif_pipeline_save(...));
+ * An unused status is a warning, with gcc even after a cast to void. */
 #define OIF_IGNORE(call) ((void)((call) == OIF_OK))
 
 /* ---- Version ---- */
@@ -163,7 +163,7 @@ typedef enum oif_cause {
     OIF_CAUSE_DECIMAL_POINT = 24,      /* 1.5 where the decimal sign is the comma */
     OIF_CAUSE_TOO_FEW_FIELDS = 25,     /* a row is short */
     OIF_CAUSE_TOO_MANY_FIELDS = 26,    /* a row is long */
-    OIF_CAUSE_TRAILING_DELIMITER = 27, /* the same: a delimiter ends the row, as in 1,2, */
+    OIF_CAUSE_TRAILING_DELIMITER = 27, /* too many, as a delimiter ends the row: 1,2, */
     OIF_CAUSE_COMMENT = 28,            /* a bad row begins with # and may be a comment */
     OIF_CAUSE_OPEN_QUOTE = 29,         /* a quote is never closed */
     OIF_CAUSE_LINE_TOO_LONG = 30,      /* a line, or a quoted field, is too long */
@@ -176,13 +176,13 @@ typedef enum oif_cause {
 
     /* Snapshots */
     OIF_CAUSE_NOT_A_SNAPSHOT = 40,        /* other bytes */
-    OIF_CAUSE_DETECTOR_SNAPSHOT = 41,     /* a detector's; something else was to be loaded */
-    OIF_CAUSE_PIPELINE_SNAPSHOT = 42,     /* a pipeline's, likewise */
-    OIF_CAUSE_KEY_SNAPSHOT = 43,          /* a single key's, likewise */
+    OIF_CAUSE_DETECTOR_SNAPSHOT = 41,     /* a detector's, but another kind was expected */
+    OIF_CAUSE_PIPELINE_SNAPSHOT = 42,     /* a pipeline's, but another kind was expected */
+    OIF_CAUSE_KEY_SNAPSHOT = 43,          /* a single key's, but another kind was expected */
     OIF_CAUSE_NEWER_SNAPSHOT = 44,        /* a newer version of oif wrote it */
     OIF_CAUSE_TRUNCATED_SNAPSHOT = 45,    /* its end is missing */
     OIF_CAUSE_WRONG_CHECKSUM = 46,        /* its bytes have changed */
-    OIF_CAUSE_INCONSISTENT_SNAPSHOT = 47, /* its checksums are right, but what it says cannot be */
+    OIF_CAUSE_INCONSISTENT_SNAPSHOT = 47, /* its checksums match, but its content is impossible */
 
     /* Memory and files */
     OIF_CAUSE_MEMORY = 60,      /* out of memory, or a size that no machine can hold */
@@ -309,7 +309,7 @@ enum { OIF_PARAMS_MAX = 48 };
  * or oif_pipeline_options_init (a pipeline).
  * A call that expects one of these rejects the other,
  * a zeroed one and NULL with OIF_EPARAM.
- * But NULL as the options of a pipeline means the initial ones. */
+ * Exception: NULL as the options of a pipeline means initial values. */
 typedef struct oif_params {
     const oif_param_table *table;
     double values[OIF_PARAMS_MAX]; /* in the order of table->params; the rest is 0 */
@@ -323,7 +323,8 @@ enum { OIF_TOGETHER_MAX = 4 };
  * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX detectors
  * that judge together, in pipelines only.
  * It has the parameters of all its detectors, and one seed.
- * If another name occurs twice, the later one gets a prefix: sdo_window_size.
+ * If two detectors share another parameter name, that of the later one
+ * gets a prefix: sdo_window_size.
  * Allocates only when a list is named for the first time.
  *
  * The parameter "seed" is a double like all others:
@@ -447,7 +448,7 @@ OIF_API void oif_detector_reset(oif_detector *detector);
 
 /* ---- Detectors: blocks of rows ---- */
 
-/* The same for `count` rows. Never allocates.
+/* Learns or scores `count` rows, or does both. Never allocates.
  * Row i starts at rows[i * stride]; stride is at least the number of columns.
  * The results are the same as for single rows, bit for bit.
  *
@@ -656,7 +657,7 @@ typedef struct oif_result {
     oif_reason reason;
     uint32_t detector;       /* with OIF_REASON_VALUES: which detector of a list decided */
     double pause;            /* seconds since the previous row of its key; NaN if unknown */
-    uint32_t rule;           /* that held back the alert, or the row, from 1; 0: none */
+    uint32_t rule;           /* the rule that held back the alert or the row, from 1; 0: none */
     oif_grade episode_grade; /* the worst of the episode's earlier rows; none when it begins */
     uint64_t reserved[1];
 } oif_result;
@@ -667,8 +668,8 @@ enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
 /* Processes one row.
  * Each key, `key_bytes` bytes of any kind, has its own model.
  * Without keys pass NULL and 0. A new key gets a new model.
- * Once max_keys or memory_limit is reached, a new key replaces an overdue one:
- * not seen for several times its usual gap.
+ * Once max_keys or memory_limit is reached, a new key replaces an overdue one,
+ * a key that was not seen for several times its usual gap.
  * If no key is overdue, rows of new keys get no score: has_no_model.
  * A key that was evicted earlier gets its old model back
  * if it was kept (see "More keys than memory").
@@ -746,17 +747,18 @@ typedef struct oif_table_info {
  * because each row is compared with all others, before and after it:
  *
  *   - A row is scored by detectors that have learned other rows, not this one.
- *   - The tail of the scores says how rare a score is among so few;
+ *   - The tail of the scores says how rare a score is among these rows;
  *     info->chance says how sure that can be.
  *   - `after` and the results are those of oif_pipeline_process_rows_with,
  *     in the order of the rows. `after` may be NULL.
  *   - The pipeline, which must not have processed a row,
  *     has then learned the table, and later rows continue the stream.
  *   - The table has no keys. It costs some 25 times the time of a stream.
- *     Use it for up to some thousand rows.
+ *     Use it for up to a few thousand rows.
  *
  * OIF_EPARAM   the pipeline has processed rows, or has learn=none or alerts;
- *              or the rows are too few, too many or too close together
+ *              or there are too few or too many rows;
+ *              or stride is less than the number of columns
  * OIF_EVALUE   a value or a time is infinite; error->line is the row */
 OIF_API OIF_MUST_CHECK oif_status
 oif_pipeline_process_table(oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
@@ -787,8 +789,9 @@ typedef enum oif_derive {
     OIF_DERIVE_CATEGORY /* 0, or missing; the rarity of the value is judged beside the detectors */
 } oif_derive;
 
-/* Learns a derived column instead of a column, or after it with `keep`.
- * Call it before the first row, once for each; a column may have several.
+/* Learns a derived column in place of a column or, with `keep`, after it.
+ * Call it before the first row, once per derived column;
+ * several may come from one column.
  * Each key has its own previous values.
  * The columns of the input rows stay the same.
  *
@@ -800,9 +803,9 @@ typedef enum oif_derive {
  *   - A counter that falls was reset to 0, so the new value is the increase.
  *   - A category has numbers that represent names;
  *     oif_category makes them from texts.
- *     A row is an anomaly if fewer
- *     than half of the alert rate's rows have a value as rare as its own,
- *     with OIF_REASON_NEW_VALUE or OIF_REASON_RARE_VALUE.
+ *     A row is an anomaly, with OIF_REASON_NEW_VALUE
+ *     or OIF_REASON_RARE_VALUE, if values as rare as its own
+ *     make up less than half of the alert rate.
  *     If most values are new, a new value is not an anomaly.
  *     Each key has its own counts: up to 256 values per column in 3 KB;
  *     beyond that, the rarest are forgotten.
@@ -931,9 +934,9 @@ typedef struct oif_silence {
 
 typedef void (*oif_silence_function)(void *context, const oif_silence *silence);
 
-/* Calls `report` for each key whose pause has become too long by `seconds`,
- * the current time of the stream; once per pause,
- * in the order in which the pauses became too long.
+/* Calls `report` for each key whose pause is too long.
+ * `seconds` is the current time of the stream.
+ * Reports each pause once, in the order in which they became too long.
  * The option silence sets the limit in seconds.
  * Without it, the limit is twice the longest pause of recent weeks plus three
  * usual pauses; known after 32 rows with times.
@@ -966,10 +969,11 @@ OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const ch
  *     mute column=disk_* change<20% key=db-* time=02:00-04:00 days=mon-fri
  *     ignore from=2026-11-17T22:00:00Z until=2026-11-18T02:00:00Z
  *
- *   - `mute` holds back alerts. The row is no anomaly, costs nothing of the
- *     alert rate, and is learned as usual; result.rule names the rule.
- *   - `ignore` is about whole rows: they are scored, do not alert
- *     and teach nothing.
+ *   - `mute` holds back alerts. The row is not an anomaly, does not count
+ *     against the alert rate, and is learned as usual;
+ *     result.rule names the rule.
+ *   - `ignore` applies to whole rows: they are scored,
+ *     but neither alert nor are learned.
  *   - All conditions of a rule must hold. Patterns have * and ?,
  *     and commas between several.
  *       column=     the column in the row, before it is derived;
@@ -1019,8 +1023,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_add_rules(oif_pipeline *pipeline,
 
 /* ---- Pipelines: feedback ---- */
 
-/* People say which alerts were useless, and get rules proposed that hold back
- * others of their kind:
+/* Turns feedback into rules. A user marks useless alerts,
+ * and the pipeline proposes rules that hold back others of that kind:
  *
  *     oif_pipeline_keep_episodes(pipeline, true, &error)       before the rows
  *     oif_pipeline_mark_episode(pipeline, "web-1", 5, 3, OIF_MARK_USELESS, &error)
@@ -1084,9 +1088,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_mark_episode(oif_pipeline *pipeli
 /* What rules would have done to the past episodes. */
 typedef struct oif_rule_trial {
     size_t episodes;     /* all past ones */
-    size_t held;         /* of these */
-    size_t useless_held; /* marked so */
-    size_t real_held;    /* marked so: these would be lost */
+    size_t held;         /* those that the rules hold back */
+    size_t useless_held; /* of these, marked useless */
+    size_t real_held;    /* of these, marked real: alerts that would be lost */
     uint64_t reserved[2];
 } oif_rule_trial;
 
@@ -1109,8 +1113,8 @@ typedef struct oif_proposal {
     /* Past episodes of its kind: with the same column, direction and reason,
      * and the same key if the rule has one. */
     size_t kind_episodes;
-    size_t kind_held;    /* it would have held back */
-    size_t kind_useless; /* were marked so */
+    size_t kind_held;    /* of these, the rule would have held back */
+    size_t kind_useless; /* of these, were marked useless */
     oif_rule_trial trial;
     uint64_t reserved[2];
 } oif_proposal;
@@ -1239,7 +1243,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_remove_key(oif_pipeline *pipeline
 
 /* ---- Pipelines: seasons ---- */
 
-/* A season of a key: after how much the stream repeats itself. */
+/* A season of a key: the period after which its rows repeat. */
 typedef struct oif_season_info {
     double rows;     /* its period in rows; 0 if it is in seconds */
     double seconds;  /* its period in seconds; 0 if it is in rows */
@@ -1277,8 +1281,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_roles(oif_pipeline *pipeline
  * Valid until they are set again. */
 OIF_API bool oif_pipeline_roles(const oif_pipeline *pipeline, const char **key, const char **time);
 
-/* Attaches bytes of the program, such as a snapshot of its incidents, in place
- * of those before; 0 bytes: none.
+/* Attaches bytes of the program, such as a snapshot of its incidents.
+ * They replace those attached before; 0 bytes remove them.
  * They are copied and have no meaning to the pipeline.
  * Clones and snapshots keep them (snapshots of single keys do not).
  *
@@ -1338,9 +1342,9 @@ OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attri
 /* What was expected of a column. */
 typedef struct oif_expected {
     double low, high; /* NaN: unknown */
-    /* What it was expected by. OIF_REASON_SEASON: this time of earlier periods;
+    /* What the range is based on. OIF_REASON_SEASON: this time of earlier periods;
      * OIF_REASON_PARTNER: its partner; OIF_REASON_JUMP: the row before;
-     * OIF_REASON_VALUES: the recent rows, of which about 97 in 100 are within. */
+     * OIF_REASON_VALUES: recent rows, of which about 97 in 100 are within. */
     oif_reason basis;
     uint32_t reserved_32;
     uint64_t reserved[1];
@@ -1348,8 +1352,8 @@ typedef struct oif_expected {
 
 /* What was expected of the learned columns in the last processed row.
  * `expected` has space for one per learned column.
- * The basis is that of the reason, if a sense or a jump is the reason
- * and it is this column's; else the recent rows. Never allocates. */
+ * For a column that a sense or a jump found unusual, the basis is that reason;
+ * for others it is the recent rows. Never allocates. */
 OIF_API void oif_pipeline_expected(const oif_pipeline *pipeline, oif_expected *expected);
 
 /* Explains the score that a detector gives a row.
@@ -1661,7 +1665,7 @@ typedef void (*oif_departure_function)(void *context, const char *key, size_t ke
  *     A model that was kept and lost later departs twice.
  *   - It must not call any function with this pipeline.
  *     A row, a key or new columns that it passes are refused with OIF_EPARAM.
- *   - If the row then fails with OIF_EMEMORY, what departed stays so.
+ *   - If the row then fails with OIF_EMEMORY, departed models do not come back.
  *   - Keys that the program removes do not depart.
  *   - Clones and snapshots do not have the function. */
 OIF_API void oif_pipeline_on_departure(oif_pipeline *pipeline, oif_departure_function function,
@@ -1698,7 +1702,7 @@ typedef struct oif_incidents oif_incidents;
 OIF_API void oif_incidents_options_init(oif_params *options);
 
 /* Creates an object without incidents. Free it with oif_incidents_free.
- * It never takes more memory than now.
+ * All its memory is allocated here.
  * If `options` is NULL, every option has its initial value.
  *
  * OIF_EPARAM   options is not from oif_incidents_options_init,
@@ -1728,7 +1732,7 @@ typedef struct oif_incident_place {
     bool is_new;       /* the episode begins the incident */
     bool joins;        /* the episode joins it; neither: it was known already */
     uint8_t reserved_8[6];
-    double odds; /* that the episode belongs to an incident that was there before */
+    double odds; /* that the episode belongs to an earlier incident */
     uint64_t reserved[2];
 } oif_incident_place;
 
@@ -1754,12 +1758,12 @@ OIF_API OIF_MUST_CHECK oif_status oif_incidents_end(oif_incidents *incidents,
                                                     oif_incident_place *place, oif_error *error);
 
 /* Reports the time of the data, such as that of the last row.
- * A time more than a week from the time before, also of an event, is trusted
- * only if it is the 16th in a row that is so far ahead, or behind.
- * Otherwise one that is not finite or not later changes nothing. */
+ * A time that is not finite, or not later than the last one, changes nothing.
+ * A jump of more than a week, ahead or back, is trusted only
+ * once 16 times in a row are that far away; times of events count too. */
 OIF_API void oif_incidents_advance(oif_incidents *incidents, double seconds);
 
-/* Reports that no events follow: what only waits for them is over. */
+/* Reports that no events follow: incidents that only wait for them are over. */
 OIF_API void oif_incidents_finish(oif_incidents *incidents);
 
 /* The next incident that is over and was not returned before;

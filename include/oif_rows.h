@@ -214,7 +214,7 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *   - Fields are read as oif_value_parse does: units, groups of digits, and
  *     words for missing numbers.
  *     A column has one kind of unit, and a file one use of commas:
- *     what contradicts is refused.
+ *     values that contradict this are refused.
  *   - Columns have the names in the header, or x0, x1, ...
  *   - A repeated header, as in concatenated files, is skipped,
  *     also with a byte order mark.
@@ -425,7 +425,7 @@ OIF_API bool oif_reader_has_decimal_commas(const oif_reader *reader);
  *               for raw the row and the column;
  *               the next call continues after it
  * OIF_EREAD     `read` failed; nothing is lost, the call may be repeated
- * OIF_EMEMORY   likewise */
+ * OIF_EMEMORY   as OIF_EREAD */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record,
                                                   oif_error *error);
 
