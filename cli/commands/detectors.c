@@ -33,7 +33,7 @@ exit_code detectors_run(const cli_settings *settings)
         oif_error error;
         if (oif_params_init(&params, info->table.name, &error) != OIF_OK)
             return complain(EXIT_FAILED, "%s", error.message);
-        output_print("%s%s: %s\n  %s\n  choose it  %s\n  cost a row %s\n", i > 0 ? "\n" : "",
+        output_print("%s%s: %s\n  %s\n  choose it  %s\n  cost/row   %s\n", i > 0 ? "\n" : "",
                      info->table.name, info->table.summary, info->paper, info->choose, info->cost);
         print_memory(&params, settings->dimension ? (size_t)settings->dimension : 10);
         print_params(info);

@@ -375,8 +375,9 @@ static const cli_option options[] = {
      .help = "number of columns (default 2, pump 3, mulcross 4, seasonal 1)", .argument = "D",
      .from = 1, .to = 10000, .range = "1 to 10000"},
     {"anomalies", OPTION_APPLY, SETTING(generate.share), GROUP_STREAM,
-     .brief = "share of the rows (default 0.004 to 0.1, by kind)",
-     .help = "share of the rows (default 0.05, pump 0.004, mulcross 0.1, drift and seasonal 0.02)",
+     .brief = "share of anomalies (default 0.004 to 0.1, by kind)",
+     .help = "share of anomalous rows (default 0.05, pump 0.004, mulcross 0.1, drift and seasonal "
+             "0.02)",
      .argument = "SHARE", .apply = set_share},
 };
 
@@ -386,7 +387,7 @@ const cli_command generate_command = {
     .usage = "generate KIND [OPTION...]",
     .examples = "  oif generate pump > pump.csv           two weeks of a pump, one row per\n"
                 "                                         minute, eight faults of ten minutes\n"
-                "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly\n"
+                "  oif generate toy > toy.csv             a dense cloud, with sparse anomalies\n"
                 "                                         around it\n"
                 "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense\n"
                 "                                         clusters of anomalies\n"

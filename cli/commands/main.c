@@ -58,7 +58,7 @@ static exit_code print_version(void)
 
 static exit_code print_help(void)
 {
-    output_print("oif: score anomalies on a stream\n\nExamples:\n%s\n"
+    output_print("oif: find the unusual rows of a stream, and say why\n\nExamples:\n%s\n"
                  "Usage: oif COMMAND [OPTION...] [FILE|-]...\n\nCommands:\n",
                  program_examples);
     const cli_command *command;

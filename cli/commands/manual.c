@@ -228,7 +228,7 @@ static void print_end(const cli_command *page)
 static void print_program_page(void)
 {
     const cli_command *command;
-    print_title("", "", "score anomalies on a stream");
+    print_title("", "", "find the unusual rows of a stream, and say why");
     output_print(
         ".Sh SYNOPSIS\n.Nm oif\n.Ar command\n.Op Ar option ...\n.Op Ar file\n.Sh DESCRIPTION\n"
         ".Nm\ngives every row of a stream of numbers an anomaly score as it arrives:\n"
@@ -284,7 +284,7 @@ const cli_command manual_command = {
     .name = "manual",
     .summary = "print the manual page of oif or of one of its commands",
     .usage = "manual [COMMAND]",
-    .examples = "  oif manual score | man -l -   where the pages are not installed\n",
+    .examples = "  oif manual score | man -l -   if the pages are not installed\n",
     .takes_file = true,
     .is_hidden = true,
 };

@@ -111,10 +111,10 @@ static const cli_option options[] = {
 
 const cli_command size_command = {
     .name = "size",
-    .summary = "the memory and the state file of many keys, beforehand",
+    .summary = "estimate the memory and the state file of many keys",
     .usage = "size --keys N --columns D [OPTION...]",
     .examples = "  oif size --keys 1e6 --columns 10\n"
-                "                              memory of a million hosts, and of what it consists\n"
+                "                              memory for a million hosts, part by part\n"
                 "  oif size --keys 1e6 --columns 10 --rows-per-key 60\n"
                 "                              after an hour, one row per minute\n"
                 "  oif size --keys 1e6 --columns 10 --small\n"

@@ -319,7 +319,7 @@ static const char *const bad_row_words[] = {"fail", "skip", "null", NULL}; /* as
 
 static const cli_option options[] = {
     {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS,
-     .brief = "the column that marks anomalies, such as with 1",
+     .brief = "the column that marks anomalies, for example by 1",
      .help = "the column that says which rows are anomalies: 0 and 1, false and true, no and yes, "
              "normal and anything else, or -1 for an anomaly and 1 as in scikit-learn",
      .argument = "COL"},
@@ -329,7 +329,7 @@ static const cli_option options[] = {
      .argument = "VALUE", .apply = set_anomaly},
     OPTION_KEY,
     {"time", OPTION_TEXT, SETTING(score.time), GROUP_COLUMNS,
-     .brief = "the time of a row: delays are times, alerts per day",
+     .brief = "the time of a row: for delays and alerts per day",
      .help = "the column with the time of a row, as in oif score: delays are then times, and false "
              "alerts are counted per day",
      .argument = "COL"},

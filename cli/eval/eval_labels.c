@@ -297,8 +297,7 @@ static void note_others(const eval_labels *labels, label_meaning known)
     while (labels->values[i].meaning != known)
         i++;
     list_values(labels, values, sizeof values);
-    note("%s: '%s' has %s: all but '%.*s' are taken for %s; if that is wrong, add --anomaly "
-         "VALUE",
+    note("%s: '%s' has %s: all but '%.*s' count as %s; if that is wrong, add --anomaly VALUE",
          labels->input, cut_name(labels->column).text, values, label_bytes(labels->values[i].text),
          labels->values[i].text, known == LABEL_NORMAL ? "anomalies" : "normal rows");
 }

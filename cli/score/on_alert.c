@@ -205,7 +205,7 @@ static void judge_end(on_alert *actions, int status)
         count_failure(actions, "was ended by signal", WTERMSIG(status), "");
     else if (WEXITSTATUS(status) != 0)
         count_failure(actions, "ended with status", WEXITSTATUS(status),
-                      WEXITSTATUS(status) == 127 ? ": the shell has not found it" : "");
+                      WEXITSTATUS(status) == 127 ? ": the shell did not find it" : "");
 }
 
 static bool has_ended(on_alert *actions, const alert_job *job)

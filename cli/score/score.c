@@ -409,7 +409,7 @@ exit_code score_run(const cli_settings *asked)
         return EXIT_USAGE;
     if (settings.score.threads > 1 && !settings.score.key)
         return complain(EXIT_USAGE,
-                        "--threads needs --key COL: the keys are divided among the threads");
+                        "--threads needs --key COL, as the keys are divided among the threads");
     exit_code code = incident_lines_check(&settings.score);
     if (code == EXIT_OK)
         code = alert_options_check(&settings);

@@ -186,13 +186,13 @@ static void take_row(void *context, oif_pipeline *pipeline, size_t number, const
 static void say_how_sure(const scoring_run *scoring, const oif_table_info *info)
 {
     char rows[GROUPED_TEXT_BYTES], one_in[GROUPED_TEXT_BYTES];
-    char found[64] = "no row stands out";
+    char found[64] = "no row is unusual";
     if (info->anomalies == 1)
         snprintf(found, sizeof found, "the rarest is an alert");
     else if (info->anomalies > 1)
         snprintf(found, sizeof found, "the %" PRIu64 " rarest are alerts", info->anomalies);
-    note("%s: %s rows, each compared with all others: %s; at most one row in %s would "
-         "look so by chance",
+    note("%s: %s rows, each compared with all others: %s; at most one row in %s would look like "
+         "this by chance",
          scoring->input->source.name, grouped_text(info->rows, rows), found,
          grouped_text((uint64_t)(1 / info->chance), one_in));
 }

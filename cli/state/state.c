@@ -239,11 +239,12 @@ exit_code state_report_skipped(const cli_state *state, const char *input)
 {
     const seen_rows *seen = &state->seen;
     if (seen_rows_are_lost(seen))
-        return complain(EXIT_FAILED,
-                        "%s: none of the %" PRIu64 " rows is the last one that %s has seen, so new "
-                        "rows are not known: nothing was scored; add --time COL, or leave "
-                        "--skip-seen out if all rows are new",
-                        input, seen->read.count, state->path);
+        return complain(
+            EXIT_FAILED,
+            "%s: none of the %" PRIu64
+            " rows is the last one that %s has seen, so oif cannot know which rows are new; "
+            "nothing was scored; add --time COL, or leave --skip-seen out if all rows are new",
+            input, seen->read.count, state->path);
     if (seen->skipped > 0 && !state->is_skip_noted)
         note("%s: all %" PRIu64 " rows were seen before", input, seen->skipped);
     return EXIT_OK;
@@ -344,7 +345,7 @@ void state_save(cli_state *state)
     if (state->is_failing && !was_failing)
         complain(EXIT_FAILED, "%s; scoring continues", error.message);
     if (!state->is_failing && was_failing && output_is_open())
-        note("%s: is saved again", state->path);
+        note("%s: saving works again", state->path);
     state->rows_unsaved = 0;
     state->next_save = clock_seconds() + state->seconds_between_saves;
 }

@@ -89,7 +89,7 @@ static const struct remedy {
      "If {list} is the time, name it in the setting \"time\"."},
     {ADVICE_RISING_EVENLY, "; leave it out with --exclude {columns}",
      "Leave {list} out with the setting \"exclude\"."},
-    {ADVICE_RISING_COUNTER, "; a counter is learned by --rate {columns}",
+    {ADVICE_RISING_COUNTER, "; for a counter add --rate {columns}",
      "A counter is learned with the setting \"rate\": {list}."},
     {ADVICE_FIELD_ADDED, "; to learn it, " LIST_ALL, "To learn it, " LIST_ALL_SETTING},
     {ADVICE_FIELDS_ADDED, "; to learn them, " LIST_ALL, "To learn them, " LIST_ALL_SETTING},

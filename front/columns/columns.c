@@ -71,7 +71,7 @@ static exit_code complain_no_column(const column_source *from, const char *optio
         return add_column(from, name, hint, added);
     return complain_because(
         &unknown_column, EXIT_USAGE, "%s: --%s: %s '%s'%s (%sthere are %s)", from->name, option,
-        name_is_pattern(name) ? "no column is like" : "there is no column", name, hint,
+        name_is_pattern(name) ? "no column matches" : "there is no column", name, hint,
         column_source_has_names(from) ? "" : "no header: ", names_text_read(&there));
 }
 

@@ -135,8 +135,7 @@ static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
     if (signals_stop_requested()) /* while the first line was waited for */
         return EXIT_FAILED;
     if (status == OIF_END && input->translator && !(bad && bad->skipped > 0))
-        return complain(EXIT_FAILED,
-                        "%s: there is no row of %s in it; --format csv reads it as it is",
+        return complain(EXIT_FAILED, "%s: it has no row of %s; --format csv reads it as it is",
                         input->source.name, input->translator->format->what);
     advice given;
     const bool is_all_bad = bad && bad->skipped > 0;

@@ -67,8 +67,8 @@ static exit_code report_lost(const column_source *from, names_text *lost)
 {
     if (lost->count == oif_pipeline_columns(from->known))
         return complain(EXIT_FAILED,
-                        "%s:%" PRIu64 ": none of the columns that the state %s has learned from is "
-                        "there; name the right input, or another state",
+                        "%s:%" PRIu64 ": the input has none of the columns that the state %s has "
+                        "learned from; name the right input, or another state",
                         from->name, from->header_line, from->known_path);
     note("%s: the state %s has learned from %s, which %s not there: missing in every row",
          from->name, from->known_path, names_text_read(lost), lost->count == 1 ? "is" : "are");

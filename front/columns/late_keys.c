@@ -82,7 +82,7 @@ exit_code late_keys_row(late_keys *late, const cli_columns *columns, const cli_s
     first_rows_close(&look);
     late->columns = count;
     if (learned.count > 0)
-        note("%s:%" PRIu64 ": new, and learned from the next row on: %s", columns->from.name,
+        note("%s:%" PRIu64 ": new columns, learned from the next row on: %s", columns->from.name,
              record->line, names_text_read(&learned));
     exit_code code =
         left_out.count > 0 ? report(late, columns, settings, record, &left_out) : EXIT_OK;

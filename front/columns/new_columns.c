@@ -52,7 +52,7 @@ void new_columns_mark(cli_columns *columns, const cli_settings *settings)
         room--;
     }
     if (added.count > 0)
-        note("%s: new, and learned from now on: %s", from->name, names_text_read(&added));
+        note("%s: new columns, learned from now on: %s", from->name, names_text_read(&added));
 }
 
 /* ---- In later rows ---- */

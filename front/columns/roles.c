@@ -240,7 +240,7 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
     columns_list(&name, columns->from.reader, column, "");
     if (!settings->is_quiet)
         note_because(advice_on(&given, ADVICE_TIME_TAKEN, &(advice_words){.names = &name}),
-                     "%s: '%s' is taken for the time of the rows", columns->from.name,
+                     "%s: '%s' is used as the time of the rows", columns->from.name,
                      cut_name(columns->time_name).text);
 }
 
@@ -329,7 +329,7 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
         return;
     columns_list(&first_name, columns->from.reader, first, "");
     note_because(advice_on(&given, ADVICE_LABEL_TAKEN, &(advice_words){.names = &first_name}),
-                 "%s: '%s' %s taken for known labels and left out", columns->from.name,
+                 "%s: '%s' %s treated as known labels and left out", columns->from.name,
                  names_text_read(&names), names.count == 1 ? "is" : "are");
 }
 
@@ -648,11 +648,11 @@ static exit_code report_rising(const cli_columns *columns, const cli_settings *s
     const complaint_reason *reason = advice_reason(&given, OIF_CAUSE_NONE);
     if (settings->strict)
         return complain_because(reason, EXIT_FAILED,
-                                "%s: --strict learns nothing that only ever rises: %s",
+                                "%s: --strict refuses columns that only ever rise: %s",
                                 columns->from.name, names_text_read(&all));
     if (!settings->is_quiet)
-        note_because(reason, "%s: learned although it only ever rises, so every value is new: %s",
-                     columns->from.name, names_text_read(&all));
+        note_because(reason, "%s: only ever rising, so every value is new: %s", columns->from.name,
+                     names_text_read(&all));
     return EXIT_OK;
 }
 

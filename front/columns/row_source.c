@@ -31,7 +31,8 @@ static void note_text(cli_input *input, size_t column, uint64_t line)
     columns_list(&names, input->reader, column, "");
     const char *file = byte_source_place(&input->source, &line);
     note_because(advice_on(&given, ADVICE_TEXT_LATE, &(advice_words){.names = &names}),
-                 "%s:%" PRIu64 ": text in '%s', which was empty in the first rows: it is missing",
+                 "%s:%" PRIu64
+                 ": text in '%s', which was empty in the first rows; it counts as missing",
                  file, line, cut_name(oif_reader_column_name(input->reader, column)).text);
 }
 

@@ -234,8 +234,8 @@ static void take_plain_byte(translator *by, char byte)
         open_bracket(by, byte);
     } else if (is_between && byte != ']' && !is_between_values(byte)) {
         translator_fail(by, by->line + 1,
-                        "the rows have to be objects, such as {\"x\": 1}, and here is something "
-                        "else; choose the rows with jq -c");
+                        "the rows must be objects, such as {\"x\": 1}, and this is not one; choose "
+                        "the rows with jq -c");
     }
 }
 
@@ -273,8 +273,8 @@ static void take_end(translator *by)
     const bool is_between_rows = state->is_in_rows && state->depth == state->rows_depth;
     if (state->depth > 0 && !is_between_rows)
         translator_fail(by, state->row_line,
-                        "the JSON ends in the middle of what begins here; the rows before were "
-                        "read");
+                        "the JSON ends before the value that begins here is complete; the rows "
+                        "before it were read");
 }
 
 static void close_state(translator *by)

@@ -119,8 +119,8 @@ static bool check_paths(translator *by)
             if (!have_same_parent(a, b, true) || are_neighbours)
                 continue;
             translator_fail(by, 1,
-                            "--pivot: %.60s and %.60s are in one object; keys of one object have "
-                            "to be next to each other, and the time apart (jq can move them)",
+                            "--pivot: %.60s and %.60s are in one object; keys of one object must "
+                            "be next to each other, and the time apart (jq can move them)",
                             a, b);
             return false;
         }
@@ -260,7 +260,7 @@ static void take_end(translator *by)
     pivot_state *state = by->state;
     by->has_ended = true;
     wide_rows_end(&state->rows, by,
-                  "values replaced by a later one with the same time and name (if they are of "
+                  "values replaced by a later one with the same time and name (if they come from "
                   "several sources, name these with --key COL)");
 }
 

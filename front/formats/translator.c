@@ -79,7 +79,7 @@ static bool keep_unfinished(translator *by, oif_text part)
 {
     if (part.bytes > LINE_BYTES_MAX - by->unfinished_bytes) {
         translator_fail(by, by->line + 1,
-                        "a line of more than %d MiB, which %s does not have; is it another file?",
+                        "a line of more than %d MiB, too long for %s; is it another kind of file?",
                         LINE_BYTES_MAX >> 20, by->format->what);
         return false;
     }

@@ -38,7 +38,7 @@ static oif_status try_lines_after(oif_reader *reader, uint64_t line, oif_error *
     }
     *error = (oif_error){.status = OIF_EINPUT, .line = line, .column = 1};
     snprintf(error->message, sizeof error->message,
-             "this is no header and no row: the lines after it have other fields");
+             "this line is neither a header nor a row: the lines after it have other fields");
     return OIF_EINPUT;
 }
 

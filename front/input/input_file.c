@@ -50,7 +50,7 @@ bool input_file_open(input_file *file, const char *path)
         if (file->fd < 0)
             snprintf(file->problem, sizeof file->problem, "%s: %s", path, strerror(errno));
     } else if (isatty(file->fd)) {
-        fputs("oif: reading from the terminal; Ctrl-D ends\n", stderr);
+        fputs("oif: reading from the terminal; press Ctrl-D to end\n", stderr);
     }
     return file->fd >= 0;
 }
@@ -164,7 +164,7 @@ static ptrdiff_t fail_cut_off(input_file *file)
 {
     snprintf(file->problem, sizeof file->problem,
              "%s: the %s data is cut off: it ends at byte %" PRIu64
-             " in the middle; the rows before were read",
+             ", too early; the rows before it were read",
              file->name, compression_name(file->kind), file->stored_bytes);
     return -1;
 }
@@ -180,7 +180,7 @@ static ptrdiff_t decompress(input_file *file, char *buffer, size_t capacity, con
         if (problem)
             snprintf(file->problem, sizeof file->problem,
                      "%s: the %s data cannot be decompressed at byte %" PRIu64
-                     ": %s; the rows before were read",
+                     ": %s; the rows before it were read",
                      file->name, compression_name(file->kind), file->stored_bytes - in_bytes,
                      problem);
         if (problem || given > 0)

@@ -91,8 +91,7 @@ static void tell_guess(stream_clock *clock)
     char text[OIF_TIME_TEXT_BYTES];
     clock->is_told = true;
     oif_time_describe(&clock->format, text);
-    note("%s: the times in '%s' are taken for %s%s", clock->input, cut_name(clock->column).text,
-         text,
+    note("%s: the times in '%s' are read as %s%s", clock->input, cut_name(clock->column).text, text,
          clock->format.form == OIF_TIME_FORM_SLASHED
              ? "; --time-format day-first reads the day first"
              : "");

@@ -109,7 +109,7 @@ void key_room_say_limit(const key_room *room)
 {
     if (room->is_wanted && room->limit > 0)
         note("the models of all keys may use %.3g GB, %s (--memory-limit)", room->limit / 1e9,
-             room->is_usual ? "half of the memory there is" : "as asked for");
+             room->is_usual ? "half of this machine's memory" : "as asked for");
 }
 
 /* Why there is no room for more keys, and the option that makes it. */
@@ -126,7 +126,7 @@ static void print_reason(const key_room *room, const oif_pipeline *pipeline, cha
         snprintf(text, bytes,
                  "the models of %.0f keys use %.3g GB, %s; allow more with --memory-limit %.0fM",
                  keys, (double)oif_pipeline_memory_bytes(pipeline) / giga,
-                 room->is_usual ? "half of the memory there is" : "the memory limit",
+                 room->is_usual ? "half of this machine's memory" : "the memory limit",
                  fmax(1, room->limit * 1.5 / 1e6));
 }
 

@@ -89,7 +89,7 @@ static const char *store_names(const char *value, cli_settings *settings, const 
     const size_t bytes = strlen(*names) + strlen(value) + sizeof ",";
     joined_text *joined = malloc(sizeof *joined + bytes);
     if (!joined)
-        return "less: there is no memory for it";
+        return "a shorter list, as there is no memory for this one";
     snprintf(joined->text, bytes, "%s,%s", *names, value);
     joined->before = settings->joined;
     settings->joined = joined;

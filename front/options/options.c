@@ -70,7 +70,7 @@ static const cli_option input_options[] = {
              "are left out",
      .argument = "A,B,...", .stream = STREAM_FIXES},
     {"missing", OPTION_NAMES, SETTING(missing), GROUP_COLUMNS,
-     .help = "these values mean missing, beside an empty field, NA, null, ? and the like: numbers "
+     .help = "these values mean missing, besides an empty field, NA, null, ? and the like: numbers "
              "or words such as -200,unknown; COL=-200 only in these columns",
      .argument = "V,COL=V,...", .stream = STREAM_FIXES},
     {"strict", OPTION_SWITCH, SETTING(strict), GROUP_COLUMNS,

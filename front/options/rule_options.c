@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char no_memory[] = "less: there is no memory for it";
+static const char no_memory[] = "a shorter list, as there is no memory for this one";
 
 /* ---- Adding lines ---- */
 

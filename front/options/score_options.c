@@ -153,7 +153,7 @@ static const cli_option options[] = {
      .stream_remedy = "a stream reads no files: send the rules as \"mute\""},
     {"ignore-time", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
      .help = "planned work: rows between two times, such as 2026-11-17T22:00..2026-11-18T02:00, "
-             "are scored but neither alert nor teach",
+             "are scored, but cause no alert and are not learned",
      .argument = "FROM..TO", .apply = rule_ignore_time, .is_repeated = true,
      .stream = STREAM_CHANGES},
     {"two-pass", OPTION_CONSTANT, SETTING(score.passes), GROUP_DETECTOR,
@@ -193,7 +193,7 @@ static const cli_option options[] = {
              "exporter's textfile collector; it is replaced atomically every 15 s and at the end",
      .argument = "FILE", .stream_remedy = "a stream writes no files: /metrics has its figures"},
     {"output-every", OPTION_AMOUNT, SETTING(score.output_every), GROUP_OUTPUT,
-     .help = "for --output prometheus: write this often", .argument = "TIME", .from = DBL_MIN,
+     .help = "for --output prometheus: how often to write", .argument = "TIME", .from = DBL_MIN,
      .to = HUGE_VAL, .range = "a time such as 15s or 1m", .parse = duration_parse,
      .stream_remedy = "a stream writes no files: /metrics has its figures"},
     {"output-keys", OPTION_COUNT, SETTING(score.output_keys), GROUP_OUTPUT,
@@ -240,11 +240,11 @@ static const cli_option options[] = {
      .apply = set_save_every,
      .stream_remedy = "the server saves by itself: oif serve --save-every"},
     {"rename", OPTION_NAMES, SETTING(score.rename), GROUP_STATE,
-     .help = "columns that the state knows by another name: it keeps the new one",
+     .help = "rename columns that the state knows by another name; it keeps the new name",
      .argument = "OLD=NEW,...", .stream_remedy = "send the rows with the old names"},
     {"allow-lost", OPTION_SWITCH, SETTING(score.allow_lost), GROUP_STATE,
-     .help = "a column that the state has learned and a CSV file lacks is missing in every row, "
-             "instead of an error",
+     .help = "if a CSV file lacks a column that the state has learned, take it as missing in every "
+             "row instead of failing",
      .stream_remedy = "send the column, with empty values"},
     {"new-columns", OPTION_COUNT, SETTING(score.new_columns), GROUP_COLUMNS,
      .help = "learn columns that appear later, as keys of NDJSON or in files after the state was "

@@ -35,7 +35,8 @@ static const cli_option options[] = {
      .argument = "FILE"},
     {"proxies", OPTION_NAMES, SETTING(serve.proxies), GROUP_ACCESS,
      .brief = "proxies whose X-Forwarded-For is trusted",
-     .help = "addresses of proxies whose X-Forwarded-For names the client, such as 192.0.2.1,unix",
+     .help = "addresses of proxies whose X-Forwarded-For header is trusted to name the client, "
+             "such as 192.0.2.1,unix",
      .argument = "LIST"},
     {"tls-cert", OPTION_TEXT, SETTING(serve.tls_cert), GROUP_ACCESS,
      .brief = "serve HTTPS with this certificate (PEM)", .argument = "FILE"},
@@ -72,7 +73,7 @@ static const cli_option options[] = {
      .argument = "BYTES", .from = 0, .to = 1e15, .range = "a number of bytes such as 128M, or 0",
      .parse = byte_size_parse, .given = SETTING(serve.is_history_disk_given)},
     {"alertmanager", OPTION_TEXT, SETTING(serve.alertmanager), GROUP_MONITORING,
-     .brief = "send episodes here, such as to http://127.0.0.1:9093",
+     .brief = "send episodes here, such as http://127.0.0.1:9093",
      .help = "send episodes to this Alertmanager, such as http://127.0.0.1:9093",
      .argument = "URL"},
     {"prometheus", OPTION_TEXT, SETTING(serve.prometheus), GROUP_MONITORING,

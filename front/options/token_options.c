@@ -7,7 +7,7 @@ static const char *const actions[] = {"add", "remove", "list", NULL};
 
 static const cli_option options[] = {
     {"tokens", OPTION_TEXT, SETTING(serve.tokens), GROUP_ACCESS,
-     .brief = "the file of tokens, which is made if it is missing", .argument = "FILE"},
+     .brief = "the file of tokens; it is created if missing", .argument = "FILE"},
     {"role", OPTION_WORD, SETTING(token.role), GROUP_ACCESS,
      .brief = "what a new token may do (default read)",
      .help = "what a new token may do: see streams, also write rows and create streams, or also "
@@ -35,7 +35,7 @@ const cli_command token_command = {
     .examples = "  oif token add ana --role admin --tokens tokens   prints a new token, once\n"
                 "  oif token add web --role write --streams 'web-*' --tokens tokens\n"
                 "                                                   for the streams of a team\n"
-                "  oif serve --tokens tokens                        takes these tokens\n"
+                "  oif serve --tokens tokens                        accepts these tokens\n"
                 "  oif token remove web --tokens tokens             and SIGHUP to oif serve\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

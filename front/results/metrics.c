@@ -193,7 +193,7 @@ static void write_now(cli_metrics *metrics)
         complain(EXIT_FAILED, "%s: cannot be written: %s; scoring continues", metrics->path,
                  strerror(errno));
     if (!metrics->is_failing && was_failing)
-        note("%s: is written again", metrics->path);
+        note("%s: writing works again", metrics->path);
 }
 
 int metrics_attend(cli_metrics *metrics)

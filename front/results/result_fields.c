@@ -38,8 +38,9 @@ void result_fields_note_clash(const result_fields *fields, const column_source *
         const char *name = oif_reader_column_name(from->reader, i);
         if (as_member ? !is_member(fields, from, name) : !is_added(fields, name))
             continue;
-        note_because(advice_on(&given, ADVICE_FIELD_THERE, NULL), "%s: rows have '%s' already",
-                     from->name, cut_name(as_member ? fields->member : name).text);
+        note_because(advice_on(&given, ADVICE_FIELD_THERE, NULL),
+                     "%s: rows already have a field '%s'", from->name,
+                     cut_name(as_member ? fields->member : name).text);
         return;
     }
 }

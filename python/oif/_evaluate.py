@@ -182,7 +182,7 @@ def _column_of(X: Any, name: str) -> Any:
 def _labels_of(y: Any) -> Labels:
     array = np.asarray(y)
     if array.ndim != 1 or array.dtype.kind not in "biuf" or np.isnan(array.astype(np.float64)).any():
-        raise DataError("labels are a number for each row: 1 for anomalies, 0 for others; or -1 and 1, as scikit-learn has it")
+        raise DataError("labels must be one number per row: 1 for anomalies, 0 for others; or -1 and 1, as scikit-learn has it")
     labels: Labels = array < 0 if (array < 0).any() else array > 0
     return labels
 

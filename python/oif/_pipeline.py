@@ -83,7 +83,7 @@ class Pipeline(Alerting):
         patience: anomalies after which a lasting change is learned as normal; for learn="decay"
         calm: rows without an anomaly that end an episode of anomalies
         shingle: rows of a series that are scored as one
-        max_keys: keys with a model at a time; beyond that a new key waits until another is no longer seen
+        max_keys: keys that have a model at the same time; beyond that a new key waits until another is no longer seen
         memory_limit: bytes that all models may use, enforced in the same way; 0: no limit
         persistence: rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none
         stuck: whether a column that repeats one value for longer than it ever did is an anomaly
@@ -98,7 +98,7 @@ class Pipeline(Alerting):
             (IForestASD, HalfSpaceTrees, Loda, and lists with one of them)
         alerts: episodes per day to report, all keys together, instead of alert_rate; 0: none
         cooldown: seconds after an episode in which anomalies continue it instead of beginning another
-        silence: seconds without a row that are an alert; 0: more than twice the longest pause of the last weeks; -1:
+        silence: alert after this many seconds without a row; 0: after twice the longest pause of the last weeks; -1:
             never; these three need the times of rows
         season: seasons in short: 96 rows, "1d", a timedelta, or several, such as ["1d", "1w"]; "auto", the default, searches
             for one; "off": none
@@ -754,7 +754,7 @@ class Pipeline(Alerting):
         if rows.ndim == 0 or rows.shape[-1] != columns:
             given = rows.shape[-1] if rows.ndim else 1
             cause = "too_few_fields" if given < columns else "too_many_fields"
-            raise because(cause, DataError(f"rows have {columns} numbers here, not {given}"))
+            raise because(cause, DataError(f"expected rows of {columns} columns, not {given}"))
         return np.concatenate([rows, np.ones((*rows.shape[:-1], len(MOVES)))], axis=-1)
 
     def silent(self, time: Any) -> list[Silence]:

@@ -92,7 +92,7 @@ bool learner_prepare(learner *self, const row_input *rows)
     if (columns == (size_t)rows->columns)
         return true;
     raise_data_error(cause_of_count(rows->columns, (Py_ssize_t)columns), -1, -1,
-                     "rows have %zu numbers here, not %zd", columns, rows->columns);
+                     "expected rows of %zu columns, not %zd", columns, rows->columns);
     return false;
 }
 

@@ -374,7 +374,7 @@ static PyGetSetDef attributes[] = {
     {"lost", learner_ask, NULL,
      "The models that should have been kept there, or been there, and were not.", &lost},
     {"unmodelled_rows", learner_ask, NULL,
-     "The rows whose key had no model, for want of room; their score is NaN.", &unmodelled},
+     "The rows whose key had no model, for lack of room; their score is NaN.", &unmodelled},
     {"restarts", learner_ask, NULL,
      "How many times a key that was evicted, and not kept, came back and got a new model.",
      &restarts},

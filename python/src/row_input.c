@@ -281,7 +281,7 @@ static bool check_columns(const row_input *rows, const expected_rows *expected)
     if (expected->columns == 0 || rows->columns == expected->columns)
         return true;
     raise_data_error(cause_of_count(rows->columns, expected->columns), -1, -1,
-                     "rows have %zd numbers here, not %zd", expected->columns, rows->columns);
+                     "expected rows of %zd columns, not %zd", expected->columns, rows->columns);
     return false;
 }
 

@@ -54,7 +54,7 @@ def test_an_array_of_one_dimension_is_refused_where_it_may_be_a_row(rows):
     forest.learn_one(rows[0])
     assert forest.score(rows[1]) == forest.score_one(rows[1])
     assert forest.score(pandas.Series(rows[1])) == forest.score_one(rows[1])
-    with pytest.raises(oif.DataError, match="rows have 3 numbers here, not 2"):
+    with pytest.raises(oif.DataError, match="expected rows of 3 columns, not 2"):
         forest.score(rows[1, :2])
     single = oif.Loda()
     single.learn(rows[:, :1])
@@ -66,7 +66,7 @@ def test_process_takes_one_row_only_if_it_has_as_many_numbers_as_columns(rows):
     for made in (oif.Pipeline(), oif.Loda()):
         made.process(rows)
         assert made.process(rows[0]).shape == ()
-        with pytest.raises(oif.DataError, match="rows have 3 numbers here, not 4"):
+        with pytest.raises(oif.DataError, match="expected rows of 3 columns, not 4"):
             made.process([1.0, 2.0, 3.0, 4.0])
     named = oif.Pipeline()
     named.column_names = ["load"]

@@ -224,9 +224,9 @@ def test_no_rows_are_fine(detector_class):
 def test_the_width_is_that_of_the_first_row():
     forest = oif.OnlineIsolationForest()
     forest.learn([1, 2, 3])
-    with pytest.raises(oif.DataError, match="rows have 3 numbers here, not 2"):
+    with pytest.raises(oif.DataError, match="expected rows of 3 columns, not 2"):
         forest.learn([1, 2])
-    with pytest.raises(oif.DataError, match="rows have 3 numbers here, not 4"):
+    with pytest.raises(oif.DataError, match="expected rows of 3 columns, not 4"):
         forest.score(np.zeros((5, 4)))
     single = oif.OnlineIsolationForest()
     single.learn([[1], [2], [3]])

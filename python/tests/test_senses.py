@@ -297,7 +297,7 @@ def test_rows_are_scored_as_if_they_moved_as_usual():
     assert np.array_equal(scores, pipeline.score(wave))
     assert np.array_equal(scores, pipeline.score(frame[["load", "flow"]]))
     assert scores[7] == pipeline.score(wave[7]) == pipeline.score({"load": wave[7, 1], "flow": wave[7, 0]})
-    with pytest.raises(oif.DataError, match="rows have 2 numbers here, not 3"):
+    with pytest.raises(oif.DataError, match="expected rows of 2 columns, not 3"):
         pipeline.score(np.ones((4, 3)))
     with pytest.raises(oif.DataError, match="no column 'heat'"):
         pipeline.score({"heat": 1.0})

@@ -108,7 +108,7 @@ static void report(audit *log, bool is_written, int reason)
         note("%s: cannot be written: %s; changes are not recorded until it can", log->path,
              strerror(reason));
     if (is_written && log->is_failing)
-        note("%s: is written again", log->path);
+        note("%s: writing works again", log->path);
     log->failures += !is_written;
     log->is_failing = !is_written;
 }

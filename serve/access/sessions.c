@@ -50,7 +50,7 @@ static void save(const sessions *all)
         json_array_append_new(list, to_json(&all->list[i]));
     char *text = json_dumps(list, JSON_INDENT(0));
     if (!text || !whole_file_write(all->path, text, strlen(text)))
-        note("%s: cannot be written: %s; after a restart people have to log in again", all->path,
+        note("%s: cannot be written: %s; after a restart users must log in again", all->path,
              strerror(text ? errno : ENOMEM));
     free(text);
     json_decref(list);
@@ -77,7 +77,7 @@ static void load(sessions *all)
         if (all->count < SESSIONS_MAX && from_json(object, &all->list[all->count]))
             all->count++;
     if (!json_is_array(list) && json_error_code(&error) != json_error_cannot_open_file)
-        note("%s: cannot be used; people have to log in again", all->path);
+        note("%s: cannot be used; users must log in again", all->path);
     json_decref(list);
 }
 

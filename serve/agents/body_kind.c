@@ -222,7 +222,7 @@ bool body_kind_find(const body_claim *claim, oif_text body, body_found *found, p
         return look(claim, body, found, why);
     if (request_type_is(claim->type, "application/json"))
         return find_json(body, found, why);
-    return problem_set(why, 415,
-                       "Send Content-Type: application/x-ndjson, application/json or text/csv.",
-                       "rows of the type \"%s\" are not read", cut_name(claim->type).text);
+    return problem_set(
+        why, 415, "Send Content-Type: application/x-ndjson, application/json or text/csv.",
+        "this server does not read rows of the type \"%s\"", cut_name(claim->type).text);
 }

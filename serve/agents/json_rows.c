@@ -76,7 +76,7 @@ static void write_object(json_place *place, const char *stop)
 static bool take_object(json_place *place, problem *why)
 {
     if (place->at == place->end || *place->at != '{')
-        return fail(place, why, "expected an object: a row is one");
+        return fail(place, why, "expected an object, as each row is one");
     const char *stop = value_end(place->at, place->end);
     if (!stop)
         return fail(place, why, "the object that begins here does not end");
@@ -100,7 +100,7 @@ static bool take_array(json_place *place, problem *why)
         return fail(place, why, "the array does not end");
     place->at++;
     skip_blanks(place);
-    return place->at == place->end || fail(place, why, "there is text behind the array");
+    return place->at == place->end || fail(place, why, "text follows the array");
 }
 
 bool json_rows_write(oif_text body, problem *why)

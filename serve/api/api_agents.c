@@ -122,7 +122,7 @@ bool api_influx_query(api_call *call, problem *why)
     bool is_good = request_text(call->asked, "q", &query, why);
     if (is_good && strncasecmp(query, create, sizeof create - 1) != 0)
         is_good = problem_set(why, 400, "Read streams at /api/v1/streams.",
-                              "there are no queries here, but CREATE DATABASE is accepted");
+                              "this server answers no query except CREATE DATABASE");
     if (is_good)
         output_text("{\"results\":[{\"statement_id\":0}]}\n");
     else

@@ -20,8 +20,8 @@ size_t api_quota_columns(const api_call *call)
 static bool refuse(const token *who, const char *what, size_t most, problem *why)
 {
     return problem_set(why, 403, "Remove a stream, or ask an administrator for a larger quota.",
-                       "the token \"%s\" may have %zu %s, and would have more", who->name, most,
-                       what);
+                       "the quota of the token \"%s\" is %zu %s, and this would exceed it",
+                       who->name, most, what);
 }
 
 typedef struct key_count {

@@ -40,11 +40,11 @@ static bool read_sender(const request *asked, rows_request *rows, problem *why)
         (rows->key && !check_sender("Idempotency-Key", rows->key, why)))
         return false;
     if (rows->writer && !rows->has_first_row)
-        return problem_set(why, 400, "Add first_row, the number of its first row of the batch.",
-                           "writer: its rows are numbered");
+        return problem_set(why, 400, "Add first_row, the number of the first row of the batch.",
+                           "writer: the rows of a writer need numbers");
     return !rows->key || !rows->has_first_row ||
            problem_set(why, 400, "Leave one of them out.",
-                       "first_row and Idempotency-Key are two ways to send a batch again");
+                       "first_row and Idempotency-Key cannot be combined");
 }
 
 static bool read_request(const request *asked, posted_rows *posted, problem *why)

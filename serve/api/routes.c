@@ -138,7 +138,7 @@ static bool check_parameters(const route *found, const request *asked, reply *an
         return true;
     reply_problem(answer, &why);
     /* the query may contain something meant for a header, such as a token */
-    snprintf(answer->reason, sizeof answer->reason, "a parameter that is not known, or twice");
+    snprintf(answer->reason, sizeof answer->reason, "a parameter is unknown, or given twice");
     return false;
 }
 

@@ -209,7 +209,7 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
     read_headers(one);
     find_client(one);
     if (!connection_agrees(one->peer)) {
-        reply_refuse(&one->answer, 400, NULL, "where this request begins is not clear");
+        reply_refuse(&one->answer, 400, NULL, "it is unclear where this request begins");
         reply_add_header(&one->answer, "Connection", "close");
         return queue_answer(one);
     }
@@ -346,7 +346,7 @@ static void end_exchange(void *context, struct MHD_Connection *wire, void **stat
     if (!one)
         return;
     if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
-        log_line("warn", "cut_off", "client", "did nothing for too long", "path",
+        log_line("warn", "cut_off", "client", "was idle for too long", "path",
                  one->asked.path ? one->asked.path : "", (char *)NULL);
     connection_enter(one->peer, PHASE_IDLE, 0);
     atomic_fetch_sub(&one->running->exchanges, 1);

@@ -43,10 +43,10 @@ bool descriptors_allow(size_t streams, problem *why)
 {
     size_t limit = limit_now();
     return streams <= limit / SHARES * STREAM_SHARES / PER_STREAM ||
-           problem_set(why, 503, remedy,
-                       "there can be no stream number %zu, as each may hold %d open files, and the "
-                       "limit is %zu",
-                       streams, PER_STREAM, limit);
+           problem_set(
+               why, 503, remedy,
+               "stream %zu cannot be opened: each may hold %d open files, and the limit is %zu",
+               streams, PER_STREAM, limit);
 }
 
 const char *descriptors_remedy(int reason, const char *usual)

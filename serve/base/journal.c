@@ -192,8 +192,8 @@ static bool check_damage(const journal *log, const mapping *map, size_t end, pro
              "continue without what follows the damage: truncate -s %zu journal",
              end);
     return problem_set(why, 503, remedy,
-                       "%s: is damaged at byte %zu of %zu, and has whole records behind that; "
-                       "nothing of it was changed",
+                       "%s: is damaged at byte %zu of %zu, and complete records follow the damage; "
+                       "the file was not changed",
                        log->path, end, map->count);
 }
 

@@ -33,7 +33,7 @@ static bool choose_decompressor(body *taken, const char *encoding, problem *why)
     else if (strcasecmp(encoding, "zstd") == 0)
         taken->kind = COMPRESSION_ZSTD;
     if (taken->kind == COMPRESSION_NONE || !decompressor_exists(taken->kind))
-        return problem_set(why, 415, send_as, "this Content-Encoding is not known here");
+        return problem_set(why, 415, send_as, "this server does not know this Content-Encoding");
     taken->opened = decompressor_new(taken->kind);
     if (!taken->opened)
         return problem_set(why, 503, NULL, "out of memory");
@@ -100,7 +100,7 @@ static bool decompress(body *taken, const char *bytes, size_t count, problem *wh
         const char *wrong =
             decompressor_run(taken->opened, &bytes, &count, room, room_bytes, &given);
         if (wrong)
-            return problem_set(why, 400, NULL, "the body is not good %s: %s",
+            return problem_set(why, 400, NULL, "the body is not valid %s: %s",
                                compression_name(taken->kind), wrong);
         if (is_full && given > 0)
             return refuse_size(taken, why);
@@ -128,7 +128,7 @@ static bool end_snappy(body *taken, problem *why)
 {
     size_t size;
     if (!unsnappy_size(taken->bytes, taken->count, &size))
-        return problem_set(why, 400, NULL, "the body is not good snappy data");
+        return problem_set(why, 400, NULL, "the body is not valid snappy data");
     if (size > taken->limit)
         return refuse_size(taken, why);
     if (!take_budget(taken, size, why))
@@ -139,7 +139,7 @@ static bool end_snappy(body *taken, problem *why)
     if (!is_good) {
         free(plain);
         atomic_fetch_sub(&taken->budget->used_bytes, size);
-        return has_memory ? problem_set(why, 400, NULL, "the body is not good snappy data")
+        return has_memory ? problem_set(why, 400, NULL, "the body is not valid snappy data")
                           : problem_set(why, 503, NULL, "out of memory");
     }
     atomic_fetch_sub(&taken->budget->used_bytes, taken->capacity);
@@ -157,7 +157,7 @@ static bool check_plain(const body *taken, problem *why)
     if (kind == COMPRESSION_NONE)
         return true;
     if (!decompressor_exists(kind))
-        return problem_set(why, 415, send_as, "the body is %s, which is not read here",
+        return problem_set(why, 415, send_as, "the body is %s, which this server cannot read",
                            compression_name(kind));
     problem_set(why, 415, NULL, "the body is %s, but its Content-Encoding does not say so",
                 compression_name(kind));
@@ -173,7 +173,7 @@ bool body_end(body *taken, problem *why)
     if (!taken->opened && taken->count > 0)
         return check_plain(taken, why);
     if (taken->opened && taken->arrived_bytes > 0 && !decompressor_may_end(taken->opened))
-        return problem_set(why, 400, NULL, "the %s data of the body are cut off",
+        return problem_set(why, 400, NULL, "the %s data of the body is cut off",
                            compression_name(taken->kind));
     return true;
 }

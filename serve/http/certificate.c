@@ -98,7 +98,7 @@ certificate *certificate_load(const char *cert_file, const char *key_file, probl
     if (loaded && load_chain(loaded, cert_file, why) && load_key(loaded, key_file, why)) {
         if (is_pair(loaded))
             return loaded;
-        problem_set(why, 400, NULL, "%s and %s: the certificate and the key are not a pair",
+        problem_set(why, 400, NULL, "%s and %s: the certificate and the key do not belong together",
                     cert_file, key_file);
     }
     certificate_free(loaded);

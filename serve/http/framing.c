@@ -163,7 +163,7 @@ static bool take_name(framing *wire, char c)
         const framing_field field = field_of(wire);
         const bool is_trailer = wire->field & IS_TRAILER;
         if (is_trailer && field != FIELD_OTHER)
-            return refuse(wire, "a header that decides about the request follows its body");
+            return refuse(wire, "a header that must precede the body follows it");
         wire->field = (int)field | (is_trailer ? IS_TRAILER : 0);
         wire->state = IN_VALUE;
         wire->word_bytes = 0;
@@ -171,7 +171,7 @@ static bool take_name(framing *wire, char c)
     }
     add_to_word(wire, c);
     return is_token(c) ||
-           refuse(wire, "the name of a header is not a word followed by a colon at once");
+           refuse(wire, "the name of a header is not a word directly followed by a colon");
 }
 
 /* The first byte of a line. */

@@ -78,7 +78,7 @@ static bool take_segments(request *asked, char *path, problem *why)
         size_t bytes = (size_t)(end - segment);
         *end = '\0';
         if (asked->segment_count == REQUEST_SEGMENTS_MAX)
-            return problem_set(why, 404, NULL, "there is nothing at a path of that many parts");
+            return problem_set(why, 404, NULL, "no path has that many parts");
         if (!decode(segment, &bytes, false) || strlen(segment) != bytes)
             return problem_set(why, 400, "Write %25 for a percent sign.",
                                "the path has a %% that is not followed by two hexadecimal digits, "
@@ -144,7 +144,7 @@ bool request_take_form(request *asked, problem *why)
         return true;
     if (type && !request_type_is(type, "application/x-www-form-urlencoded"))
         return problem_set(why, 415, "Send Content-Type: application/x-www-form-urlencoded.",
-                           "parameters are a form such as key=KEY&limit=10");
+                           "the body must be a form such as key=KEY&limit=10");
     asked->form = strndup(asked->body, asked->body_bytes);
     if (!asked->form)
         return problem_set(why, 503, NULL, "out of memory");
@@ -186,7 +186,7 @@ bool request_check_parameters(const request *asked, const char *known, problem *
             return false;
         }
         if (request_find(asked, name) != &asked->parameters[i])
-            return problem_set(why, 400, "Give it once.", "the parameter '%s' is there twice",
+            return problem_set(why, 400, "Give it once.", "the parameter '%s' is given twice",
                                name);
     }
     return true;

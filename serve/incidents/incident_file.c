@@ -175,7 +175,7 @@ static void report_saved(incident_list *list, bool is_saved, int reason)
                  "%s: cannot be written: %s; incidents continue, and are saved once there is room",
                  path_of(list, "", path), strerror(reason));
     else if (is_saved && was_failing)
-        note("%s: is saved again", path_of(list, "", path));
+        note("%s: saving works again", path_of(list, "", path));
 }
 
 /* Two threads may save: the saver, and a stream before its snapshot. */

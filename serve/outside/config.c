@@ -384,8 +384,8 @@ static bool check_queries(reading *r, const char *place, const pull_config *pull
         if (!*column || strcmp(column, PULL_TIME_COLUMN) == 0 || has_text(pull->labels, column) ||
             (json_array_size(pull->labels) == 0 && strcmp(column, PULL_KEY_COLUMN) == 0))
             return refuse(r,
-                          "%s: a query cannot make the column '%s', which the time or the key "
-                          "is in; choose another name",
+                          "%s: a query cannot be called '%s', the column of the time or of the "
+                          "key; choose another name",
                           place, cut_name(column).text);
     }
     return true;

@@ -215,19 +215,19 @@ static const stream_metric stream_metrics[] = {
     {"oif_bad_rows_total", "counter", "Rows that could not be read.", bad_rows_of},
     {"oif_batches_total", "counter", "Batches of rows.", batches_of},
     {"oif_episodes_total", "counter", "Episodes of alerts.", episodes_of},
-    {"oif_episodes_open", "gauge", "Episodes of alerts that last.", episodes_open_of},
+    {"oif_episodes_open", "gauge", "Open episodes of alerts.", episodes_open_of},
     {"oif_keys", "gauge", "Keys with a model.", keys_of},
-    {"oif_keys_left_out", "gauge", "Keys beyond --metrics-keys, which have no series.",
-     left_out_of},
+    {"oif_keys_left_out", "gauge",
+     "Keys without series of their own, as the limit metrics-keys is reached.", left_out_of},
     {"oif_silent_keys", "gauge", "Keys without rows for longer than usual.", silent_keys_of},
     {"oif_learning_keys", "gauge", "Keys with too few rows to be judged.", learning_keys_of},
-    {"oif_unusual_rows_total", "counter", "Rows far outside all before while their key learned.",
-     unusual_of},
+    {"oif_unusual_rows_total", "counter",
+     "Rows far outside all earlier ones while their key learned.", unusual_of},
     {"oif_writers", "gauge", "Writers whose rows are numbered.", writers_of},
     {"oif_writers_dropped_total", "counter", "Writers that were forgotten for others.",
      writers_dropped_of},
     {"oif_waiting_rows", "gauge", "Rows that wait for samples of later requests.", waiting_rows_of},
-    {"oif_evictions_total", "counter", "Models that were given up for another key.", evictions_of},
+    {"oif_evictions_total", "counter", "Models evicted for another key.", evictions_of},
     {"oif_rows_without_model_total", "counter", "Rows of keys for which there was no room.",
      rows_without_model_of},
     {"oif_memory_bytes", "gauge", "Memory of the models.", memory_bytes_of},
@@ -238,8 +238,8 @@ static const stream_metric stream_metrics[] = {
      trend_lost_of},
     {"oif_history_damaged_total", "counter", "Buckets of hours and days that could not be read.",
      trend_damaged_of},
-    {"oif_keys_without_history", "gauge", "Keys without hours and days, for lack of --history.",
-     keys_without_trend_of},
+    {"oif_keys_without_history", "gauge",
+     "Keys without hours and days, as the limit history is reached.", keys_without_trend_of},
     {"oif_journal_bytes", "gauge", "Rows on disk that are not in the snapshot yet.",
      journal_bytes_of},
     {"oif_last_row_timestamp_seconds", "gauge", "When the latest row came.", last_row_at_of},
@@ -248,7 +248,7 @@ static const stream_metric stream_metrics[] = {
     {"oif_failed_saves_total", "counter", "Snapshots that could not be written.", failed_saves_of},
     {"oif_save_seconds_total", "counter", "Time that snapshots took.", save_seconds_of},
     {"oif_last_save_seconds", "gauge", "Time that the latest snapshot took.", last_save_seconds_of},
-    {"oif_stream_error", "gauge", "1 if the stream cannot work; the API says why.", has_error_of},
+    {"oif_stream_error", "gauge", "1 if the stream has failed; the API says why.", has_error_of},
 };
 
 static void write_stream_metric(const collected *all, const stream_metric *metric)
@@ -343,7 +343,7 @@ static void write_incidents(streams *all)
 {
     incident_figures figures;
     incident_list_get_figures(streams_incidents(all), &figures);
-    prometheus_single("oif_incidents_open", "gauge", "Incidents that last.", (double)figures.open);
+    prometheus_single("oif_incidents_open", "gauge", "Open incidents.", (double)figures.open);
     prometheus_single("oif_incidents_total", "counter", "Incidents that began.",
                       (double)figures.total);
 }
@@ -374,7 +374,8 @@ static void write_alertmanager(alertmanager *sender)
                       (double)figures.alerts);
     prometheus_single("oif_alertmanager_dropped_total", "counter",
                       "Episodes for which there was no room.", (double)figures.dropped);
-    prometheus_single("oif_alertmanager_episodes", "gauge", "Episodes that are sent now and then.",
+    prometheus_single("oif_alertmanager_episodes", "gauge",
+                      "Open episodes, which are sent again at intervals.",
                       (double)figures.episodes);
     prometheus_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
                       (double)figures.waiting);

@@ -141,7 +141,7 @@ static void say_left_out(pull_worker *worker, const prometheus_rows *rows)
              worker->config->stream.name, left_out, worker->rows_max);
     if (doubled > 0)
         note("stream %s: %zu series are left out: another series of the same query has the same "
-             "key; add a label that tells them apart to \"key\"",
+             "key; add a label that distinguishes them to \"key\"",
              worker->config->stream.name, doubled);
 }
 

@@ -237,7 +237,7 @@ bool prometheus_rows_add(prometheus_rows *rows, json_t *answer, problem *why)
     bool is_vector = strcmp(type, "vector") == 0, is_scalar = strcmp(type, "scalar") == 0;
     if (!is_vector && !is_scalar)
         return problem_set(why, 502, NULL,
-                           "the query makes a %s; it must make one number per series",
+                           "the query returns a %s; it must return one number per series",
                            cut_name(type).text);
     if (is_vector ? !add_vector(rows, result) : !add_scalar(rows, result))
         return problem_set(why, 500, NULL, "out of memory");

@@ -15,7 +15,7 @@ static exit_code run(int argc, char **argv)
         return command_run(&serve_command, service_run, argv + 2);
     if (strcmp(name, "token") == 0)
         return command_run(&token_command, token_program, argv + 2);
-    return complain(EXIT_USAGE, "this is the server of oif: start it by oif serve");
+    return complain(EXIT_USAGE, "this is the server of oif; start it with: oif serve");
 }
 
 int main(int argc, char **argv)

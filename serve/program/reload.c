@@ -135,7 +135,7 @@ static void finish(service *one, fresh_secrets *secrets, configured *fresh)
     audit_add(one->served.changes, &(audit_entry){.from = "", .method = "reload", .path = ""});
     configured_close(&one->later);
     one->later = *fresh;
-    note("reload: the configuration, tokens and certificate are those of the files now");
+    note("reload: the configuration, tokens and certificate were read again");
 }
 
 void service_reload(service *one)

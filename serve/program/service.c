@@ -151,7 +151,7 @@ static bool load_streams(service *one)
     service_set_outside(one, others);
     atomic_store(&one->served.all, all);
     if (!one->asked->data)
-        note("nothing is kept when the server ends; --data DIR keeps the streams");
+        note("streams are lost when the server ends; --data DIR keeps them");
     return others != NULL;
 }
 

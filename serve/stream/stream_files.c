@@ -126,11 +126,11 @@ static void go_on_without_history(stream *one)
         resume_times(one, &snapshot->times);
     if (one->shape.time && (!snapshot->exists || snapshot->rows != stream_row_count(one)))
         complain(EXIT_FAILED,
-                 "stream %s: its history is lost, and begins again; how its times are written is "
-                 "not known for certain either: compare those of its next rows",
+                 "stream %s: its history is lost and begins again; the format of its times is "
+                 "uncertain too: check the times of its next rows",
                  one->name);
     else
-        note("stream %s: its history is lost, and begins again; its state is not affected",
+        note("stream %s: its history is lost and begins again; its state is not affected",
              one->name);
 }
 
@@ -204,7 +204,7 @@ void stream_load_senders(stream *one)
     else if (!load_senders_file(one, "senders") &&
              access(stream_path(one, "senders", path), F_OK) == 0)
         complain(EXIT_FAILED,
-                 "stream %s: %s: does not belong to the state; which rows its writers have sent is "
-                 "not known, and rows that they send again count twice",
+                 "stream %s: %s: does not belong to the state; the rows that its writers have sent "
+                 "are unknown, and rows sent again count twice",
                  one->name, path);
 }

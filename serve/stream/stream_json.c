@@ -462,8 +462,7 @@ bool stream_write_points(stream *one, const points_query *query, problem *why)
     stream_end_look(one);
     return is_found ||
            problem_set(why, 404, NULL,
-                       query->key ? "the stream has no such key, or has not seen it for "
-                                    "long"
+                       query->key ? "the stream has no such key, or has not seen it for a long time"
                                   : "the stream has no rows yet");
 }
 
@@ -556,6 +555,6 @@ bool stream_write_row(stream *one, uint64_t row, problem *why)
     return problem_set(why, 404, NULL,
                        row < rows ? "row %llu is too old: only recent rows and the last alerts are "
                                     "remembered"
-                                  : "row %llu has not come yet",
+                                  : "row %llu has not arrived yet",
                        (unsigned long long)row);
 }

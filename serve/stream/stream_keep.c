@@ -44,7 +44,7 @@ void stream_set_error(stream *one, const char *message)
 static void clear_error(stream *one)
 {
     if (one->is_failing)
-        note("stream %s: is saved again", one->name);
+        note("stream %s: saving works again", one->name);
     one->is_failing = false;
     one->refused_bytes = 0;
     one->error[0] = '\0';

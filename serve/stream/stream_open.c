@@ -202,7 +202,7 @@ static bool make_files(stream *one, const char *path, problem *why)
     char *place = one->folder;
     folder_remove(path); /* left by a crash, if any */
     if (mkdir(path, 0700) != 0)
-        return stream_fail_on_file(why, path, "cannot be made");
+        return stream_fail_on_file(why, path, "cannot be created");
     one->folder = (char *)(uintptr_t)path;
     bool is_made =
         settings_file_write(one, one->settings.object, &none, why) && open_journal(one, why);
@@ -225,11 +225,12 @@ static bool make_folder(stream *one, problem *why)
     if (!make_files(one, new_path, why))
         return false;
     if (rename(new_path, one->folder) != 0) {
-        stream_fail_on_file(why, one->folder, "cannot be made");
+        stream_fail_on_file(why, one->folder, "cannot be created");
         folder_remove(new_path);
         return false;
     }
-    bool is_made = folder_sync(parent) || stream_fail_on_file(why, one->folder, "cannot be made");
+    bool is_made =
+        folder_sync(parent) || stream_fail_on_file(why, one->folder, "cannot be created");
     is_made = is_made && open_state(one, why) && open_journal(one, why);
     if (!is_made)
         folder_remove(one->folder);

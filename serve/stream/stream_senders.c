@@ -51,8 +51,8 @@ bool stream_check_sender(const stream *one, const sender *from, problem *why)
                            from->first_row, rows);
     return problem_set(why, 409,
                        rows > 0 ? "Send the rows from number `writer_rows` on."
-                                : "Begin with first_row=0; a writer that was not seen for long may "
-                                  "have been dropped.",
+                                : "Begin with first_row=0; a writer that was not seen for a long "
+                                  "time may have been dropped.",
                        "first_row is %" PRIu64 ", but the writer %s has only %" PRIu64 " rows",
                        from->first_row, cut_name(from->name).text, rows);
 }

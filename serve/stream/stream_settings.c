@@ -54,7 +54,7 @@ static json_t *take_object(json_t *given, problem *why)
         char name[NAME_BYTES];
         bool is_taken = take_name(key, name, why);
         if (is_taken && json_object_get(object, name))
-            is_taken = problem_set(why, 400, NULL, "the setting \"%s\" is there twice", name);
+            is_taken = problem_set(why, 400, NULL, "the setting \"%s\" is given twice", name);
         if (is_taken && json_object_set(object, name, value) != 0)
             is_taken = problem_set(why, 503, NULL, "out of memory");
         if (is_taken)
@@ -83,7 +83,7 @@ static bool check_together(const cli_settings *cli, bool has_folder, problem *wh
                            format_words[cli->format - 1]);
     if (!has_folder && params_keep_evicted(&cli->options))
         return problem_set(why, 400, "Leave the setting out, or give the server a data folder.",
-                           "evicted models can be kept only where something is stored");
+                           "only a server with a data folder can keep evicted models");
     return true;
 }
 
@@ -146,8 +146,7 @@ bool stream_settings_open(stream_settings *settings, json_t *object, bool has_fo
     *settings = (stream_settings){.object = take_object(object, why), .texts = json_array()};
     bool is_open = settings->object != NULL;
     if (is_open && !set_all(settings, &about))
-        is_open = problem_set_option(
-            why, &about, "Settings of /api/v1/openapi.json says where they are described.");
+        is_open = problem_set_option(why, &about, "See Settings in /api/v1/openapi.json.");
     is_open =
         is_open && check_together(&settings->cli, has_folder, why) && set_waiting(settings, why);
     if (!is_open)
@@ -250,7 +249,7 @@ static bool refuse_fixed(json_t *changed, const char *name, problem *why)
     stream_settings_close(&possible);
     return problem_set(
         why, 409, "make another stream, or remove this one first",
-        "\"%s\" decides what is learned and cannot be changed while the stream lives", name);
+        "\"%s\" decides what is learned and cannot be changed while the stream exists", name);
 }
 
 json_t *stream_settings_change(const stream_settings *settings, json_t *change, problem *why)

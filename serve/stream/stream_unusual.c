@@ -56,7 +56,7 @@ static void write_reason(const stream *one, const unusual_value *found)
                *name = oif_pipeline_column_name(one->pipeline, found->column);
     char text[1024], number[24];
     snprintf(number, sizeof number, "x%zu", found->column);
-    snprintf(text, sizeof text, "%.*s %s: far outside all rows before",
+    snprintf(text, sizeof text, "%.*s %s: far outside all earlier rows",
              name ? (int)cut_bytes(name, strlen(name), 900) : (int)strlen(number),
              name ? name : number, direction);
     output_print("{\"column\":");

@@ -328,9 +328,9 @@ static bool make_synced(const char *path, problem *why)
 {
     char parent[FOLDER_BYTES + 16];
     if (mkdir(path, 0700) != 0)
-        return errno == EEXIST || fail(why, path, "cannot be made");
+        return errno == EEXIST || fail(why, path, "cannot be created");
     snprintf(parent, sizeof parent, "%s/..", path);
-    return folder_sync(parent) || fail(why, path, "cannot be made");
+    return folder_sync(parent) || fail(why, path, "cannot be created");
 }
 
 static bool make_folder(streams *all, const char *folder, problem *why)
@@ -384,8 +384,7 @@ static bool is_stream(const streams *all, const char *name)
     if (!folder_is_unused(path))
         return true;
     folder_remove(path);
-    note("%s: had nothing in it, as the server was stopped while it made the stream; it is removed",
-         path);
+    note("%s: was empty, as the server stopped while it created the stream; it is removed", path);
     return false;
 }
 

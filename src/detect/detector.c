@@ -80,7 +80,7 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns,
     if (insertion_depth(kind, params) > 0)
         total = oif_size_add(total, oif_row_ranges_bytes(columns));
     if (total == SIZE_MAX)
-        return oif_fail(error, OIF_EMEMORY, "a detector of this size does not fit any memory");
+        return oif_fail(error, OIF_EMEMORY, "a detector of this size exceeds the address space");
     *bytes = total;
     return OIF_OK;
 }
@@ -287,7 +287,7 @@ oif_status oif_row_check(const double *row, size_t columns, size_t row_number, o
         if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
             return oif_fail_because_at(
                 error, OIF_EVALUE, OIF_CAUSE_INFINITE_VALUE, row_number, i + 1,
-                "number %zu of the row is infinite; use NaN for a missing one", i + 1);
+                "column %zu of the row is infinite; use NaN for a missing value", i + 1);
     return OIF_OK;
 }
 
@@ -474,7 +474,7 @@ oif_status oif_detector_explain(const oif_detector *detector, const double *row,
     double score;
     if (step_columns == 0 || columns % step_columns != 0)
         return oif_fail(error, OIF_EPARAM,
-                        "rows of %zu numbers do not consist of steps of %zu columns", columns,
+                        "a row of %zu numbers cannot be divided into steps of %zu columns", columns,
                         step_columns);
     oif_status status = oif_detector_score(detector, row, &score, error);
     for (size_t column = 0; column < step_columns && status == OIF_OK; column++) {

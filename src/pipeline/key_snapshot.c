@@ -201,8 +201,7 @@ static oif_status compare_names(const oif_column_names *of_key, const oif_column
     for (size_t i = 0; of_key && of_pipeline && i < of_key->count; i++)
         if (strcmp(oif_column_names_at(of_key, i), oif_column_names_at(of_pipeline, i)) != 0)
             return oif_fail(error, OIF_EPARAM,
-                            "column %zu of the key has another name than that of the pipeline",
-                            i + 1);
+                            "column %zu has another name in the key than in the pipeline", i + 1);
     return OIF_OK;
 }
 
@@ -224,7 +223,7 @@ static oif_status compare(const oif_pipeline_heading *heading, const oif_pipelin
                         detector, pipeline->params.table->name);
     if (heading->columns != pipeline->columns)
         return oif_fail(error, OIF_EPARAM,
-                        "the key is about rows of %llu columns, and the pipeline of %zu",
+                        "the key has rows of %llu columns, and the pipeline rows of %zu",
                         (unsigned long long)heading->columns, pipeline->columns);
     if (!are_derived_alike(&heading->derived, &pipeline->plan))
         return oif_fail(error, OIF_EPARAM,

@@ -628,8 +628,8 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     uint32_t entry;
     if (!is_alike(*detector, pipeline))
         return oif_fail(error, OIF_EPARAM,
-                        "the detector is not like those of the pipeline; with motion they have "
-                        "columns of their own");
+                        "the detector has other parameters or columns than those of the pipeline; "
+                        "motion adds columns");
     oif_status status = OIF_OK;
     if (oif_detector_is_in_callers_memory(*detector)) /* it must not become the blank one */
         status = oif_models_keep_blank(&pipeline->models, error);
@@ -663,7 +663,7 @@ static oif_status leave_motion_out(const oif_params *options, oif_params *withou
     }
     if (oif_params_value(without, "motion") == OIF_MOTION_ON)
         return oif_fail(error, OIF_EPARAM,
-                        "motion=on needs a detector that the pipeline makes itself");
+                        "motion=on needs a detector that the pipeline creates itself");
     return oif_params_set_text(without, "motion", "off", error);
 }
 
@@ -680,7 +680,7 @@ oif_status oif_pipeline_new_around(oif_detector **detector, const oif_params *op
            shingle = (size_t)oif_params_value(&without_motion, "shingle");
     if (columns % shingle != 0)
         return oif_fail(error, OIF_EPARAM,
-                        "a detector of %zu columns is not for shingles of %zu rows", columns,
+                        "a detector of %zu columns cannot take shingles of %zu rows", columns,
                         shingle);
     status = oif_pipeline_new(oif_detector_params(*detector), columns / shingle, &without_motion,
                               &made, error);

@@ -64,9 +64,9 @@ oif_status oif_pipeline_derive_all(oif_pipeline *pipeline, const oif_derive_colu
 {
     oif_derived_plan plan;
     if (pipeline->rows > 0 || pipeline->keys.count > 0 || pipeline->evicted.file)
-        return oif_fail(error, OIF_EPARAM,
-                        "columns are derived before the first row is processed "
-                        "and evicted models are kept");
+        return oif_fail(
+            error, OIF_EPARAM,
+            "derive columns before the first row is processed and before evicted models are kept");
     oif_status status = oif_derived_plan_clone(&pipeline->plan, &plan, error);
     if (status != OIF_OK)
         return status;
@@ -126,8 +126,8 @@ static oif_status check_new(const oif_pipeline *p, const new_columns *more, oif_
 {
     if (p->evicted.file)
         return oif_fail(error, OIF_EPARAM,
-                        "a pipeline with evicted=keep cannot have more columns: the models in its "
-                        "file have all the same size");
+                        "a pipeline with evicted=keep cannot get more columns: all models in its "
+                        "file have the same size");
     if (more->count > OIF_COLUMNS_MAX - p->columns)
         return oif_fail(error, OIF_EPARAM, "a row has at most %d columns", OIF_COLUMNS_MAX);
     if ((more->names != NULL) != (p->names != NULL))
@@ -170,7 +170,7 @@ static oif_status widen_plan(const oif_derived_plan *plan, const new_columns *mo
     for (size_t i = 0; i < more->derived_count && status == OIF_OK; i++)
         status = more->derived[i].column < plan->columns
                      ? oif_fail_at(error, OIF_EPARAM, 0, i + 1,
-                                   "column %zu is not new, so it is derived no further",
+                                   "column %zu is not new; only new columns can be derived now",
                                    more->derived[i].column)
                      : add_derived(wide, more->derived, i, error);
     if (status != OIF_OK)

@@ -40,7 +40,8 @@ static const oif_param option_list[] = {
      1 << 30, 16, NULL},
     {"shingle", "rows of a series that are scored as one", OIF_PARAM_INTEGER, 1, 1 << 16, 1, NULL},
     {"max_keys",
-     "keys with a model at a time; beyond that a new key waits until another is no longer seen",
+     "keys that have a model at the same time; beyond that a new key waits until another is no "
+     "longer seen",
      OIF_PARAM_INTEGER, 1, 1 << 29, 100000, NULL},
     {"memory_limit", "bytes that all models may use, enforced in the same way; 0: no limit",
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
@@ -74,8 +75,8 @@ static const oif_param option_list[] = {
      "seconds after an episode in which anomalies continue it instead of beginning another",
      OIF_PARAM_REAL, 0, 1e9, 0, NULL},
     {"silence",
-     "seconds without a row that are an alert; 0: more than twice the longest pause of the last "
-     "weeks; -1: never",
+     "alert after this many seconds without a row; 0: after more than twice the longest pause of "
+     "the last weeks; -1: never",
      OIF_PARAM_REAL, -1, 1e9, 0, NULL},
 };
 
@@ -170,7 +171,7 @@ oif_status oif_pipeline_options_check(const oif_params *options, oif_error *erro
         return oif_fail(error, OIF_EPARAM, "silence must be a time, 0 or -1");
     if (o.memory < 1 / o.alert_rate)
         return oif_fail(error, OIF_EPARAM,
-                        "memory must be at least 1 / alert_rate, or no score could be so rare");
+                        "memory must be at least 1 / alert_rate, or no score could be that rare");
     for (uint32_t i = 0; i < o.senses.season_count; i++)
         if (o.senses.seasons[i].period < 2 && o.senses.seasons[i].period != 0)
             return oif_fail(error, OIF_EPARAM, "a season needs at least 2 rows, or 2 seconds");

@@ -120,7 +120,7 @@ static void read_counts(oif_section_reader *reader, const char *tag, oif_pipelin
     p->derivations = bytes.next < bytes.end ? oif_bytes_get(&bytes, 8) : 0;
     if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_COLUMNS_MAX ||
         p->columns > p->dimension)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid", keys_tag);
 }
 
 /* Reads the derived columns. There are at most three per input column, so the dimension bounds the
@@ -133,8 +133,8 @@ static void read_derivations(oif_section_reader *reader, oif_pipeline_heading *p
         return;
     oif_section_reader_expect(reader, derived_tag);
     if (p->derivations > p->dimension || reader->left != p->derivations * DERIVATION_BYTES)
-        oif_section_reader_fail(reader, OIF_ECORRUPT,
-                                "the section '%s' has another size than it should", derived_tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' has the wrong size",
+                                derived_tag);
     for (uint64_t i = 0; i < p->derivations && reader->status == OIF_OK; i++) {
         oif_derivation d = {0};
         visit_derivation(&reader->visitor, &d);
@@ -172,8 +172,7 @@ oif_alert_budget oif_budget_section_read(oif_section_reader *reader, const oif_p
     oif_alert_budget_visit_fields(&budget, &reader->visitor);
     oif_section_reader_end(reader);
     if (reader->status == OIF_OK && !oif_alert_budget_check(&budget))
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense",
-                                budget_tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid", budget_tag);
     return budget;
 }
 

@@ -218,9 +218,10 @@ static oif_status check_pipeline(const oif_pipeline *p, oif_error *error)
 {
     if (p->rows > 0 || p->keys.count > 0 || p->evicted.file)
         return oif_fail(error, OIF_EPARAM,
-                        "a table is judged by a pipeline that has processed no row");
+                        "a table needs a new pipeline, and this one has processed rows");
     if ((oif_learn)oif_params_value(&p->options, "learn") == OIF_LEARN_NONE)
-        return oif_fail(error, OIF_EPARAM, "learn=none contradicts a table, which is learned");
+        return oif_fail(error, OIF_EPARAM,
+                        "learn=none cannot be used with a table, whose rows are all learned");
     if (oif_params_value(&p->options, "alerts") > 0)
         return oif_fail(error, OIF_EPARAM,
                         "alerts per day need a stream; set alert_rate for a table");

@@ -225,7 +225,7 @@ static const char *epoch_seconds(oif_time_format *format, oif_cursor c, double n
         return "no unit of time makes it a year up to 9999";
     double found = divide_digits(c, number, units);
     if (!(found >= earliest && found < after_latest))
-        return "in the unit of the times before it, it is not between the years 1 and 9999";
+        return "in the unit of earlier times, it is not between the years 1 and 9999";
     *seconds = found;
     format->form = OIF_TIME_FORM_EPOCH;
     if (format->per_second == 0 && number != 0) {
@@ -303,7 +303,7 @@ static oif_status parse_other(oif_time_format *format, oif_cursor c, double *sec
         *seconds = NAN;
         return OIF_OK;
     }
-    const char *why = were_dates ? "it is a number, and the times before it were dates"
+    const char *why = were_dates ? "it is a number, and earlier times were dates"
                                  : epoch_seconds(format, c, number, seconds);
     return why ? refuse(c, why, error) : OIF_OK;
 }
@@ -320,10 +320,9 @@ static const char *put_in_order(const oif_time_format *format, oif_civil_time *t
                                 : t->order != OIF_DAY_ORDER_AUTO        ? t->order
                                                                         : OIF_MONTH_FIRST;
     if (t->order != OIF_DAY_ORDER_AUTO && t->order != order)
-        return order == OIF_MONTH_FIRST ? "its day is first, and the times before it were read "
-                                          "with the month first"
-                                        : "its month is first, and the times before it were read "
-                                          "with the day first";
+        return order == OIF_MONTH_FIRST
+                   ? "its day comes first, and earlier times were read with the month first"
+                   : "its month comes first, and earlier times were read with the day first";
     if (order == OIF_MONTH_FIRST) {
         const int month = t->day;
         t->day = t->month;

@@ -58,8 +58,7 @@ static void decode_params(oif_section_reader *reader, oif_bytes *bytes, oif_para
         double value = oif_bytes_get_f64(bytes);
         if (!bytes->overrun && oif_params_set(params, name, value, &why) != OIF_OK)
             oif_section_reader_fail(reader, OIF_EVERSION,
-                                    "this version of oif would not have written this: %s",
-                                    why.message);
+                                    "the parameters of the snapshot are invalid: %s", why.message);
     }
 }
 
@@ -81,7 +80,7 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
     set_for_older_files(params);
     decode_params(reader, &bytes, params);
     if (bytes.overrun || bytes.next != bytes.end)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid", tag);
 }
 
 /* ---- State ---- */

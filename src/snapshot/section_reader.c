@@ -60,7 +60,7 @@ static void fail_short(oif_section_reader *reader, bool is_end)
     if (is_end)
         oif_section_reader_fail(reader, OIF_ETRUNCATED, "the snapshot is cut off here");
     else
-        oif_section_reader_fail(reader, OIF_EREAD, "could not read on");
+        oif_section_reader_fail(reader, OIF_EREAD, "reading failed");
 }
 
 /* Fills all of `bytes`; with zeros after a failure. */

@@ -487,7 +487,8 @@ static oif_status load_whole(opened *from, const oif_stored_kind *kind, void **o
         return OIF_OK;
     kind->free(*object);
     return oif_fail_at(error, more > 0 ? OIF_ECORRUPT : OIF_EREAD, 0, (uint64_t)bytes,
-                       "byte %lld: the snapshot ends here, but bytes follow", (long long)bytes);
+                       "byte %lld: the snapshot ends here, but more bytes follow",
+                       (long long)bytes);
 }
 
 static bool has_changed(int fd, const struct stat *before)

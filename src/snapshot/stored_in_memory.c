@@ -39,7 +39,7 @@ oif_status oif_stored_load_memory(const oif_stored_kind *kind, const void *bytes
         size_t read = count - (size_t)(from.end - from.next);
         kind->free(made);
         return oif_fail_at(error, OIF_ECORRUPT, 0, read,
-                           "byte %zu: the snapshot ends here, but bytes follow", read);
+                           "byte %zu: the snapshot ends here, but more bytes follow", read);
     }
     *object = made;
     return OIF_OK;

@@ -7,7 +7,7 @@ load helper
     [ "$status" -eq 0 ]
     names=$(grep -c '^[a-z-]*: ' <<<"$output")
     [ "$names" -ge 1 ]
-    for line in 'choose it ' 'cost a row ' 'memory  ' 'parameters '; do
+    for line in 'choose it ' 'cost/row ' 'memory  ' 'parameters '; do
         [ "$(grep -c "^  $line" <<<"$output")" -eq "$names" ]
     done
     [[ $output == "rolling-iforest: "* ]] # the default comes first

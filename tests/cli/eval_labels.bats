@@ -24,8 +24,8 @@ check_labels() { # check_labels ZERO ONE [OPTION...]
 }
 
 @test "beside words for normal rows any other value is an anomaly, and a note says so" {
-    equal "$(check_labels normal neptune)" "oif: spelled.csv: 'fault' has normal (285 rows), neptune (15 rows): all but 'normal' are taken for anomalies; if that is wrong, add --anomaly VALUE"
-    equal "$(check_labels monday fault)" "oif: spelled.csv: 'fault' has monday (285 rows), fault (15 rows): all but 'fault' are taken for normal rows; if that is wrong, add --anomaly VALUE"
+    equal "$(check_labels normal neptune)" "oif: spelled.csv: 'fault' has normal (285 rows), neptune (15 rows): all but 'normal' count as anomalies; if that is wrong, add --anomaly VALUE"
+    equal "$(check_labels monday fault)" "oif: spelled.csv: 'fault' has monday (285 rows), fault (15 rows): all but 'fault' count as normal rows; if that is wrong, add --anomaly VALUE"
 }
 
 @test "values that may mean anything are refused with the place of the first, and an option to paste" {

@@ -117,7 +117,7 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     exits 1 "oif: <stdin>: byte 0: the snapshot is cut off here"
     run --separate-stderr bash -c "'$OIF' inspect - < /"
     equal "$status" 1
-    contains "$stderr" "oif: <stdin>: byte 0: could not read on"
+    contains "$stderr" "oif: <stdin>: byte 0: reading failed"
 }
 
 @test "a pipeline that has seen nothing has no model to tell" {

@@ -175,7 +175,7 @@ make_disks() {
 @test "the time of a state is its time, whatever the next rows look like" {
     make_disks
     "$OIF" score --key host --rate load --exclude disk --state s sooner.csv > scored.csv 2> told
-    contains "$(cat told)" "'at' is taken for the time"
+    contains "$(cat told)" "'at' is used as the time"
     sed '3s/[0-9]*/1700000000/;5s/[0-9]*/1700000000/;7s/[0-9]*/1700000000/' later.csv > late.csv
     oif score --state s --cooldown 1h late.csv
     equal "$status" 0

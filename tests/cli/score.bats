@@ -228,7 +228,7 @@ master, slave = pty.openpty()
 tool = subprocess.Popen([sys.argv[1], "score"], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 os.write(master, b"a\n1\n\x04")
 output, messages = tool.communicate(timeout=60)
-assert messages == b"oif: reading from the terminal; Ctrl-D ends\n", messages
+assert messages == b"oif: reading from the terminal; press Ctrl-D to end\n", messages
 assert output.startswith(b"a,score,p,anomaly\n1,") and tool.returncode == 0, output
 PYTHON
 }

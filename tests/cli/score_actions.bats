@@ -130,7 +130,7 @@ score_many() {
     score_many --on-alert 'kill -9 $$'
     contains "$stderr" "the command was ended by signal 9;"
     score_many --on-alert 'exec 2> /dev/null; /does/not/exist'
-    contains "$stderr" "the command ended with status 127: the shell has not found it;"
+    contains "$stderr" "the command ended with status 127: the shell did not find it;"
 }
 
 @test "commands that never end do not hold up the rows, and are ended after --on-alert-wait" {

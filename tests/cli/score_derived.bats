@@ -110,7 +110,7 @@ write_counters() {
     contains "$stderr" "learns from 3 columns: log(a_total), log(b_total), c"
     oif score --rate 'x*' totals.csv
     equal "$status" 2
-    contains "$stderr" "no column is like 'x*'"
+    contains "$stderr" "no column matches 'x*'"
     oif score --exclude a_total --rate 'a*' totals.csv
     equal "$status" 2
     contains "$stderr" "no column like 'a*' is learned"

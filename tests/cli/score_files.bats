@@ -84,7 +84,7 @@ END
         $kind -c big.csv > whole
         head -c 100000 whole > cut
         oif score cut
-        exits 1 "oif: cut: the $kind data is cut off: it ends at byte 100000 in the middle; the rows before were read"
+        exits 1 "oif: cut: the $kind data is cut off: it ends at byte 100000, too early; the rows before it were read"
         printf '%s\n' "$output" > scored
         [ "$(wc -l < scored)" -gt 5000 ]
         cmp scored <(head -n "$(wc -l < scored)" expected.csv)

@@ -2,7 +2,7 @@
 
 load helper
 
-no_first='this is no header and no row: the lines after it have other fields'
+no_first='this line is neither a header nor a row: the lines after it have other fields'
 
 # begins_with TEXT SKIPPED: the rows a,b with header come out, and so many lines were bad, whether bytes come at once or
 # one by one.

@@ -73,9 +73,9 @@ make_hosts() {
     skip_if_sanitized
     awk 'BEGIN {print "host,cpu,mem,net"; for (r = 0; r < 2; r++) for (h = 0; h < 20000; h++) print "h" h "," rand() "," rand() "," rand()}' > in.csv
     (ulimit -v 60000; "$OIF" score --key host in.csv > scored.csv 2> messages)
-    grep -Eq 'keys use 0\.030[0-7] GB, half of the memory there is; allow more with --memory-limit 46M' messages
+    grep -Eq "keys use 0\.030[0-7] GB, half of this machine's memory; allow more with --memory-limit 46M" messages
     (ulimit -v 60000; "$OIF" score -v --key host < <(head -3 in.csv) > scored.csv 2> messages)
-    contains "$(cat messages)" "oif: the models of all keys may use 0.0307 GB, half of the memory there is (--memory-limit)"
+    contains "$(cat messages)" "oif: the models of all keys may use 0.0307 GB, half of this machine's memory (--memory-limit)"
     "$OIF" score -v --key host --memory-limit 1e9 < <(head -3 in.csv) > scored.csv 2> messages
     contains "$(cat messages)" "oif: the models of all keys may use 1 GB, as asked for (--memory-limit)"
 }

@@ -227,7 +227,7 @@ for row in csv.DictReader(open("long.csv")):
     echo '2026-11-18T10:00:00,b,mem,1' >> long.csv
     oif score --pivot metric:value --fields score long.csv
     exits 0 "oif: long.csv: values left out because a later time came before them: 1
-oif: long.csv: values replaced by a later one with the same time and name (if they are of several sources, name these with --key COL): 1"
+oif: long.csv: values replaced by a later one with the same time and name (if they come from several sources, name these with --key COL): 1"
     equal "${lines[0]}" '{"time":"2026-11-18T10:00:00","cpu":6,"mem":70,"oif":{"score":0.5}}'
 }
 

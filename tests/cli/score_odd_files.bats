@@ -168,7 +168,7 @@ EOF
     "$OIF" score german.csv > commas.csv
     oif score --fields score commas.csv
     exits 0 "oif: commas.csv: columns score to anomaly were added by an earlier 'oif score' and are not learned; to learn them, list all columns with --columns A,B,...
-oif: commas.csv: rows have 'score' already; --prefix NAME names the fields that are added here"
+oif: commas.csv: rows already have a field 'score'; --prefix NAME names the fields that are added here"
     equal "$(sed 's/.*;//; s/,/./' <<< "$output")" "$("$OIF" score --fields score points.csv 2> notes | sed 's/.*,//')"
     "$OIF" eval --label fault points.csv 2> notes | sed -n '/^rows per second/q;2,$p' > expected
     "$OIF" eval --label fault commas.csv 2> notes | sed -n '/^rows per second/q;2,$p' | cmp - expected

@@ -45,7 +45,7 @@ PYTHON
     printf 'a,b\n+1,NaN\n.5,3\n' | "$OIF" score --output ndjson > first
     oif score --fields ready first
     exits 0 "oif: first: 'oif' was added by an earlier 'oif score' and is not learned; to learn it, list all columns with --columns A,B,...
-oif: first: rows have 'oif' already; --prefix NAME names the fields that are added here"
+oif: first: rows already have a field 'oif'; --prefix NAME names the fields that are added here"
 }
 
 # ---- Two in a pipe ----
@@ -103,7 +103,7 @@ oif: first: rows have 'oif' already; --prefix NAME names the fields that are add
 @test "added names that the input has already are reported with the option against it" {
     printf 'x,score\n1,2\n' > one.csv
     oif score one.csv
-    exits 0 "oif: one.csv: rows have 'score' already; --prefix NAME names the fields that are added here"
+    exits 0 "oif: one.csv: rows already have a field 'score'; --prefix NAME names the fields that are added here"
     oif score --prefix a one.csv
     exits 0
     equal "${lines[0]}" 'x,score,a_score,a_p,a_anomaly'

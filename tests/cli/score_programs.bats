@@ -82,7 +82,7 @@ END
     make_vmstat
     head -c 20000000 /dev/zero >> vmstat.txt
     oif score --fields score vmstat.txt
-    exits 1 "oif: vmstat.txt:8: a line of more than 16 MiB, which vmstat does not have; is it another file?"
+    exits 1 "oif: vmstat.txt:8: a line of more than 16 MiB, too long for vmstat; is it another kind of file?"
     equal "${#lines[@]}" 4
     make_vmstat
     printf '\001\002\377\n' >> vmstat.txt
@@ -102,7 +102,7 @@ END
     equal "${#lines[@]}" 4
     printf 'Linux\n' > other.txt
     oif score --format sysstat other.txt
-    exits 1 "oif: other.txt: there is no row of a table of sysstat in it; --format csv reads it as it is"
+    exits 1 "oif: other.txt: it has no row of a table of sysstat; --format csv reads it as it is"
 }
 
 # ---- sysstat ----
@@ -310,7 +310,7 @@ END
     head -15 sadf.json > cut.json
     oif score --fields score cut.json
     equal "$status ${#lines[@]}" "1 1"
-    contains "$stderr" "oif: cut.json:12: the JSON ends in the middle of what begins here; the rows before were read"
+    contains "$stderr" "oif: cut.json:12: the JSON ends before the value that begins here is complete; the rows before it were read"
     head -11 sadf.json > interrupted.json
     oif score --fields score interrupted.json
     equal "$status ${#lines[@]}" "0 1"
@@ -319,7 +319,7 @@ END
 @test "JSON that has no rows, or bad ones, is refused at its line" {
     printf '[\n{"x": 1},\n7]\n' > mixed.json
     oif score --fields score mixed.json
-    exits 1 "oif: mixed.json:3: the rows have to be objects, such as {\"x\": 1}, and here is something else; choose the rows with jq -c"
+    exits 1 "oif: mixed.json:3: the rows must be objects, such as {\"x\": 1}, and this is not one; choose the rows with jq -c"
     printf '[\n{"x": 1},\n{"x": 1.2.3}]\n' > bad.json
     oif score --fields score bad.json
     equal "$status" 1

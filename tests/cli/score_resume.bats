@@ -71,7 +71,7 @@ oif: stream.csv: 120 rows were seen before: starting at row 121"
     cmp both.csv whole.csv
     oif score --state s --skip-seen first.csv
     exits 1 "oif: s: resumes after 300 rows: skipping those that it has seen
-oif: first.csv: none of the 120 rows is the last one that s has seen, so new rows are not known: nothing was scored; add --time COL, \
+oif: first.csv: none of the 120 rows is the last one that s has seen, so oif cannot know which rows are new; nothing was scored; add --time COL, \
 or leave --skip-seen out if all rows are new"
     equal "$output" ""
     oif score --skip-seen stream.csv

@@ -22,7 +22,7 @@ text_note="use it with --category, --key, --time or --label, or add --exclude"
 @test "text columns are left out with one note that names all of them, and a time is found" {
     make_log
     oif score log.csv
-    exits 0 "oif: log.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out
+    exits 0 "oif: log.csv: 'ts' is used as the time of the rows, as if you had given --time ts; --exclude ts leaves it out
 oif: log.csv: text in host ('h0'), msg ('started'): left out; $text_note host,msg to leave it out without this note"
     equal "${#lines[@]}" 601
     printf '%s\n' "$output" > found
@@ -72,7 +72,7 @@ or use it with --key, --label or --category; times are used with --time ts"
     (echo a,note,b; seq 1500 | sed 's/.*\(.\)$/\1,,5/'; printf '1,late,5\n2,later,6\n3,7,8\n') > in.csv
     (echo a,note,b; seq 1500 | sed 's/.*\(.\)$/\1,,5/'; printf '1,,5\n2,,6\n3,7,8\n') > empty.csv
     oif score --fields score in.csv
-    exits 0 "oif: in.csv:1502: text in 'note', which was empty in the first rows: it is missing; --exclude note leaves it out"
+    exits 0 "oif: in.csv:1502: text in 'note', which was empty in the first rows; it counts as missing; --exclude note leaves it out"
     printf '%s\n' "$output" | sed 's/.*,//' | cmp - <("$OIF" score --fields score empty.csv | sed 's/.*,//')
     oif score --strict in.csv
     equal "$status" 1
@@ -85,14 +85,14 @@ or use it with --key, --label or --category; times are used with --time ts"
     contains "$stderr" "bad.csv:1503:1: 'x' is not a number"
     (seq 1500 | sed 's/.*\(.\)$/{"a":\1,"note":null}/'; echo '{"a":1,"note":"late"}') > in.ndjson
     oif score in.ndjson
-    exits 0 "oif: in.ndjson:1501: text in 'note', which was empty in the first rows: it is missing; --exclude note leaves it out"
+    exits 0 "oif: in.ndjson:1501: text in 'note', which was empty in the first rows; it counts as missing; --exclude note leaves it out"
 }
 
 @test "text in such a column does not hide a bad number in another one" {
     local bad="'x' is not a number in column \"b\""
     (echo a,note,b; seq 1500 | sed 's/.*\(.\)$/\1,,5/'; printf '1,late,5\n2,"two\nlines",x\n3,7,8\n4,late,\n') > in.csv
     oif score --fields score in.csv
-    exits 1 "oif: in.csv:1502: text in 'note', which was empty in the first rows: it is missing; --exclude note leaves it out
+    exits 1 "oif: in.csv:1502: text in 'note', which was empty in the first rows; it counts as missing; --exclude note leaves it out
 oif: in.csv:1504:8: $bad; leave the column out or make it empty (--exclude b)"
     oif score --fields score --on-bad-row skip in.csv
     equal "$status" 0
@@ -132,7 +132,7 @@ name, then --exclude NEW_NAME)"
     (echo a,a,b; seq 1500 | sed 's/.*\(.\)$/\1,,2/'; echo 1,foo,2) > in.csv
     oif score in.csv
     exits 0 "oif: in.csv: $twice
-oif: in.csv:1502: text in 'a', which was empty in the first rows: it is missing; --exclude NEW_NAME leaves it out"
+oif: in.csv:1502: text in 'a', which was empty in the first rows; it counts as missing; --exclude NEW_NAME leaves it out"
 }
 
 @test "a note about text shows the first of it, cut and escaped" {
@@ -225,7 +225,7 @@ PYTHON
 @test "a number is a time only if its name says so and it looks like one" {
     awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + 15 * i "," i % 7 }' > named.csv
     oif score named.csv
-    exits 0 "oif: named.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out"
+    exits 0 "oif: named.csv: 'ts' is used as the time of the rows, as if you had given --time ts; --exclude ts leaves it out"
     sed '1s/ts/y/' named.csv > unnamed.csv
     oif score unnamed.csv
     exits 0 ""
@@ -246,7 +246,7 @@ PYTHON
     oif score in.csv
     exits 0 "oif: in.csv: text in t ('2026-11-16T00:01:00Z'): left out; $text_note t to leave it out without this note; the times in t go backwards in 12 of 50 rows: if it is the time of the rows, sort the rows, oldest first: $sorted"
     PATH="$(dirname "$OIF"):$PATH" bash -c "$sorted" > scored.csv 2> told
-    equal "$(cat told)" "oif: <stdin>: 't' is taken for the time of the rows, as if you had given --time t; --exclude t leaves it out"
+    equal "$(cat told)" "oif: <stdin>: 't' is used as the time of the rows, as if you had given --time t; --exclude t leaves it out"
     equal "$(head -2 scored.csv)" $'x;t;score;p;anomaly\n1;2026-11-16T00:01:00Z;0.5;1;0'
     tail -n +2 in.csv > rows.csv
     oif score rows.csv
@@ -267,18 +267,18 @@ PYTHON
 @test "a late row among the first does not hide the time" {
     awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + (i == 3 ? 0 : 15 * i) "," i % 7 }' > late.csv
     oif score late.csv
-    exits 0 "oif: late.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out
+    exits 0 "oif: late.csv: 'ts' is used as the time of the rows, as if you had given --time ts; --exclude ts leaves it out
 oif: late.csv: times in 'ts': 1 goes back"
     oif score <<< $'ts,x\n1794769502,5\n1794769501,6'
-    contains "$stderr" "oif: <stdin>: 'ts' is taken for the time of the rows"
+    contains "$stderr" "oif: <stdin>: 'ts' is used as the time of the rows"
 }
 
 @test "each key has times of its own" {
     awk 'BEGIN { print "host,disk,ts,id,x"; for (i = 0; i < 900; i++) print "h" i % 2 ",d" i % 3 "," 1794769500 + 15 * i - i % 6 * 1000 "," i - i % 6 * 2000 "," i * i % 7 }' > in.csv
     oif score --key host,disk in.csv
-    contains "$stderr" "oif: in.csv: 'ts' is taken for the time of the rows"
+    contains "$stderr" "oif: in.csv: 'ts' is used as the time of the rows"
     oif score --key host,disk <(head -1 in.csv; for i in 1 2; do tail -n +2 in.csv; done | awk -F, -v OFS=, '{ $4 = NR - NR % 6 * 2000 } 1')
-    contains "$stderr" "learned although it only ever rises, so every value is new: id; leave it out with --exclude id"
+    contains "$stderr" "only ever rising, so every value is new: id; leave it out with --exclude id"
 }
 
 @test "dates that go back in half of the rows are not the time, whatever their name" {
@@ -291,7 +291,7 @@ oif: late.csv: times in 'ts': 1 goes back"
 @test "a column of labels is left out" {
     printf 'x,label\n1,0\n2,1\n' > in.csv
     oif score -v in.csv
-    contains "$stderr" "oif: in.csv: 'label' is taken for known labels and left out, as if you had given --label label; to learn it, list all columns with --columns A,B,..."
+    contains "$stderr" "oif: in.csv: 'label' is treated as known labels and left out, as if you had given --label label; to learn it, list all columns with --columns A,B,..."
     contains "$stderr" "learns from 1 column: x"
     contains "$stderr" "left out as the label: label"
     oif score --label label in.csv
@@ -299,7 +299,7 @@ oif: late.csv: times in 'ts': 1 goes back"
     oif score --columns x,label in.csv
     exits 0 ""
     oif score <<< $'x,Is_Anomaly\n1,false\n2,true'
-    contains "$stderr" "'Is_Anomaly' is taken for known labels"
+    contains "$stderr" "'Is_Anomaly' is treated as known labels"
     printf 'x,label\n1,0\n2,2\n' > in.csv
     oif score in.csv
     exits 0 ""
@@ -308,9 +308,9 @@ oif: late.csv: times in 'ts': 1 goes back"
 @test "milliseconds and times of NDJSON are found" {
     printf '{"@timestamp":"2026-11-15T19:05:01Z","x":1}\n{"@timestamp":"2026-11-15T19:05:02Z","x":2}\n' > in.ndjson
     oif score --fields episode_start in.ndjson
-    exits 0 "oif: in.ndjson: '@timestamp' is taken for the time of the rows, as if you had given --time @timestamp; --exclude @timestamp leaves it out"
+    exits 0 "oif: in.ndjson: '@timestamp' is used as the time of the rows, as if you had given --time @timestamp; --exclude @timestamp leaves it out"
     printf '{"m":{"time":1794769501000},"x":1}\n' | "$OIF" score 2> told
-    contains "$(cat told)" "'m.time' is taken for the time of the rows"
+    contains "$(cat told)" "'m.time' is used as the time of the rows"
 }
 
 @test "--exclude, --columns and --time keep a time from being found" {
@@ -334,7 +334,7 @@ oif: late.csv: times in 'ts': 1 goes back"
 @test "options that need times are content with one that was found" {
     make_log
     oif score --alerts 5/day --exclude host,msg log.csv
-    exits 0 "oif: log.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out"
+    exits 0 "oif: log.csv: 'ts' is used as the time of the rows, as if you had given --time ts; --exclude ts leaves it out"
 }
 
 # ---- Columns that only rise ----
@@ -351,21 +351,21 @@ make_rising() {
     }' > rising.csv
 }
 
-rising_note="learned although it only ever rises, so every value is new: "
+rising_note="only ever rising, so every value is new: "
 
 @test "columns that only rise are said once, with the option for each kind" {
     make_rising
     oif score --time-year 2026 rising.csv
-    exits 0 "oif: rising.csv: 'when' is taken for the time of the rows, as if you had given --time when; --exclude when leaves it out
+    exits 0 "oif: rising.csv: 'when' is used as the time of the rows, as if you had given --time when; --exclude when leaves it out
 oif: rising.csv: left out, as it is a row number: id; --keep id learns it
-oif: rising.csv: ${rising_note}bytes_total; a counter is learned by --rate bytes_total"
+oif: rising.csv: ${rising_note}bytes_total; for a counter add --rate bytes_total"
     oif score --time when --keep id rising.csv
-    contains "$stderr" "${rising_note}id, bytes_total; leave it out with --exclude id; a counter"
+    contains "$stderr" "${rising_note}id, bytes_total; leave it out with --exclude id; for a counter"
     sed '1s/when/w/' rising.csv > other.csv
     oif score other.csv
     exits 0 "oif: other.csv: left out, as it is a row number: id; --keep id learns it
 oif: other.csv: ${rising_note}w, bytes_total; if it is the time: --time w; \
-a counter is learned by --rate bytes_total"
+for a counter add --rate bytes_total"
     oif score --time w --exclude id --rate bytes_total other.csv
     exits 0 ""
 }
@@ -373,8 +373,8 @@ a counter is learned by --rate bytes_total"
 @test "with --strict a column that only rises is an error before any row comes out" {
     make_rising
     oif score --strict --time when rising.csv
-    exits 1 "oif: rising.csv: --strict learns nothing that only ever rises: id, bytes_total; leave it out with --exclude id; \
-a counter is learned by --rate bytes_total"
+    exits 1 "oif: rising.csv: --strict refuses columns that only ever rise: id, bytes_total; leave it out with --exclude id; \
+for a counter add --rate bytes_total"
     equal "$output" ""
 }
 
@@ -394,14 +394,14 @@ send_rising() { # the rest follows once the first row has come out
     equal "$(cat told)" "oif: <stdin>: ${rising_note}id; leave it out with --exclude id"
     : > out
     send_rising | "$OIF" score --strict --exclude when,bytes_total > out 2> told || [ $? -eq 1 ]
-    equal "$(cat told)" "oif: <stdin>: --strict learns nothing that only ever rises: id; leave it out with --exclude id"
+    equal "$(cat told)" "oif: <stdin>: --strict refuses columns that only ever rise: id; leave it out with --exclude id"
     equal "$(wc -l < out)" 200
 }
 
 @test "of many keys the first is watched" {
     awk 'BEGIN { print "host,total,x"; for (i = 0; i < 990; i++) print "h" i % 3 "," i % 3 * 100000 + i * i "," i * i % 97 }' > in.csv
     oif score --key host in.csv
-    exits 0 "oif: in.csv: ${rising_note}total; a counter is learned by --rate total"
+    exits 0 "oif: in.csv: ${rising_note}total; for a counter add --rate total"
 }
 
 @test "what falls once, or rises seldom, is not said to rise" {
@@ -484,9 +484,9 @@ send_rising() { # the rest follows once the first row has come out
     oif score --exclude '?x_total' --state s3 in.csv
     contains "$("$OIF" inspect --json s3)" '"names": ["cpu.user", "cpu.sys", "*_total", "x"]'
     oif score --columns 'mem.*' in.csv
-    exits 2 "oif: in.csv: --columns: no column is like 'mem.*' (there are cpu.user, cpu.sys, rx_total, tx_total, *_total, x)"
+    exits 2 "oif: in.csv: --columns: no column matches 'mem.*' (there are cpu.user, cpu.sys, rx_total, tx_total, *_total, x)"
     oif score --columns 'mem.*' <<< '{"cpu":{"user":1}}'
-    exits 2 "oif: <stdin>: --columns: no column is like 'mem.*' (there are cpu.user)"
+    exits 2 "oif: <stdin>: --columns: no column matches 'mem.*' (there are cpu.user)"
 }
 
 @test "text is left out of what a pattern chooses, not out of what is named" {

@@ -34,7 +34,7 @@ anomalies() { # of a file with the fields score,p,anomaly
         cut -d, -f1,2 <<< "$output" | cmp - short.csv
         equal "$(anomalies <(echo "$output"))" "$((rows / 2)) "
         shown=$(sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<< "$rows")
-        exits 0 "oif: short.csv: $shown rows, each compared with all others: the rarest is an alert; at most one row in 120 would look so by chance"
+        exits 0 "oif: short.csv: $shown rows, each compared with all others: the rarest is an alert; at most one row in 120 would look like this by chance"
     done
 }
 

@@ -52,13 +52,13 @@ rows() {
 @test "a guess is told once: small numbers, and syslog without a year" {
     printf 'at,x\n1,1\n2,2\n3,3\n' > in.csv
     oif score --time at in.csv
-    exits 0 "oif: in.csv: the times in 'at' are taken for seconds since 1970"
+    exits 0 "oif: in.csv: the times in 'at' are read as seconds since 1970"
     printf 'at,x\n1794769501250,1\n1794769502250,2\n' > in.csv
     oif score --time at in.csv
     exits 0
     printf 'at,x\nDec 31 23:59:59,1\nJan  1 00:00:00,2\n' > in.csv
     oif score --time at in.csv
-    exits 0 "oif: in.csv: the times in 'at' are taken for syslog without a year, here 1972"
+    exits 0 "oif: in.csv: the times in 'at' are read as syslog without a year, here 1972"
     oif score --time at --time-year 2026 in.csv
     exits 0
     oif score --time at --time-year 0 in.csv
@@ -76,13 +76,13 @@ rows() {
     printf 'at,x\n2026-10,1\n2026-11,2\n' | "$OIF" score --time at --rate x > rated.csv 2> told
     equal "$(cat told)" ""
     printf 'at,x\n31.10.2026 23:59,1\n01.11.2026 00:00,2\n' | "$OIF" score > rated.csv 2> told
-    contains "$(cat told)" "'at' is taken for the time of the rows"
+    contains "$(cat told)" "'at' is used as the time of the rows"
 }
 
 @test "times of NDJSON are strings, numbers or null" {
     printf '{"at":1794769501,"x":1}\n{"at":null,"x":1}\n{"x":1}\n{"at":"2026-11-15T19:05:03Z","x":2}\n{"at":1794769504,"x":1}\n' > in.ndjson
     oif score --time at in.ndjson
-    exits 0 "oif: in.ndjson: times in 'at': 2 are missing, 1 cannot be read, the first on line 5: '1794769504' is not a time: it is a number, and the times before it were dates"
+    exits 0 "oif: in.ndjson: times in 'at': 2 are missing, 1 cannot be read, the first on line 5: '1794769504' is not a time: it is a number, and earlier times were dates"
 }
 
 @test "a column without any time is doubted after 100 rows, before the end" {

@@ -23,7 +23,7 @@ taken="as if you had given --time at; --exclude at leaves it out"
         'Jan %2d %02d:00:00'; do
         (echo 'at;x'; rows 400 "printf \"$form;%d\\n\", 1 + int(i / 24), i % 24, v") > in.csv
         oif score --time-year 2026 in.csv
-        contains "$stderr" "'at' is taken for the time of the rows, $taken"
+        contains "$stderr" "'at' is used as the time of the rows, $taken"
         equal "$form: $(row_every --time-year 2026 in.csv)" "$form: 60 min"
     done
     (echo 'at,x'; rows 400 'printf "1/%d/2026 %d:05 %s,%d\n", 1 + int(i / 24), (i + 11) % 12 + 1, i % 24 < 12 ? "AM" : "PM", v') > in.csv
@@ -33,7 +33,7 @@ taken="as if you had given --time at; --exclude at leaves it out"
 @test "the file decides whether 01\/02 has the day first, and the option decides otherwise" {
     (echo at,x; rows 400 'printf "%02d/02/2026,%d\n", 1 + int(i / 20), v') > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: 'at' is taken for the time of the rows, $taken
+    exits 0 "oif: in.csv: 'at' is used as the time of the rows, $taken
 oif: in.csv: 01/02/2026 in 'at' is read with the day first, as other rows show; --time-format month-first reads it the other way"
     # no row shows it: the times that are closer together
     (echo at,x; rows 200 'printf "%02d/02/2026,%d\n", 1 + int(i / 20), v') > in.csv
@@ -50,7 +50,7 @@ oif: in.csv: 01/02/2026 in 'at' is read with the day first, as other rows show; 
     (echo at,x; rows 1500 'printf "%02d/02/2026,%d\n", 1 + int(i / 200), v'; echo '02/13/2026,1') > in.csv
     oif score in.csv
     equal "$status" 1
-    contains "$stderr" "oif: in.csv:1502: '02/13/2026': its month is first, and the times before it were read with the day first"
+    contains "$stderr" "oif: in.csv:1502: '02/13/2026': its month comes first, and earlier times were read with the day first"
     oif score --on-bad-row skip in.csv
     equal "$status" 0
     contains "$stderr" "1 cannot be read, the first on line 1502"
@@ -85,7 +85,7 @@ oif: in.csv: 01/02/2026 in 'at' is read with the day first, as other rows show; 
 @test "of two columns of times the one that advances is taken" {
     (echo load_timestamp,timestamp,x; rows 300 'printf "2026-01-05 00:00:00,2026-01-01 %02d:%02d:00,%d\n", i / 60, i % 60, v') > in.csv
     oif score in.csv
-    contains "$stderr" "'timestamp' is taken for the time of the rows"
+    contains "$stderr" "'timestamp' is used as the time of the rows"
 }
 
 @test "numbers with units, currencies and groups are learned, in one unit per column" {
@@ -155,5 +155,5 @@ oif: in.csv: left out, as it is a part of the date: year, month, day, hour; --ke
     contains "$stderr" "no column is left to learn from: text in Level ('INFO'); to learn which texts are rare, add --category Level"
     seq 300 > in.csv
     oif score in.csv
-    contains "$stderr" "learned although it only ever rises, so every value is new: x0"
+    contains "$stderr" "only ever rising, so every value is new: x0"
 }

@@ -325,7 +325,7 @@ PYTHON
     equal "$status" 1
     contains "$stderr" "the state has learned 3 columns, but the input has 2"
     oif score --state s --shingle 2 stream.csv
-    exits 1 "oif: a detector of 3 columns is not for shingles of 2 rows"
+    exits 1 "oif: a detector of 3 columns cannot take shingles of 2 rows"
     cmp s before.oif
 }
 
@@ -420,7 +420,7 @@ os.rmdir("keep/s.new")
 tool.stdin.write(b"3,4\n")
 line(tool)
 told = message(tool)
-assert told == b"oif: keep/s: is saved again\n", told
+assert told == b"oif: keep/s: saving works again\n", told
 wait_for(lambda: rows_seen() == 7)
 os.mkdir("keep/s.new")
 output, messages = tool.communicate(b"5,6\n", timeout=60)

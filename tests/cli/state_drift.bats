@@ -106,7 +106,7 @@ objects() {
     numbers a,b 50 1 > other.csv
     "$OIF" score --state s old.csv > /dev/null
     oif score --state s --allow-lost other.csv
-    exits 1 "oif: other.csv:1: none of the columns that the state s has learned from is there; name the right input, or another state"
+    exits 1 "oif: other.csv:1: the input has none of the columns that the state s has learned from; name the right input, or another state"
 }
 
 @test "a lost category is missing, and rows are converted with it" {
@@ -135,7 +135,7 @@ objects() {
     tail -1 new.csv | sed 's/[^,]*$/900/' > bad
     "$OIF" score --state s old.csv > /dev/null
     oif score --state s --new-columns 8 --only-alerts --explain <(cat new.csv bad)
-    contains "$stderr" ": new, and learned from now on: disk"
+    contains "$stderr" ": new columns, learned from now on: disk"
     contains "${lines[1]}" "disk has its first value 100%"
     contains "${lines[-1]}" "disk high"
     [ "${#lines[@]}" -le 6 ]
@@ -147,7 +147,7 @@ objects() {
 @test "a key that appears late is learned from the next row on, as in two runs" {
     { objects cpu 2500 1; objects cpu,disk 800 2; echo '{"cpu": 300, "disk": 900}'; } > all.ndjson
     oif score --new-columns 4 --explain --fields score,anomaly,why all.ndjson
-    exits 0 "oif: all.ndjson:2501: new, and learned from the next row on: disk"
+    exits 0 "oif: all.ndjson:2501: new columns, learned from the next row on: disk"
     contains "${lines[-1]}" '"column":"disk","direction":"high"'
     printf '%s\n' "${lines[@]}" > whole
     for at in 2500 2501 2600; do
@@ -161,7 +161,7 @@ objects() {
 @test "threads and blocks learn late keys in the same row" {
     { objects cpu 1500 1; objects cpu,disk 1500 2; } | awk '{ sub(/^{/, "{\"host\": \"h" NR % 5 "\", "); print }' > fleet.ndjson
     "$OIF" score --key host --new-columns 4 fleet.ndjson > one 2> told
-    contains "$(cat told)" "fleet.ndjson:1501: new, and learned from the next row on: disk"
+    contains "$(cat told)" "fleet.ndjson:1501: new columns, learned from the next row on: disk"
     "$OIF" score --key host --threads 3 --new-columns 4 fleet.ndjson > three 2> /dev/null
     cmp one three
     cat fleet.ndjson | "$OIF" score --key host --new-columns 4 2> /dev/null | cmp - one
@@ -170,7 +170,7 @@ objects() {
 @test "there are at most as many columns as are asked for" {
     { objects a 1200 1; objects a,bb,ccc,dddd 50 2; } > all.ndjson
     oif score --new-columns 2 --state s all.ndjson
-    contains "$stderr" "all.ndjson:1201: new, and learned from the next row on: bb"
+    contains "$stderr" "all.ndjson:1201: new columns, learned from the next row on: bb"
     contains "$stderr" "all.ndjson:1201: ccc, dddd appears too late to be learned; --new-columns N learns such columns, up to N in all"
     contains "$("$OIF" inspect --json s)" '"names": ["a", "bb"]'
     oif score --new-columns 5000 all.ndjson
@@ -183,7 +183,7 @@ objects() {
     numbers cpu,memory,disk,left 100 2 | awk -F, 'NR == 1 { print $0 ",id,label,name"; next } { print $0 "," NR "," NR % 2 ",x" }' > new.csv
     oif score --state s --new-columns 9 --exclude left new.csv
     equal "$status" 0
-    contains "$stderr" "new.csv: new, and learned from now on: disk"
+    contains "$stderr" "new.csv: new columns, learned from now on: disk"
     contains "$("$OIF" inspect --json s)" '"names": ["cpu", "memory", "disk"]'
 }
 
@@ -202,5 +202,5 @@ objects() {
     "$OIF" score --key host --evicted keep --max-keys 2 --state s old.csv > /dev/null
     oif score --key host --state s --new-columns 4 new.csv
     equal "$status" 1
-    contains "$stderr" "a pipeline with evicted=keep cannot have more columns"
+    contains "$stderr" "a pipeline with evicted=keep cannot get more columns"
 }

@@ -474,7 +474,7 @@ static void a_name_that_rows_have_already_is_noted(void **state)
     messages_capture();
     result_fields_note_clash(&test.fields, from, false);
     take_messages();
-    assert_has(noted, "rows: rows have 'score' already; --prefix NAME names the fields");
+    assert_has(noted, "rows: rows already have a field 'score'; --prefix NAME names the fields");
     end(&test);
 }
 

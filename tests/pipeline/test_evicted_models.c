@@ -254,7 +254,7 @@ static void without_a_state_file_what_is_evicted_is_counted_as_lost(void **unuse
     assert_int_equal(oif_pipeline_kept(clone), 0);
     process_key(clone, "new", row);
     assert_int_equal(oif_pipeline_lost(clone, &why), 1);
-    assert_string_equal(why, "there is no state file to keep models beside");
+    assert_string_equal(why, "evicted=keep needs a state file, and there is none");
 
     save(file, kept);
     require_ok(oif_pipeline_load_file("state", &read_only, NULL));

@@ -290,7 +290,7 @@ static void a_model_that_cannot_be_kept_is_reported_as_lost(void **unused)
     process_number(pipeline, 8, &from);
     assert_int_equal(seen.count[OIF_DEPARTURE_LOST], 1);
     assert_string_equal(seen.last, key_text(7));
-    assert_string_equal(seen.why, "there is no state file to keep models beside");
+    assert_string_equal(seen.why, "evicted=keep needs a state file, and there is none");
     oif_pipeline_free(pipeline);
 }
 

@@ -885,7 +885,7 @@ static void a_detector_that_exists_has_no_motion(void **unused)
     set_params(&options, "motion=on");
     assert_int_equal(oif_pipeline_new_around(&given, &options, NULL, 0, &pipeline, &error),
                      OIF_EPARAM);
-    expect_message(error, "motion=on needs a detector that the pipeline makes itself");
+    expect_message(error, "motion=on needs a detector that the pipeline creates itself");
     assert_null(pipeline);
     assert_ptr_equal(given, detector);
     set_params(&options, "motion=auto");

@@ -362,7 +362,7 @@ static void a_key_that_does_not_fit_is_refused_with_a_sentence(void **unused)
          "alert_rate=0.1 calm=99 learn=all silence=5 cooldown=7 max_keys=3 evicted=keep", 2, NULL},
         {"rolling-iforest", "", "threshold=0.7 memory_limit=1000000000", 2, NULL},
         {"hst", "", "", 2, "the key has the detector rolling-iforest, and the pipeline has hst"},
-        {"rolling-iforest", "", "", 3, "the key is about rows of 2 columns, and the pipeline of 3"},
+        {"rolling-iforest", "", "", 3, "the key has rows of 2 columns, and the pipeline rows of 3"},
         {"rolling-iforest", "num_trees=7", "", 2,
          "the key was learned with num_trees=3, and the pipeline has num_trees=7"},
         {"rolling-iforest", "insertion=none", "", 2,
@@ -410,8 +410,7 @@ static void names_and_derived_columns_have_to_be_the_same(void **unused)
     require_ok(oif_pipeline_name_columns(other, other_names, NULL));
     assert_int_equal(oif_pipeline_load_key_memory(other, s.bytes, s.count, NULL, 0, NULL, &error),
                      OIF_EPARAM);
-    assert_string_equal(error.message,
-                        "column 2 of the key has another name than that of the pipeline");
+    assert_string_equal(error.message, "column 2 has another name in the key than in the pipeline");
     require_ok(oif_pipeline_derive(derived, 0, OIF_DERIVE_DIFF, false, NULL));
     assert_int_equal(oif_pipeline_load_key_memory(derived, s.bytes, s.count, NULL, 0, NULL, &error),
                      OIF_EPARAM);
@@ -561,7 +560,7 @@ static void a_detector_that_does_not_fit_stays_with_its_owner(void **unused)
     set_params(&options, "shingle=3");
     assert_int_equal(oif_pipeline_new_around(&detector, &options, NULL, 0, &pipeline, &error),
                      OIF_EPARAM);
-    assert_string_equal(error.message, "a detector of 2 columns is not for shingles of 3 rows");
+    assert_string_equal(error.message, "a detector of 2 columns cannot take shingles of 3 rows");
     assert_int_equal(oif_pipeline_new_around(&detector, oif_detector_params(detector), NULL, 0,
                                              &pipeline, &error),
                      OIF_EPARAM);

@@ -282,8 +282,9 @@ static void the_first_date_decides_about_day_and_month(void **state)
     const oif_time_format before = format;
     assert_int_equal(oif_time_parse(&format, "02/13/2026", 10, &seconds, &error), OIF_EVALUE);
     assert_int_equal(error.cause, OIF_CAUSE_DAY_ORDER);
-    assert_string_equal(error.message, "'02/13/2026': its month is first, and the times before it "
-                                       "were read with the day first");
+    assert_string_equal(
+        error.message,
+        "'02/13/2026': its month comes first, and earlier times were read with the day first");
     assert_memory_equal(&format, &before, sizeof format);
 
     oif_time_format guessed = {0};

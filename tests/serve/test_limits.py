@@ -139,7 +139,7 @@ def test_the_answer_to_a_compressed_body_names_the_header_it_lacks(serve, tool):
         answer = server.post(ROWS, packed, headers=headers)
         assert answer.status == 415
         if tool == "xz":
-            assert answer.error["message"] == "the body is xz, which is not read here"
+            assert answer.error["message"] == "the body is xz, which this server cannot read"
             assert answer.error["remedy"] == "Send it as gzip, zstd or uncompressed."
         else:
             assert answer.error["message"] == f"the body is {tool}, but its Content-Encoding does not say so"

@@ -104,7 +104,7 @@ def test_queries_of_a_step_have_one_time_and_are_joined(serve, outside, configur
         ((500, "broken"), "answers 500: broken"),
         ((400, json.dumps({"status": "error", "errorType": "bad_data", "error": "parse error: \x1b[31m"})), "parse error: \\u001b[31m"),
         ((200, "{}"), "it is not an answer to a query"),
-        ((200, json.dumps({"status": "success", "data": {"resultType": "matrix", "result": []}})), "the query makes a matrix"),
+        ((200, json.dumps({"status": "success", "data": {"resultType": "matrix", "result": []}})), "the query returns a matrix"),
     ],
 )
 def test_failures_are_said_once_and_counted_until_they_are_over(serve, outside, configure, answer, said):  # noqa: F811

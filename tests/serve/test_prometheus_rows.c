@@ -170,7 +170,7 @@ static void what_is_not_an_answer_is_refused_with_its_reason(void **state)
     assert_false(add(
         f, "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[]}}", &why));
     assert_string_equal(why.message,
-                        "the query makes a matrix; it must make one number per series");
+                        "the query returns a matrix; it must return one number per series");
     assert_true(add(f, VECTOR("7, {\"metric\": 3}, {}"), &why));
     assert_int_equal(prometheus_rows_count(f->rows), 0);
     finish(f);

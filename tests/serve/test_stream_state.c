@@ -212,7 +212,7 @@ static void five_rows_of_1000_among_noise_are_listed_while_the_stream_learns(voi
     assert_true(json_is_true(json_object_get(last, "learning")));
     assert_true(json_is_false(json_object_get(last, "anomaly")));
     assert_string_equal(json_string_value(json_object_get(reason, "text")),
-                        "a high: far outside all rows before");
+                        "a high: far outside all earlier rows");
     assert_true(json_number_value(json_array_get(range, 1)) < 2);
     json_decref(listed);
     assert_int_equal(count_events(all, FEED_ALERT), 5);

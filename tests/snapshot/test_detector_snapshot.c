@@ -193,7 +193,7 @@ static void every_refusal_has_its_own_message(void **unused)
     s = some_snapshot();
     s.bytes = realloc(s.bytes, s.count + 1);
     s.bytes[s.count++] = 0;
-    require_refused(s, OIF_ECORRUPT, "the snapshot ends here, but bytes follow");
+    require_refused(s, OIF_ECORRUPT, "the snapshot ends here, but more bytes follow");
 
     s = some_snapshot();
     s.bytes[s.count / 2] ^= 1;

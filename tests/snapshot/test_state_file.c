@@ -661,7 +661,7 @@ static void a_damaged_file_is_named_with_the_position(void **unused)
     fputs("more", file);
     fclose(file);
     assert_int_equal(oif_detector_load_file("state", &untouched, &error), OIF_ECORRUPT);
-    require_message(&error, "the snapshot ends here, but bytes follow");
+    require_message(&error, "the snapshot ends here, but more bytes follow");
     assert_int_equal(truncate("state", 100), 0);
     assert_int_equal(oif_detector_load_file("state", &untouched, &error), OIF_ETRUNCATED);
     require_message(&error, "'state': byte ");

@@ -90,7 +90,7 @@ oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_ent
     if (!evicted->is_kept)
         return OIF_OK;
     if (!evicted->file) {
-        count_lost(evicted, "there is no state file to keep models beside");
+        count_lost(evicted, "evicted=keep needs a state file, and there is none");
         return OIF_OK;
     }
     oif_status status = write_buffer(evicted, model, &why);
@@ -98,7 +98,7 @@ oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_ent
         status = oif_evicted_file_put(evicted->file, entry->key, entry->key_bytes, &slot, &why);
     if (status == OIF_OK && !note_slot(evicted, entry->key, entry->key_bytes, slot)) {
         oif_evicted_file_free_slot(evicted->file, slot.number);
-        return oif_fail(error, OIF_EMEMORY, "no memory to note where a model is");
+        return oif_fail(error, OIF_EMEMORY, "no memory to record where a model is");
     }
     if (status == OIF_EMEMORY)
         return oif_fail(error, OIF_EMEMORY, "%s", why.message);
@@ -126,7 +126,8 @@ oif_status oif_evicted_models_copy(const oif_evicted_models *evicted, const oif_
                                    oif_model *model, oif_error *error)
 {
     if (!evicted->file)
-        return oif_fail(error, OIF_EREAD, "there is no state file that models are kept beside");
+        return oif_fail(error, OIF_EREAD,
+                        "the evicted models were beside a state file, and none is open");
     oif_status status =
         oif_evicted_file_get(evicted->file, entry->key, entry->key_bytes, slot_of(entry), error);
     return status == OIF_OK ? read_buffer(evicted, model, error) : status;
@@ -279,8 +280,7 @@ static void read_key(oif_section_reader *reader, oif_evicted_models *evicted,
     uint32_t key_bytes = 0;
     visit_slot(&reader->visitor, &slot, &key_bytes);
     if (key_bytes > OIF_KEY_MAX_BYTES || slot.number == OIF_NO_SLOT)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense",
-                                evicted_tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid", evicted_tag);
     if (reader->status == OIF_OK)
         oif_visit_u8(&reader->visitor, "key", (uint8_t *)key, key_bytes);
     if (reader->status == OIF_OK && (oif_keys_find(in_memory, key, key_bytes) != OIF_NO_KEY ||

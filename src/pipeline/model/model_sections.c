@@ -44,8 +44,8 @@ void oif_model_sections_read(oif_section_reader *reader, oif_model *model)
     const uint32_t format = reader->visitor.format;
     bool without_alerts = reader->left == payload_bytes(model, true, format);
     if (!without_alerts && reader->left != payload_bytes(model, false, format))
-        oif_section_reader_fail(reader, OIF_ECORRUPT,
-                                "the section '%s' has another size than it should", model_tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' has the wrong size",
+                                model_tag);
     oif_model_visit_fields(model, &reader->visitor);
     if (without_alerts)
         oif_alerts_assume(&model->alerts, model->rows);
@@ -118,7 +118,7 @@ oif_blank_fields oif_blank_section_read(oif_section_reader *reader)
     oif_blank_fields blank = {.bytes = oif_bytes_get(&bytes, 8)};
     blank.checksum = (uint32_t)oif_bytes_get(&bytes, 4);
     if (bytes.overrun || blank.bytes > OIF_PACKED_MOST_FIELD_BYTES)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense",
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid",
                                 OIF_SECTION_BLANK);
     return blank;
 }
@@ -149,7 +149,7 @@ void oif_packed_section_read(oif_section_reader *reader, oif_model_packer *packe
     oif_field_packer_unpack(&packer->fields, packer->packed, bytes, reader->visitor.format);
     visit_all_fields(model, &packer->fields.visitor);
     if (!oif_field_packer_is_whole(&packer->fields))
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense",
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid",
                                 OIF_SECTION_PACKED);
     if (reader->status == OIF_OK && oif_model_check(model, &why) != OIF_OK)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the model is inconsistent: %s", why.message);

@@ -229,7 +229,7 @@ static bool check_key(const oif_past *episode)
 static void read_one(oif_section_reader *reader, oif_past_episodes *past, uint64_t rows,
                      size_t learned_columns)
 {
-    static const char odd[] = "a past episode makes no sense";
+    static const char odd[] = "a past episode is invalid";
     oif_past *episode = &past->list[past->count];
     const uint64_t after = past->count > 0 ? episode[-1].row : 0;
     visit_head(episode, &reader->visitor);

@@ -297,11 +297,11 @@ static oif_status take_condition(rule_reader *r)
         return fail(r, start, "not a condition of a rule", "", "column=latency");
     const uint32_t bit = 1u << (found - conditions);
     if (r->given & bit)
-        return fail(r, start, "this is there twice: ", found->name, "");
+        return fail(r, start, "this is given twice: ", found->name, "");
     r->given |= bit;
     r->at += strlen(found->name);
     if (!take_value(r, &value))
-        return fail(r, start, "a quote is never closed after ", found->name, "");
+        return fail(r, start, "a quote is not closed after ", found->name, "");
     if (found->take == take_zone && !rewrite_zone(r, &value))
         return fail(r, start, "the rule is too long", "", "");
     return found->take(r->rule, value)

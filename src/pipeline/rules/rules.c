@@ -294,7 +294,7 @@ static void read_rule(oif_section_reader *reader, oif_rule *rule)
     oif_visit_u8(&reader->visitor, "text", (uint8_t *)stored.text, stored.text_bytes);
     if (reader->status == OIF_OK &&
         oif_rule_parse(rule, stored.text, stored.text_bytes, 1, NULL) != OIF_OK)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "a rule makes no sense");
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "a rule is invalid");
     rule->held = stored.held;
     rule->first_held = stored.first_held;
     rule->last_held = stored.last_held;

@@ -219,7 +219,7 @@ public final class Detector implements AutoCloseable {
 
     private double[] checked(double[] row) {
         if (row.length != columns) {
-            throw new IllegalArgumentException("a row of " + row.length + " numbers; the detector has " + columns + " columns");
+            throw new IllegalArgumentException("expected a row of " + columns + " columns, not " + row.length);
         }
         return row;
     }

@@ -585,7 +585,7 @@ public final class Pipeline implements AutoCloseable {
         if (row.length != columns) {
             String remedy = row.length == columns + 1 ? "; a time is not part of the row: process(key, seconds, row)" : "";
             throw new IllegalArgumentException(
-                    "a row of " + row.length + " numbers; the pipeline has " + columns + " columns" + remedy);
+                    "expected a row of " + columns + " columns, not " + row.length + remedy);
         }
         return row;
     }
