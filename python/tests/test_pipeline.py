@@ -168,7 +168,7 @@ def test_what_cannot_be_used_changes_nothing(stream):
         pipeline.process(stream, "k" * len(stream))
     with pytest.raises(oif.DataError, match="the key is missing"):
         pipeline.process_one(stream[0], float("nan"))
-    with pytest.raises(oif.DataError, match="rows have 2 numbers"):
+    with pytest.raises(oif.DataError, match="expected rows of 2 columns"):
         pipeline.process(np.zeros((3, 3)))
     assert pipeline.to_bytes() == before
     pipeline.check()

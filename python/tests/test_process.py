@@ -132,7 +132,7 @@ def test_what_cannot_be_used_changes_nothing(stream):
     bad[3999, 1] = np.inf
     with pytest.raises(oif.DataError, match="row 3999, column 1"):
         detector.process(bad)
-    with pytest.raises(oif.DataError, match="rows have 2 numbers"):
+    with pytest.raises(oif.DataError, match="expected rows of 2 columns"):
         detector.process(np.zeros((3, 3)))
     with pytest.raises(TypeError, match="works for a detector"):
         detector._alerts._process(stream, None, None, None, False, False, object(), None)

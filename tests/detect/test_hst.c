@@ -492,7 +492,7 @@ static void more_nodes_than_can_be_numbered_are_refused(void **state)
     oif_error error = {.status = OIF_OK};
     size_t bytes = 7;
     assert_int_equal(oif_detector_estimate_bytes(&params, 1, &bytes, &error), OIF_EMEMORY);
-    expect_message(error, "does not fit any memory");
+    expect_message(error, "exceeds the address space");
     assert_int_equal(bytes, 7);
     assert_int_equal(oif_detector_new(&params, 1, &detector, NULL), OIF_EMEMORY);
     assert_null(detector);

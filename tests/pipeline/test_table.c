@@ -194,7 +194,7 @@ static void what_is_not_a_table_is_refused(void **unused)
     refuse(pipeline, &t, OIF_EPARAM, "at most");
     t.count = 60;
     process(pipeline, t.rows[0]);
-    refuse(pipeline, &t, OIF_EPARAM, "processed no row");
+    refuse(pipeline, &t, OIF_EPARAM, "has processed rows");
     oif_pipeline_free(pipeline);
     pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "learn=none");
     refuse(pipeline, &t, OIF_EPARAM, "learn=none");

@@ -137,7 +137,7 @@ def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
     assert server.put("/api/v1/streams/a", {}, headers=headers).status == 201
     assert server.put("/api/v1/streams/a", {}, headers={**headers, "Origin": origin.replace("https", "http")}).status == 403
     assert "go together" in refused("--tls-cert", cert)[1]
-    for wrong_key, expected in ((cert, "with a private key"), (other_key, "not a pair"), (cert + "x", "while reading file")):
+    for wrong_key, expected in ((cert, "with a private key"), (other_key, "do not belong together"), (cert + "x", "while reading file")):
         code, message = refused("--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", wrong_key)
         assert code == 1 and expected in message, message
 

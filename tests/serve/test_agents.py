@@ -151,7 +151,7 @@ def test_a_column_may_be_called_as_the_time_or_a_key(server):
 def test_the_paths_of_influxdb(server):
     assert server.post("/query?q=CREATE%20DATABASE%20telegraf").json == {"results": [{"statement_id": 0}]}
     assert server.post("/query", "q=CREATE+DATABASE+%22telegraf%22", headers={"Content-Type": "application/x-www-form-urlencoded"}).status == 200
-    assert "no queries" in server.post("/query?q=SHOW%20DATABASES").json["error"]
+    assert "answers no query" in server.post("/query?q=SHOW%20DATABASES").json["error"]
     for number, path in enumerate(("/write?db=telegraf&rp=autogen&precision=s&consistency=any", "/api/v2/write?bucket=telegraf&org=us&precision=s")):
         answer = server.post(path, f"cpu,host=a x=1 {TIME + number}\n", headers=PLAIN)
         assert answer.status == 204 and answer.body == b"", answer.text
