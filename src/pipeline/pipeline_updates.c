@@ -254,7 +254,7 @@ static void skip_rest(oif_section_reader *reader, oif_log_info *log)
     while (got > 0 && reader->status == OIF_OK) {
         got = reader->read(reader->context, ignored, sizeof ignored);
         if (got < 0)
-            oif_section_reader_fail(reader, OIF_EREAD, "could not read on");
+            oif_section_reader_fail(reader, OIF_EREAD, "reading failed");
         else
             log->ignored_bytes += (uint64_t)got;
     }

@@ -132,7 +132,8 @@ static void queries_that_cannot_make_rows_are_refused(void **state)
     assert_refused(PULL("\"queries\": {\"a\": 7}"), "the query of 'a' must be a text");
     assert_refused(PULL("\"queries\": {\"time\": \"up\"}"), "cannot be called 'time'");
     assert_refused(PULL("\"queries\": {\"key\": \"up\"}"), "cannot be called 'key'");
-    assert_refused(PULL("\"queries\": {\"job\": \"up\"}, \"key\": [\"job\"]"), "the column 'job'");
+    assert_refused(PULL("\"queries\": {\"job\": \"up\"}, \"key\": [\"job\"]"),
+                   "cannot be called 'job'");
     assert_refused(PULL("\"queries\": {\"a\": \"up\"}, \"key\": [\"b-c\"]"), "names of labels");
     assert_refused(PULL("\"queries\": {\"a\": \"up\"}, \"key\": [\"time\"]"), "'time' cannot be");
     assert_refused(PULL("\"queries\": {\"a\": \"up\"}, \"settings\": {\"time\": \"t\"}"),
