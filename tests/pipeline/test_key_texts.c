@@ -149,6 +149,35 @@ static void a_key_that_is_added_and_removed_leaves_nothing(void **state)
     assert_int_equal(live, 0);
 }
 
+/* More keys than several of the largest chunks hold. The newest are removed, the last one first,
+ * and two thirds of the others. */
+static void a_chunk_is_not_freed_while_it_holds_texts(void **state)
+{
+    (void)state;
+    enum { KEYS = 20000 };
+    static char *held[KEYS];
+    static bool is_removed[KEYS];
+    oif_key_texts texts = {0};
+    for (int i = 0; i < KEYS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "host-%05d", i);
+        held[i] = oif_key_texts_add(&texts, key, 10);
+    }
+    for (int i = KEYS; i-- > 0;)
+        if (i >= KEYS - 6000 || i % 3 > 0) {
+            oif_key_texts_remove(&texts, held[i], 10);
+            is_removed[i] = true;
+        }
+    for (int i = 0; i < KEYS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "host-%05d", i);
+        if (!is_removed[i])
+            assert_memory_equal(held[i], key, 10);
+    }
+    oif_key_texts_free(&texts);
+    assert_int_equal(live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +187,8 @@ int main(void)
                                         stop_counting),
         cmocka_unit_test_setup_teardown(the_memory_of_removed_keys_is_used_again, count_allocations,
                                         stop_counting),
+        cmocka_unit_test_setup_teardown(a_chunk_is_not_freed_while_it_holds_texts,
+                                        count_allocations, stop_counting),
         cmocka_unit_test_setup_teardown(a_key_that_is_added_and_removed_leaves_nothing,
                                         count_allocations, stop_counting),
     };

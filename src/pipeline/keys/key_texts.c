@@ -40,8 +40,9 @@ static bool add_chunk(oif_key_texts *texts)
     if (!chunk)
         return false;
     push(&texts->chunks, chunk);
+    memcpy((char *)chunk + sizeof(void *), &bytes, sizeof bytes);
     texts->chunk_bytes = bytes;
-    texts->used_bytes = LEAST_PIECE_BYTES; /* with the address of the chunk before it */
+    texts->used_bytes = LEAST_PIECE_BYTES; /* with the chunk before it, and its own bytes */
     return true;
 }
 
@@ -74,7 +75,9 @@ static void drop_last(oif_key_texts *texts, size_t piece_bytes)
     if (texts->used_bytes > LEAST_PIECE_BYTES)
         return;
     oif_memory_free(pop(&texts->chunks));
-    texts->chunk_bytes = texts->chunks ? texts->chunk_bytes / 2 : 0;
+    texts->chunk_bytes = 0;
+    if (texts->chunks)
+        memcpy(&texts->chunk_bytes, (char *)texts->chunks + sizeof(void *), sizeof(size_t));
     texts->used_bytes = texts->chunk_bytes; /* the one before is full */
 }
 

@@ -19,7 +19,7 @@ enum { OIF_KEY_PIECE_SIZES = 5 }; /* 16 to 256 bytes */
 
 /* Zeroed: no texts. */
 typedef struct oif_key_texts {
-    void *chunks; /* the newest; each begins with the address of the one before it */
+    void *chunks; /* the newest; each begins with the one before it, and its bytes */
     size_t chunk_bytes, used_bytes;    /* of the newest */
     void *unused[OIF_KEY_PIECE_SIZES]; /* pieces of removed texts; each begins with the next one */
 } oif_key_texts;
