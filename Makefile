@@ -306,7 +306,7 @@ bench-python: bench-programs ## the Python package beside its peers and the C li
 	@tools/build/make_venv.sh bench
 	@build/bench-venv/bin/python benchmarks/python.py $(ARGS)
 
-bench-serve: release-gcc ## batches and single rows by HTTP beside oif score and an empty answer, against their bars
+bench-serve: release-gcc ## rows by HTTP beside oif score, single ones beside an empty answer, also during a snapshot, what agents send; against their bars
 	@benchmarks/serve.py build/release-gcc/oif $(ARGS)
 
 bench-flink: bench-programs flink-job ## Flink's operator beside the C library, checkpoints, quiet keys, against their bars: some minutes
