@@ -155,11 +155,14 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     make_hosts 100
     learn s
     python3 - <<'PY'
-import struct
+# As older versions wrote it: format 4, without the section PAST. Behind the header of a log is the end of its updates.
+import struct, zlib
 data = open("s", "rb").read()
-at = data.index(b"PAST")
-length = struct.unpack_from("<Q", data, at + 8)[0]
-open("old", "wb").write(data[:at] + data[at + 24 + length:])
+assert struct.unpack_from("<I", data, 8) == (5,)
+header, sections = data[:8] + struct.pack("<I", 4), data[28:]
+at = sections.index(b"PAST")
+length = struct.unpack_from("<Q", sections, at + 8)[0]
+open("old", "wb").write(header + struct.pack("<I", zlib.crc32(header)) + sections[:at] + sections[at + 24 + length:])
 PY
     oif feedback old
     exits 1 "oif: old: has no past episodes: an older version wrote it; 'oif score --state old' keeps them from now on"
