@@ -99,7 +99,7 @@ def test_what_is_no_table_is_refused_and_changes_nothing():
         pipeline.process_table(table(10))
     assert pipeline.columns is None
     pipeline.process_table(table(50, 2))  # another number of columns
-    with pytest.raises(oif.ParameterError, match="no row"):
+    with pytest.raises(oif.ParameterError, match="has processed rows"):
         pipeline.process_table(table(50, 2))
     for options in ({"learn": "none"}, {"alerts": 5}):
         with pytest.raises(oif.ParameterError):

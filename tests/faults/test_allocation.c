@@ -1075,6 +1075,23 @@ RUN(update_pipeline_in_state_file)
     return oif_state_file_update_pipeline(w->file, w->pipeline, error);
 }
 
+static bool release_lock(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void hold_lock(void *context)
+{
+    (void)context;
+}
+
+RUN(save_pipeline_in_turns)
+{
+    const oif_turns turns = {release_lock, hold_lock, NULL};
+    return oif_state_file_save_pipeline_in_turns(w->file, w->pipeline, &turns, error);
+}
+
 RUN(load_pipeline_from_state_file)
 {
     return oif_state_file_load_pipeline(w->file, &w->out.pipeline, error);
@@ -1266,6 +1283,10 @@ static const struct call {
      true},
     {"oif_state_file_update_pipeline", a_pipeline_with_updates, update_pipeline_in_state_file,
      true},
+    {"oif_state_file_save_pipeline_in_turns", a_pipeline_in_a_state_file, save_pipeline_in_turns,
+     true},
+    {"oif_state_file_save_pipeline_in_turns", a_pipeline_with_evicted_models,
+     save_pipeline_in_turns, true},
     {"oif_state_file_load_pipeline", a_log, load_pipeline_from_state_file, true},
     {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file,
      true},

@@ -744,7 +744,7 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"format\": \"raw\"}", "raw"},
                {"{\"format\": \"vmstat\"}", "not vmstat"},
                {"{\"key\": {\"a\": 1}}", "\"key\""},
-               {"{\"evicted\": \"keep\"}", "stored"},
+               {"{\"evicted\": \"keep\"}", "data folder"},
                {"{\"alert-rate\": 0.1, \"alert_rate\": 0.2}", "twice"},
                {"{\"--key\": \"a\"}", "--key"},
                {"{\"--state\": \"x\"}", "--state"},
