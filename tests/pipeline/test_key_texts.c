@@ -159,7 +159,7 @@ static void a_chunk_is_not_freed_while_it_holds_texts(void **state)
     static bool is_removed[KEYS];
     oif_key_texts texts = {0};
     for (int i = 0; i < KEYS; i++) {
-        char key[16];
+        char key[24];
         snprintf(key, sizeof key, "host-%05d", i);
         held[i] = oif_key_texts_add(&texts, key, 10);
     }
@@ -169,7 +169,7 @@ static void a_chunk_is_not_freed_while_it_holds_texts(void **state)
             is_removed[i] = true;
         }
     for (int i = 0; i < KEYS; i++) {
-        char key[16];
+        char key[24];
         snprintf(key, sizeof key, "host-%05d", i);
         if (!is_removed[i])
             assert_memory_equal(held[i], key, 10);
