@@ -1,5 +1,9 @@
 /* Any bytes as a body with rows or samples. The first byte chooses the format, the second the
- * settings, and the rest is the body.
+ * settings, and the rest is the body. If OIF_FUZZ_FORMAT is set, that number chooses the format.
+ *
+ * libFuzzer takes longer for one input than a translation takes, so each input is translated again
+ * in variants: a few changes each, which depend on its bytes alone. The number of bodies of each
+ * format is printed at the end.
  *
  * Mostly the body is only translated: its rows are lines of a bounded number of bytes. That is what
  * differs from input to input, and it takes microseconds. One input of some also has its rows read:
@@ -14,10 +18,12 @@
 #include "serve/agents/json_rows.h"
 #include "serve/agents/waiting_rows.h"
 #include "serve/base/digest.h"
+#include "serve/bodies/body_reader.h"
 #include "serve/http/unsnappy.h"
+#include "serve/stream/stream_settings.h"
 #include "serve/stream/streams.h"
 
-enum { ROWS_BYTES_MAX = 1 << 20, FIRST_INPUTS = 64, READ_ONE_OF = 32, STREAM_ONE_OF = 1024 };
+enum { ROWS_BYTES_MAX = 1 << 20, FIRST_INPUTS = 16, READ_ONE_OF = 32, STREAM_ONE_OF = 1024 };
 
 typedef enum effort { EFFORT_TRANSLATE, EFFORT_READ, EFFORT_STREAM } effort;
 
@@ -227,6 +233,37 @@ static void settle(const body_input *from)
     json_decref(settings);
 }
 
+/* Rows as the first body of a stream, without the stream. */
+static void read_rows(oif_text rows, oif_format format)
+{
+    static const body_shape shape;
+    static stream_settings settings;
+    static bool is_ready;
+    body_reader reader = {.is_open = false};
+    bad_rows bad = {0};
+    oif_record record;
+    oif_error error;
+    complaint about;
+    problem why;
+    if (!is_ready)
+        require(stream_settings_open(&settings, NULL, false, &why));
+    is_ready = true;
+    const body_request asked = {.settings = &settings.cli,
+                                .shape = &shape,
+                                .body = body_text(rows.text, rows.bytes),
+                                .format = format,
+                                .max_columns = 1000,
+                                .why = &why};
+    size_t read = 0;
+    messages_capture_for_service();
+    if (!body_is_blank(asked.body) && body_readers_begin(&reader, 1, &asked))
+        while (body_reader_next(&reader, BAD_ROW_FAILS, &bad, &record, &error) == OIF_OK)
+            read++;
+    body_reader_close(&reader);
+    free(messages_captured(&about));
+    require(read <= rows.bytes);
+}
+
 static void check_rows(const body_input *from)
 {
     json_t *settings = json_object();
@@ -237,8 +274,33 @@ static void check_rows(const body_input *from)
         feed_stream(rows, 1 + OIF_FORMAT_NDJSON, settings);
     else if (!is_translated && from->effort == EFFORT_STREAM)
         feed_stream(from->body.bytes, kind == BODY_CSV ? 1 + OIF_FORMAT_CSV : 0, settings);
+    else if (!is_translated)
+        read_rows(from->body.bytes, kind == BODY_CSV ? OIF_FORMAT_CSV : OIF_FORMAT_NDJSON);
     free((char *)(uintptr_t)rows.text);
     json_decref(settings);
+}
+
+/* ---- Any body ---- */
+
+static unsigned long long bodies[BODY_KINDS];
+
+static void print_bodies(void)
+{
+    static const char *const names[BODY_KINDS] = {
+        [BODY_CSV] = "CSV",
+        [BODY_NDJSON] = "NDJSON",
+        [BODY_JSON] = "JSON arrays",
+        [BODY_FLOAT64] = "raw numbers",
+        [BODY_INFLUX] = "Influx lines",
+        [BODY_TELEGRAF] = "Telegraf's JSON",
+        [BODY_PROMETHEUS] = "texts of exporters",
+        [BODY_REMOTE_WRITE] = "remote write",
+        [BODY_REMOTE_WRITE_2] = "remote write 2.0",
+        [BODY_OTLP] = "OTLP protobuf",
+        [BODY_OTLP_JSON] = "OTLP JSON",
+    };
+    for (int kind = 0; kind < BODY_KINDS; kind++)
+        fprintf(stderr, "%12llu bodies: %s\n", bodies[kind], names[kind]);
 }
 
 static void check_body(const body_input *from)
@@ -246,6 +308,7 @@ static void check_body(const body_input *from)
     const body_claim unknown = {.protobuf = BODY_KINDS};
     body_found found;
     problem why;
+    bodies[from->body.kind]++;
     require(body_kind_find(&unknown, from->body.bytes, &found, &why) || why.status >= 400);
     if (!body_kind_is_sampled(from->body.kind)) {
         check_rows(from);
@@ -276,17 +339,72 @@ static char *body_of(const input *from, bool is_compressed, size_t *bytes)
     return text;
 }
 
+/* ---- Variants ---- */
+
+enum { VARIANTS = 31, VARIED_BYTES_MAX = 2048, CHANGES_MAX = 4, RANGE_MAX = 16 };
+
+static uint32_t draw(uint64_t *state, size_t below)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (uint32_t)((*state >> 33) % below);
+}
+
+/* Overwrites, inserts, removes or repeats some bytes. Returns how many there are now. */
+static size_t change(char *bytes, size_t count, uint64_t *state)
+{
+    static const char signs[] = "\n\r\t ,;:=\"\\#{}[]()_-+.0123456789eEinfa\x01\x7f\x80\xff";
+    const size_t at = draw(state, count), range = 1 + draw(state, RANGE_MAX);
+    const size_t rest = count - at, taken = range < rest ? range : rest;
+    const char sign = signs[draw(state, sizeof signs)];
+    switch (draw(state, 5)) {
+    case 0: bytes[at] = sign; return count;
+    case 1: bytes[at] = (char)draw(state, 256); return count;
+    case 2:
+        memmove(bytes + at + 1, bytes + at, rest);
+        bytes[at] = sign;
+        return count + 1;
+    case 3: memmove(bytes + at, bytes + at + taken, rest - taken); return count - taken;
+    default: memmove(bytes + at + taken, bytes + at, rest); return count + taken;
+    }
+}
+
+static void check_variants(const body_input *from, uint64_t state)
+{
+    const oif_text sent = from->body.bytes;
+    char varied[VARIED_BYTES_MAX + CHANGES_MAX * RANGE_MAX];
+    for (int i = 0; i < VARIANTS; i++) {
+        body_input one = *from;
+        size_t count = sent.bytes;
+        memcpy(varied, sent.text, count);
+        for (size_t changes = 1 + draw(&state, CHANGES_MAX); changes > 0 && count > 0; changes--)
+            count = change(varied, count, &state);
+        char *text = malloc(count ? count : 1); /* with exactly these bytes */
+        require(text);
+        memcpy(text, varied, count);
+        one.body.bytes = (oif_text){text, count};
+        one.effort = EFFORT_TRANSLATE;
+        check_body(&one);
+        free(text);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const body_kind kinds[] = {
         BODY_INFLUX,         BODY_TELEGRAF, BODY_PROMETHEUS, BODY_REMOTE_WRITE,
         BODY_REMOTE_WRITE_2, BODY_OTLP,     BODY_OTLP_JSON,  BODY_JSON,
         BODY_FLOAT64,        BODY_NDJSON,   BODY_CSV};
+    static bool is_started;
     input from = {data, data + size};
-    const body_kind kind = kinds[take_byte(&from) % (sizeof kinds / sizeof *kinds)];
+    const char *only = getenv("OIF_FUZZ_FORMAT");
+    const uint8_t number = take_byte(&from);
+    const body_kind kind =
+        kinds[(only ? strtoul(only, NULL, 10) : number) % (sizeof kinds / sizeof *kinds)];
     const uint8_t choice = take_byte(&from);
     const bool is_remote = kind == BODY_REMOTE_WRITE || kind == BODY_REMOTE_WRITE_2;
     size_t bytes;
+    if (!is_started)
+        is_started = atexit(print_bodies) == 0;
     char *text = body_of(&from, is_remote && (choice & IS_COMPRESSED) && unsnappy_exists(), &bytes);
     if (!text)
         return 0;
@@ -298,6 +416,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             .choice = choice,
                             .effort = effort_for(data, size)};
     check_body(&one);
+    if (bytes > 0 && bytes <= VARIED_BYTES_MAX)
+        check_variants(&one, digest_add(0, data, size));
     free(text);
     return 0;
 }
