@@ -1,6 +1,7 @@
 """What may come as rows: a body is understood or refused with the reason, and a refused one leaves nothing behind."""
 
 import json
+import os
 import re
 import struct
 import threading
@@ -70,6 +71,20 @@ def test_refused_posts_do_not_use_up_the_streams(serve):
     for number in range(3):
         assert post(server, "x\n1\n", CSV, "create=true", f"/api/v1/streams/t{number}").status == 200
     assert post(server, "x\n1\n", CSV, "create=true", "/api/v1/streams/t3").status == 429
+
+
+def test_refused_posts_hold_no_file(serve, tmp_path):
+    server = serve("--data", str(tmp_path / "data"))
+
+    def files():
+        links = [f"/proc/{server.process.pid}/fd/{name}" for name in os.listdir(f"/proc/{server.process.pid}/fd")]
+        return sorted(os.readlink(link) for link in links if os.path.lexists(link) and str(tmp_path) in os.readlink(link))
+
+    before = files()
+    for number in range(60):
+        body, headers = (("[1]", JSON), ("", NDJSON), ("x,y\n1\n", CSV), ("hello", PLAIN))[number % 4]
+        assert post(server, body, headers, "create=true", f"/api/v1/streams/s{number}").status == 400
+    assert files() == before
 
 
 def test_good_and_bad_posts_at_once_leave_one_stream_with_the_good_rows(server):
@@ -294,6 +309,25 @@ def test_errors_speak_of_the_api(serve, settings, bodies):
     texts = answers_about(server, settings, bodies, CSV)
     assert texts
     for text in texts:
+        assert not re.search(r"--[a-z]|oif score|oif serve", text), text
+
+
+def test_errors_of_all_formats_and_questions_speak_of_the_api(serve):
+    server = serve("--max-body", "100K", "--max-streams", "2", "--max-columns", "3")
+    post(server, "host,x\n" + "".join(f"a,{i % 7}\n" for i in range(50)), CSV, "create=true&key=host")
+    bodies = ["", "{", "[]", "[1]", '{"y": 1}\n', '{"x": "up"}\n', '{"x": 1e999}\n', '{"a": 1, "b": 2, "c": 3, "d": 4}', "x", "cpu x=", "cpu,host=a x=up\n", "\0\1", LONG]
+    kinds = [NDJSON, JSON, PLAIN, CSV, {}, {"Content-Type": "application/x-protobuf"}, {"Content-Type": "application/octet-stream"}, {"Content-Type": "text/yaml"}]
+    answers = [post(server, body, headers, query) for body in bodies for headers in kinds for query in (COUNT, "first_row=7", "durable=true", "columns=2")]
+    answers += [server.post(f"{STREAM}/explain", body, headers=headers) for body in bodies for headers in kinds]
+    answers += [server.post(path, body, headers=headers) for path in ("/write?db=pump", "/v1/metrics", f"{STREAM}/write") for body in bodies for headers in kinds]
+    answers += [post(server, "x\n1\n", CSV, "create=true", f"/api/v1/streams/more{number}") for number in range(3)]
+    for path in ("points?limit=x", "points?key=none", "keys?limit=-1", "episodes?since=soon", "alerts?limit=1e9", "days?from=x", "nothing"):
+        answers.append(server.get(f"{STREAM}/{path}"))
+    for change in ({"key": "x"}, {"columns": "a"}, {"alert-rate": 7}, {"nonsense": 1}, {"mute": "?"}, {"max-body": "1"}):
+        answers.append(server.ask("PATCH", STREAM, change))
+    refused = [answer.text for answer in answers if answer.status >= 400]
+    assert len(refused) > 300
+    for text in refused:
         assert not re.search(r"--[a-z]|oif score|oif serve", text), text
 
 
