@@ -23,7 +23,6 @@ PROGRAM = os.environ.get("OIF_PROGRAM", "build/release-gcc/oif")
 FLINK = os.environ.get("OIF_FLINK", "build/flink/packages/pyflink")
 JOB = os.environ.get("OIF_FLINK_JOB", "java/oif-flink-demo/target/oif-flink-demo-0.1.0-job.jar")
 IS_LONG = "OIF_FLINK_LONG" in os.environ
-only_long = pytest.mark.skipif(not IS_LONG, reason="tools/test/test_flink.sh --long")
 ENTRY = "oif.flink.demo.PumpsJob"
 PUMPS = 60
 ROCKSDB = {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"}
@@ -234,7 +233,7 @@ def test_upgrade_to_another_behavior(cluster, expected, later_jar, tmp_path):
     assert run.count_differing(expected(rows)) == 0
 
 
-@only_long
+@pytest.mark.long
 def test_write_through_continues_as_operator(cluster, expected, tmp_path):
     """The function and the operator use the same state."""
     rows = 80_000
@@ -247,7 +246,7 @@ def test_write_through_continues_as_operator(cluster, expected, tmp_path):
 # ---- Many jobs on the same task managers ----
 
 
-@only_long
+@pytest.mark.long
 def test_memory_over_20_jobs(tmp_path):
     """Each job has its own class loader, loads the native library again and fills its cache. Nothing must leak."""
     with Cluster(Path(FLINK).absolute(), tmp_path) as cluster:
