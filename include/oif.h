@@ -936,7 +936,8 @@ typedef void (*oif_silence_function)(void *context, const oif_silence *silence);
 
 /* Calls `report` for each key whose pause is too long.
  * `seconds` is the current time of the stream.
- * Reports each pause once, in the order in which they became too long.
+ * Reports each pause once, in the order in which they became too long, and then
+ * in the order of the keys' bytes.
  * The option silence sets the limit in seconds.
  * Without it, the limit is twice the longest pause of recent weeks plus three
  * usual pauses; known after 32 rows with times.

@@ -235,6 +235,13 @@ static bool was_evicted(const oif_pipeline *p, const char *key, size_t key_bytes
     return p->evicted_marks && *mark_of(p, oif_key_hash(key, key_bytes), &bit) & bit;
 }
 
+void oif_pipeline_drop_key(oif_pipeline *p, uint32_t entry)
+{
+    oif_models_remove(&p->models, entry);
+    oif_silence_queue_remove(&p->silence, &p->keys, entry);
+    oif_keys_remove(&p->keys, entry);
+}
+
 /* Evicts a key; with evicted=keep its model goes to the file. */
 static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
 {
@@ -247,8 +254,7 @@ static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
     oif_pipeline_report_departure(p, key->key, key->key_bytes, lost);
     if (!p->evicted.is_kept)
         mark_evicted(p, &p->keys.entries[entry]);
-    oif_models_remove(&p->models, entry);
-    oif_keys_remove(&p->keys, entry);
+    oif_pipeline_drop_key(p, entry);
     p->last = entry == p->last ? OIF_NO_KEY : p->last;
     p->evictions++;
     return OIF_OK;
@@ -303,8 +309,7 @@ static oif_status add_blank(oif_pipeline *p, const char *key, size_t key_bytes, 
     if (status == OIF_OK)
         status = make_room(p, *entry, error);
     if (status != OIF_OK) {
-        oif_models_remove(&p->models, *entry);
-        oif_keys_remove(&p->keys, *entry);
+        oif_pipeline_drop_key(p, *entry);
         if (p->keys.count == 0) { /* restore the empty map */
             oif_keys_free(&p->keys);
             oif_keys_init(&p->keys);
@@ -317,11 +322,13 @@ oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_b
                                   uint32_t *entry, oif_error *error)
 {
     oif_model *model;
-    oif_silence_queue larger;
-    if (!oif_silence_queue_enlarge(&p->silence, p->keys.used + 1, &larger))
+    if (!oif_silence_queue_enlarge(&p->silence, p->keys.used + 1))
         return oif_fail(error, OIF_EMEMORY, "no memory for one more key");
     oif_status status = add_blank(p, key, key_bytes, entry, &model, error);
-    oif_silence_queue_choose(&p->silence, &larger, status == OIF_OK);
+    if (status != OIF_OK && p->keys.count == 0) {
+        oif_silence_queue_free(&p->silence);
+        oif_silence_queue_init(&p->silence);
+    }
     const uint64_t lost = p->evicted.lost;
     if (status == OIF_OK)
         oif_evicted_models_take(&p->evicted, key, key_bytes, model);

@@ -136,6 +136,9 @@ static inline void oif_pipeline_count_held(oif_pipeline *pipeline, const oif_res
         oif_rules_count(pipeline->rules, result->rule, seconds);
 }
 
+/* Removes a key and its model. */
+void oif_pipeline_drop_key(oif_pipeline *p, uint32_t entry);
+
 /* Watches the entry for silence, starting at its last row. */
 void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry);
 

@@ -70,8 +70,7 @@ oif_status oif_pipeline_remove_key(oif_pipeline *pipeline, const char *key, size
         return status;
     uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     if (entry != OIF_NO_KEY) {
-        oif_models_remove(&pipeline->models, entry);
-        oif_keys_remove(&pipeline->keys, entry);
+        oif_pipeline_drop_key(pipeline, entry);
         pipeline->last = pipeline->last == entry ? OIF_NO_KEY : pipeline->last;
         return OIF_OK;
     }

@@ -7,7 +7,8 @@
 void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry)
 {
     const oif_model *model = oif_pipeline_model(pipeline, entry);
-    oif_silence_queue_push(&pipeline->silence, entry, oif_alerts_deadline(&model->alerts));
+    oif_silence_queue_push(&pipeline->silence, &pipeline->keys, entry,
+                           oif_alerts_deadline(&model->alerts));
 }
 
 /* Corrects deadlines until the first one in the queue is current. Returns whether it is before
@@ -17,14 +18,11 @@ static bool find_first(oif_pipeline *pipeline, double seconds, struct oif_deadli
     oif_silence_queue *queue = &pipeline->silence;
     while (oif_silence_queue_first(queue, first) && first->seconds < seconds) {
         const uint32_t entry = first->entry;
-        const bool is_removed = entry >= pipeline->keys.used || !pipeline->keys.entries[entry].key;
-        double deadline = INFINITY;
-        if (!is_removed)
-            deadline = oif_alerts_deadline(&oif_pipeline_model(pipeline, entry)->alerts);
+        const double deadline = oif_alerts_deadline(&oif_pipeline_model(pipeline, entry)->alerts);
         if (deadline <= first->seconds) /* or earlier, where a rule has held it back */
             return true;
-        oif_silence_queue_pop(queue);
-        oif_silence_queue_push(queue, entry, deadline);
+        oif_silence_queue_remove(queue, &pipeline->keys, entry);
+        oif_silence_queue_push(queue, &pipeline->keys, entry, deadline);
     }
     return false;
 }
@@ -42,7 +40,7 @@ static bool is_held(oif_pipeline *pipeline, uint32_t entry, oif_alerts *alerts, 
     if (alerts->silence != OIF_SILENCE_HELD)
         oif_rules_count(pipeline->rules, rule, seconds);
     alerts->silence = OIF_SILENCE_HELD;
-    oif_silence_queue_push(&pipeline->silence, entry,
+    oif_silence_queue_push(&pipeline->silence, &pipeline->keys, entry,
                            oif_rule_lasts_until(&pipeline->rules->list[rule - 1], seconds));
     return true;
 }
@@ -55,7 +53,7 @@ void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_fun
     while (find_first(pipeline, seconds, &first)) {
         if (oif_models_open(&pipeline->models, first.entry, &model, NULL) != OIF_OK)
             return; /* out of memory: the next call reports it */
-        oif_silence_queue_pop(&pipeline->silence);
+        oif_silence_queue_remove(&pipeline->silence, &pipeline->keys, first.entry);
         const double deadline = oif_alerts_deadline(&model->alerts);
         if (is_held(pipeline, first.entry, &model->alerts, first.seconds))
             continue;

@@ -117,7 +117,7 @@ static void count_rows(shared_rows *shared)
         const uint32_t entry = shared->notes->entries[i];
         const size_t row = shared->first + i;
         oif_pipeline_count_held(p, &shared->given->results[row], seconds_of(shared->given, row));
-        oif_silence_queue_push(&p->silence, entry, shared->notes->deadlines[i]);
+        oif_silence_queue_push(&p->silence, &p->keys, entry, shared->notes->deadlines[i]);
         oif_keys_touch(&p->keys, entry);
         oif_keys_mark(&p->keys, entry);
         p->last = entry;

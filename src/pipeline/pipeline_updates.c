@@ -181,10 +181,8 @@ static void read_gone(oif_section_reader *reader, oif_pipeline *p)
     char *key = oif_key_section_read(reader, gone_tag, &key_bytes);
     const uint32_t entry =
         reader->status == OIF_OK ? oif_keys_find(&p->keys, key, key_bytes) : OIF_NO_KEY;
-    if (entry != OIF_NO_KEY) {
-        oif_models_remove(&p->models, entry);
-        oif_keys_remove(&p->keys, entry);
-    }
+    if (entry != OIF_NO_KEY)
+        oif_pipeline_drop_key(p, entry);
     oif_memory_free(key);
 }
 
@@ -263,18 +261,16 @@ static void skip_rest(oif_section_reader *reader, oif_log_info *log)
 /* Numbers the keys as those of a whole save: in their order. */
 static void renumber_keys(oif_section_reader *reader, oif_pipeline *p)
 {
-    oif_silence_queue queue, larger;
+    oif_silence_queue queue;
     oif_silence_queue_init(&queue);
-    if (oif_silence_queue_enlarge(&queue, p->keys.count, &larger)) {
-        const bool is_done = oif_keys_renumber(&p->keys, &p->models.in_work);
-        oif_silence_queue_choose(&queue, &larger, is_done);
-        if (is_done) {
-            oif_silence_queue_free(&p->silence);
-            p->silence = queue;
-            oif_pipeline_await_all(p);
-            return;
-        }
+    if (oif_silence_queue_enlarge(&queue, p->keys.count) &&
+        oif_keys_renumber(&p->keys, &p->models.in_work)) {
+        oif_silence_queue_free(&p->silence);
+        p->silence = queue;
+        oif_pipeline_await_all(p);
+        return;
     }
+    oif_silence_queue_free(&queue);
     oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for %u keys", p->keys.count);
 }
 

@@ -17,71 +17,80 @@ void oif_silence_queue_init(oif_silence_queue *queue)
 void oif_silence_queue_free(oif_silence_queue *queue)
 {
     oif_memory_free(queue->heap);
-    oif_memory_free(queue->queued);
+    oif_memory_free(queue->place);
 }
 
-bool oif_silence_queue_enlarge(const oif_silence_queue *queue, uint32_t entries,
-                               oif_silence_queue *larger)
+bool oif_silence_queue_enlarge(oif_silence_queue *queue, uint32_t entries)
 {
     uint32_t capacity = queue->capacity > 0 ? queue->capacity : FIRST_CAPACITY;
-    *larger = *queue;
     if (entries <= queue->capacity)
         return true;
     while (capacity < entries)
         capacity *= 2;
     deadline *heap = oif_memory_new(capacity * sizeof *heap);
-    double *queued = oif_memory_new(capacity * sizeof *queued);
-    if (!heap || !queued) {
+    uint32_t *place = oif_memory_new(capacity * sizeof *place);
+    if (!heap || !place) {
         oif_memory_free(heap);
-        oif_memory_free(queued);
+        oif_memory_free(place);
         return false;
     }
-    for (uint32_t i = queue->capacity; i < capacity; i++)
-        queued[i] = INFINITY;
+    memset(place, 0xFF, capacity * sizeof *place); /* OIF_NO_KEY */
     if (queue->capacity > 0) {
         memcpy(heap, queue->heap, queue->count * sizeof *heap);
-        memcpy(queued, queue->queued, queue->capacity * sizeof *queued);
+        memcpy(place, queue->place, queue->capacity * sizeof *place);
     }
-    *larger = (oif_silence_queue){heap, queued, queue->count, capacity};
+    oif_silence_queue_free(queue);
+    *queue = (oif_silence_queue){heap, place, queue->count, capacity};
     return true;
 }
 
-void oif_silence_queue_choose(oif_silence_queue *queue, oif_silence_queue *larger, bool is_larger)
+/* At the same time, the key that comes first in the order of bytes. */
+static bool is_before(const oif_keys *keys, const deadline *a, const deadline *b)
 {
-    if (larger->heap == queue->heap)
+    if (a->seconds != b->seconds)
+        return a->seconds < b->seconds;
+    const oif_key_entry *one = &keys->entries[a->entry], *other = &keys->entries[b->entry];
+    const uint32_t bytes = one->key_bytes < other->key_bytes ? one->key_bytes : other->key_bytes;
+    const int order = memcmp(one->key, other->key, bytes);
+    return order < 0 || (order == 0 && one->key_bytes < other->key_bytes);
+}
+
+static void set(oif_silence_queue *queue, uint32_t at, const deadline *moved)
+{
+    queue->heap[at] = *moved;
+    queue->place[moved->entry] = at;
+}
+
+/* Puts an element at the free index `at`, or above it. */
+static void rise(oif_silence_queue *queue, const oif_keys *keys, uint32_t at, deadline moved)
+{
+    for (; at > 0 && is_before(keys, &moved, &queue->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        set(queue, at, &queue->heap[(at - 1) / 2]);
+    set(queue, at, &moved);
+}
+
+/* Puts an element at the free index `at`, or below it. */
+static void sink(oif_silence_queue *queue, const oif_keys *keys, uint32_t at, deadline moved)
+{
+    const deadline *heap = queue->heap;
+    uint32_t child;
+    while ((child = 2 * at + 1) < queue->count) {
+        child += child + 1 < queue->count && is_before(keys, &heap[child + 1], &heap[child]);
+        if (!is_before(keys, &heap[child], &moved))
+            break;
+        set(queue, at, &heap[child]);
+        at = child;
+    }
+    set(queue, at, &moved);
+}
+
+void oif_silence_queue_push(oif_silence_queue *queue, const oif_keys *keys, uint32_t entry,
+                            double seconds)
+{
+    const uint32_t place = queue->place[entry];
+    if (!(seconds < (place == OIF_NO_KEY ? INFINITY : queue->heap[place].seconds)))
         return;
-    oif_silence_queue_free(is_larger ? queue : larger);
-    if (is_larger)
-        *queue = *larger;
-}
-
-/* The position of an entry in the heap, or the end. Rarely called: deadlines seldom move
- * forward. */
-static uint32_t find_entry(const oif_silence_queue *queue, uint32_t entry)
-{
-    uint32_t at = 0;
-    while (at < queue->count && queue->heap[at].entry != entry)
-        at++;
-    return at;
-}
-
-/* At the same time, the lower entry comes first. */
-static bool is_before(const deadline *a, const deadline *b)
-{
-    return a->seconds < b->seconds || (a->seconds == b->seconds && a->entry < b->entry);
-}
-
-void oif_silence_queue_push(oif_silence_queue *queue, uint32_t entry, double seconds)
-{
-    deadline *heap = queue->heap;
-    const deadline pushed = {seconds, entry};
-    if (!(seconds < queue->queued[entry]))
-        return;
-    uint32_t at = queue->queued[entry] < INFINITY ? find_entry(queue, entry) : queue->count++;
-    for (; at > 0 && is_before(&pushed, &heap[(at - 1) / 2]); at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = pushed;
-    queue->queued[entry] = seconds;
+    rise(queue, keys, place == OIF_NO_KEY ? queue->count++ : place, (deadline){seconds, entry});
 }
 
 bool oif_silence_queue_first(const oif_silence_queue *queue, struct oif_deadline *first)
@@ -91,23 +100,22 @@ bool oif_silence_queue_first(const oif_silence_queue *queue, struct oif_deadline
     return queue->count > 0;
 }
 
-void oif_silence_queue_pop(oif_silence_queue *queue)
+void oif_silence_queue_remove(oif_silence_queue *queue, const oif_keys *keys, uint32_t entry)
 {
-    deadline *heap = queue->heap;
-    queue->queued[heap[0].entry] = INFINITY;
-    const deadline last = heap[--queue->count];
-    uint32_t at = 0, child;
-    while ((child = 2 * at + 1) < queue->count) {
-        child += child + 1 < queue->count && is_before(&heap[child + 1], &heap[child]);
-        if (!is_before(&heap[child], &last))
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
+    const uint32_t at = entry < queue->capacity ? queue->place[entry] : OIF_NO_KEY;
+    if (at == OIF_NO_KEY)
+        return;
+    queue->place[entry] = OIF_NO_KEY;
+    const deadline last = queue->heap[--queue->count];
+    if (last.entry == entry)
+        return;
+    if (at > 0 && is_before(keys, &last, &queue->heap[(at - 1) / 2]))
+        rise(queue, keys, at, last);
+    else
+        sink(queue, keys, at, last);
 }
 
 size_t oif_silence_queue_bytes(const oif_silence_queue *queue)
 {
-    return queue->capacity * (sizeof *queue->heap + sizeof *queue->queued);
+    return queue->capacity * (sizeof *queue->heap + sizeof *queue->place);
 }
