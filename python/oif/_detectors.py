@@ -209,7 +209,7 @@ def _changed(values: Mapping[str, Any], initial: Mapping[str, Any]) -> list[str]
 class OnlineIsolationForest(Detector):
     """Trees that grow where rows are dense and shrink where they are forgotten.
 
-    Choose it for speed, or as in the paper: every row is learned as it arrives and forgotten in order.
+    Choose it to follow its paper: every row is learned as it arrives and forgotten in order.
     Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024.
 
     Args:
@@ -260,7 +260,7 @@ class OnlineIsolationForest(Detector):
 class IForestASD(Detector):
     """An isolation forest that is retrained on each window of rows, or when they change.
 
-    Choose it if data change slowly: the accuracy of an isolation forest, one window late.
+    Choose it for speed, if data change slowly: an isolation forest, one window late.
     Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for Streaming Data using Sliding
     Window, IFAC ICONS 2013.
 

@@ -396,7 +396,7 @@ const oif_detector_kind oif_iforest_asd = {
          .paper = "Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm "
                   "for Streaming Data using Sliding Window, IFAC ICONS 2013",
          .cost = "num_trees x log2(subsample_size), and num_trees trees to grow in each window",
-         .choose = "if data change slowly: the accuracy of an isolation forest, one window late",
+         .choose = "for speed, if data change slowly: an isolation forest, one window late",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = NULL, /* any fit together: a subsample larger than the window is the window */

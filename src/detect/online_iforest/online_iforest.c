@@ -138,9 +138,7 @@ const oif_detector_kind oif_online_iforest = {
          .paper =
              "Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024",
          .cost = "num_trees x (log2(window_size / max_leaf_samples) + d)",
-         .choose =
-             "for speed, or as in the paper: every row is learned as it arrives and forgotten in "
-             "order",
+         .choose = "to follow its paper: every row is learned as it arrives and forgotten in order",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
