@@ -14,7 +14,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .PHONY: help demo demo-serve demo-flink build test install uninstall clean \
 	test-all asan python-test python-asan python-capymoa java test-java test-java-versions java-asan javadoc test-flink test-flink-kafka wheels packages image check-packages docs pictures screenshot format check-format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-senders test-numbers test-snapshots \
-	reality feedback operations incidents short small data accuracy forgetting paper paper-quick ablation \
+	reality feedback operations incidents short small new-key data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-keys bench-million bench-programs flink-job
 
 ##@ Use it
@@ -245,6 +245,10 @@ short: ## tables of 50 to 2,000 rows beside scikit-learn's IsolationForest and E
 small: release-gcc ## what small models (--small) cost, beside the default and other small settings: a quarter of an hour (ARGS="--quick --check")
 	@tools/build/make_venv.sh test
 	@build/test-venv/bin/python -m experiments.small $(ARGS)
+
+new-key: ## what a new key gains by the model of other keys, and how many false alerts it costs: some minutes (ARGS="--rate 0.01")
+	@tools/build/make_venv.sh paper
+	@build/paper-venv/bin/python -m experiments.new_key $(ARGS)
 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"
