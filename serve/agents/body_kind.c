@@ -85,11 +85,18 @@ static bool has_binary(oif_text body)
     return memchr(body.text, '\0', body.bytes < LOOK_BYTES ? body.bytes : LOOK_BYTES) != NULL;
 }
 
-/* What agents send is known by the first key of the object. */
+static bool has_first_key(oif_text text, const char *key)
+{
+    return take(&text, "{") && take(&text, key) && take(&text, ":");
+}
+
+/* What agents send is known by the first key of the object. The reader of OTLP refuses logs and
+ * traces. */
 static body_kind kind_of_json(oif_text body)
 {
-    oif_text text = without_blanks(body), otlp = text, batch = text;
-    if (take(&otlp, "{") && take(&otlp, "\"resourceMetrics\"") && take(&otlp, ":"))
+    oif_text text = without_blanks(body), batch = text;
+    if (has_first_key(text, "\"resourceMetrics\"") || has_first_key(text, "\"resourceLogs\"") ||
+        has_first_key(text, "\"resourceSpans\""))
         return BODY_OTLP_JSON;
     if (take(&batch, "{") && take(&batch, "\"metrics\"") && take(&batch, ":") &&
         take(&batch, "[") && take(&batch, "{"))

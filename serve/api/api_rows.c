@@ -113,6 +113,7 @@ static void print_count(const posted_rows *posted)
 bool api_post_rows(api_call *call, problem *why)
 {
     posted_rows posted = posted_rows_begin(call);
+    posted.must_have_sample = true;
     bool is_good = read_request(call->asked, &posted, why) && posted_rows_take(&posted, why) &&
                    posted_rows_check_bad(&posted, why);
     const bool is_counted = posted.rows.answer == ANSWER_COUNT;

@@ -168,10 +168,15 @@ static bool find_or_create(posted_rows *posted, problem *why)
 static bool check_samples(const posted_rows *posted, problem *why)
 {
     const uint64_t *left = posted->report.samples.left;
+    uint64_t sum = 0;
+    for (int i = 0; i < LEFT_OUT_COUNT; i++)
+        sum += left[i];
     if (posted->report.bad > 0) {
         *why = posted->report.first_bad;
         return false;
     }
+    if (sum == 0 && posted->must_have_sample)
+        return problem_set(why, 400, "Send at least one number.", "the body has no sample");
     return left[LEFT_TEXT] + left[LEFT_TOO_LONG] + left[LEFT_UNKNOWN] == 0 ||
            problem_set(why, 400, "Send at least one number.",
                        "none of the samples can be used: text %" PRIu64 ", too long %" PRIu64

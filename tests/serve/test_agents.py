@@ -422,6 +422,40 @@ def test_otlp_json_by_its_path(server):
     assert server.get("/api/v1/streams/otlp").json["rows"] == 2
 
 
+# ---- Nothing is not 200 ----
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"resourceMetrics": []}',
+        '{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "a", "gauge": {"dataPoints": []}}]}]}]}',
+        '{"metrics": [{"fields": {}, "name": "cpu", "tags": {}, "timestamp": 5}]}',
+        "# HELP a b\n# TYPE a gauge\n",
+    ],
+)
+def test_a_body_without_any_sample_is_refused_as_rows(server, body):
+    headers = JSON if body.startswith("{") else PLAIN
+    answer = post(server, body, headers)
+    assert answer.status == 400 and "no sample" in answer.error["message"], answer.text
+    put(server, {})
+    assert post(server, body, headers).status == 400
+    assert server.get(STREAM).json["columns"] is None
+
+
+def test_agents_may_send_a_message_without_samples_to_their_own_path(server):
+    assert server.post("/v1/metrics", '{"resourceMetrics": []}', headers=JSON).status == 200
+    put(server, {})
+    assert server.post(STREAM + "/write", make.snappy(b""), headers=REMOTE).status == 204
+
+
+@pytest.mark.parametrize("key", ["resourceLogs", "resourceSpans"])
+def test_logs_and_traces_of_otlp_are_not_rows(server, key):
+    body = json.dumps({key: [{"resource": {"attributes": []}, "count": 7, "timeUnixNano": 5}]})
+    answer = post(server, body, JSON)
+    assert answer.status == 400 and "not OTLP metrics" in answer.error["message"], answer.text
+
+
 # ---- Later bodies ----
 
 
