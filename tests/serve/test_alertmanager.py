@@ -247,6 +247,20 @@ def test_a_damaged_list_of_waiting_alerts_is_reported_and_stops_nothing(serve, o
     wait_for(lambda: taken(stub), "alerts are sent")
 
 
+def test_alerts_are_sent_although_what_waits_cannot_be_written(serve, outside, configure, tmp_path):  # noqa: F811
+    (tmp_path / "data" / "alerts" / "in-the-way").mkdir(parents=True)
+    is_up = threading.Event()
+    stub = outside(Stub, lambda path, body: (200, "") if is_up.is_set() else (503, "down"))
+    server = serve(*configure(stub.address), "--data", str(tmp_path / "data"))
+    fleet = Fleet()
+    start_fleet(server, fleet)
+    post(server, fleet.rows(3, bad=["web-1"]))
+    wait_for(lambda: metrics_of(server)["oif_alertmanager_failures_total"] >= 3, "it is tried again")  # after 3 s
+    assert len([line for line in server.log if "alerts: cannot be written: " in line]) == 1, server.log
+    is_up.set()
+    wait_for(lambda: metrics_of(server)["oif_alertmanager_queue"] == 0, "it is taken")
+
+
 def test_the_alert_of_a_removed_stream_ends(serve, outside, configure):  # noqa: F811
     stub = outside(Stub, lambda path, body: (200, ""))
     server = serve(*configure(stub.address))
