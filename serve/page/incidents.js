@@ -16,11 +16,12 @@ export async function loadIncidents() {
         records = answer.incidents;
 }
 
-const isOpen = record => record.incident !== "ends" && record.open > 0;
+// A record knows which of its first members are open, and an episode of which incident it is.
+const isOpen = (record, episodes) => (record.incident !== "ends" && record.open > 0) || episodes.some(({ incident }) => incident === record.id);
 
 // Those with an open episode, the worst first. An open episode of no incident that lasts is one of its own.
 export function openIncidents(episodes) {
-    const open = records.filter(isOpen), ids = new Set(open.map(record => record.id));
+    const open = records.filter(record => isOpen(record, episodes)), ids = new Set(open.map(record => record.id));
     const alone = episodes.filter(episode => !ids.has(episode.incident)).map(episode => ({
         id: JSON.stringify([episode.stream, episode.key, episode.number]), members: 1, grade: episode.grade,
         peak: episode.peak_severity, episode }));
@@ -43,7 +44,7 @@ function placeOf(member, episodes = []) {
 function moreText(incident) {
     const more = incident.members - 1, [shared] = incident.shared;
     const what = shared && format.short(shared.part ?? shared.column ?? shared.stream, 40);
-    return `${more ? ` and ${format.count(more)} more` : ""} since ${format.time(seconds(incident.start))}${
+    return `${more ? ` and ${format.count(more)} more` : ""} since ${format.time(seconds(incident.start))}, severity ${format.severity(incident.peak)}${
         shared ? `; ${format.count(shared.members)} share ${what}` : ""}`;
 }
 
@@ -56,9 +57,12 @@ function makeMember() {
 
 function renderMembers(row, incident, { chosen, onChoose, isMany, episodes }) {
     const list = row.querySelector(".members") ?? row.appendChild(el("ol", { className: "members" }));
-    fill(list, incident.order.slice(0, MEMBERS_SHOWN), makeMember, (item, member) => {
+    list.dataset.more = incident.members > MEMBERS_SHOWN ? `${MEMBERS_SHOWN} of ${format.count(incident.members)} are shown` : "";
+    const isOver = member => member.end != null, order = [...incident.order].sort((a, b) => isOver(a) - isOver(b)); // open ones first, as they began
+    fill(list, order.slice(0, MEMBERS_SHOWN), makeMember, (item, member) => {
         const button = item.firstChild, [badge, what, where] = button.children, place = placeOf(member, episodes);
         setGrade(badge, gradeOf(member.peak));
+        item.dataset.past = isOver(member);
         setText(what.firstChild, nameOf(member, isMany) || member.stream);
         setText(what.lastChild, ` ${format.short(member.column)}`);
         setText(where, `${format.time(seconds(member.start), true)} – ${member.end == null ? "open" : format.time(seconds(member.end), true)}`);
@@ -71,8 +75,16 @@ export function renderMany(row, what, where, incident, choose) {
     const button = row.firstChild;
     setText(what.firstChild, format.short(incident.reason || "anomalous"));
     setText(what.lastChild, moreText(incident));
-    setText(where, `first ${nameOf(incident.first, choose.isMany) || incident.first.stream}`);
+    const name = nameOf(incident.first, choose.isMany) || incident.first.stream;
     button.removeAttribute("aria-current");
+    if (incident.members === 1) { // such as a stream without data, which is no episode
+        setText(where, name);
+        button.removeAttribute("aria-expanded");
+        button.onclick = () => choose.onChoose(placeOf(incident.first));
+        row.querySelector(".members")?.remove();
+        return;
+    }
+    setText(where, `first ${name}`);
     button.setAttribute("aria-expanded", opened.has(incident.id));
     button.onclick = () => {
         opened.has(incident.id) ? opened.delete(incident.id) : opened.add(incident.id);
@@ -88,8 +100,8 @@ export function renderMany(row, what, where, incident, choose) {
 
 // ---- Those that are over ----
 
-export function renderEnded(onChoose) {
-    const over = records.filter(record => !isOpen(record));
+export function renderEnded(episodes, onChoose) {
+    const over = records.filter(record => !isOpen(record, episodes));
     show($("ended"), over.length > 0);
     setText($("ended-title"), `${format.count(over.length)} ended ${over.length === 1 ? "incident" : "incidents"}`);
     fill($("ended-list"), over, makeMember, (item, record) => {

@@ -34,7 +34,7 @@ export function renderNow(now, chosen, onChoose) {
         else
             renderMany(row, what, where, incident, choose);
     });
-    renderEnded(onChoose);
+    renderEnded(now.episodes, onChoose);
     renderTitle(now, wrong.length);
     announce(now.episodes);
 }
@@ -83,10 +83,10 @@ export function setDown(isDown) {
 
 // "7 open episodes, worst first"
 function openText(now, total) {
-    const open = now.open ?? now.episodes.length;
+    const open = now.open ?? now.episodes.length, isCut = total >= SHOWN && open > SHOWN;
     const episodes = open === total ? "" : `${format.count(open)} open episodes, `;
     const besides = besidesText(now.streams);
-    return episodes + (total > SHOWN ? `the worst ${SHOWN} are shown` : "worst first") + (besides && `; ${besides}`);
+    return episodes + (isCut ? `the worst ${SHOWN} are shown` : "worst first") + (besides && `; ${besides}`);
 }
 
 const quietNote = ({ streams }) => quiet.text + learningKeysText(streams);

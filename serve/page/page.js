@@ -181,7 +181,10 @@ async function choose(stream, key, episode = null, isFirst = false) {
 const chooseKey = key => choose(chosen.stream, key);
 
 const chooseOpen = guarded(async episode => {
-    await choose(episode.stream, episode.key ?? null, episode.number);
+    if (episode.key == null && episode.number === 0) // the whole stream has no data
+        await chooseStream(episode.stream);
+    else
+        await choose(episode.stream, episode.key ?? null, episode.number || null);
     if (matchMedia("(max-width: 60rem)").matches)
         $("detail").scrollIntoView();
 });

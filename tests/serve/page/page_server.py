@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -11,6 +12,8 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
 
 CHECKOUT = Path(__file__).parents[3]
 OIF = os.environ.get("OIF", str(CHECKOUT / "build/release-gcc/oif"))
@@ -88,6 +91,21 @@ RECORD_TEXTS = """
         return fillText.call(this, text, ...place);
     };
 """
+
+
+def check_every_screen(page, name, widths=(1440, 820, 390)):
+    """On every width and theme, nothing is beyond the right edge and axe finds nothing. Leaves a picture of each."""
+    before = page.viewport_size
+    for width, theme in itertools.product(widths, ("light", "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # in which the charts are drawn
+        assert page.evaluate("document.documentElement.scrollWidth") == width, f"{name} at {width}"
+        picture(page, f"{name}-{width}-{theme}", full_page=True)
+        found = [(one["id"], one["nodes"][0]["html"][:200]) for one in Axe().run(page).response["violations"]]
+        assert found == [], f"{name} at {width}, {theme}"
+    page.set_viewport_size(before)
+    page.emulate_media(color_scheme="light")
 
 
 def picture(page, name, **options):
