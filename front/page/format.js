@@ -86,6 +86,9 @@ export function time(seconds, withSeconds = false, withDay = false) {
     return day === parts(Date.now() / 1000).day && !withDay ? clock : `${day} ${clock}`;
 }
 
+// The second of two times, without its day if that is the day of the first.
+export const endTime = (from, to) => parts(from).day === parts(to).day ? parts(to).minute : time(to, false, true);
+
 // What a chart writes below itself: as little as tells two ticks apart.
 export function tick(seconds, step) {
     const { day, minute, second } = parts(seconds);

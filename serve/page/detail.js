@@ -9,7 +9,7 @@ import { askPoints, isSame, spanOf, strongValues } from "./points.js";
 import { followLatest, renderRange, setFixed, zoom } from "./range.js";
 import { damagedText, learningText } from "./states.js";
 
-const COLUMNS_AT_FIRST = 12, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 100, EPISODES_LISTED = 20, ALERTS = 100;
+const COLUMNS_AT_FIRST = 12, COLUMNS_ON_PHONE = 4, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 100, EPISODES_LISTED = 20, ALERTS = 100;
 const KEY_LIMIT = 2000; // longer ones do not fit into an address
 const DRAG = 6;         // pixels from which on a click is a drag
 const SIGNS = { high: "▲", low: "▼" }, GRADES = ["", "note", "warning", "critical"];
@@ -331,7 +331,8 @@ function becauseText(reason, isLong) {
 
 function renderColumns() {
     const episode = currentEpisode(), reasons = reasonsOf(episode), order = columnOrder(reasons);
-    const names = order.slice(0, showsAll ? COLUMNS_AT_MOST : COLUMNS_AT_FIRST);
+    const first = matchMedia("(max-width: 40rem)").matches ? COLUMNS_ON_PHONE : COLUMNS_AT_FIRST;
+    const names = order.slice(0, showsAll ? COLUMNS_AT_MOST : first);
     const byName = new Map(reasons.map(reason => [reason.column, reason]));
     tiles = [];
     fill($("column-charts"), names, makeTile, (tile, name, i) => {

@@ -111,7 +111,8 @@ function render() {
     show($("episode"), episode !== null);
     if (!episode)
         return;
-    const known = past(), when = episode.began == null ? `row ${format.count(episode.first_row)}` : format.time(episode.began);
+    const known = past(), { began, ended } = episode, start = began == null ? `row ${format.count(episode.first_row)}` : format.time(began);
+    const when = episode.open ? `open since ${start}` : began == null || ended == null ? start : `${start} – ${format.endTime(began, ended)}`;
     setText($("episode-title"), `${format.short(format.reason(episode))}, ${when}`);
     setText($("episode-said"), saidText());
     show($("episode-said"), $("episode-said").textContent !== "");

@@ -47,7 +47,7 @@ function fail(error) {
     if (error.status === 401)
         return askToken();
     setLink(error.status ? "live" : "down");
-    banner(error.message);
+    banner(error.status ? error.message : null); // the headline says that the connection is lost
 }
 
 function banner(text) {
@@ -78,8 +78,7 @@ const loadNow = guarded(async () => {
     if (chosen.stream == null)
         await chooseFirst();
     renderAll();
-    const broken = now.streams.find(stream => stream.error);
-    banner(broken ? `${broken.name}: ${broken.error}` : null);
+    banner(null);
 });
 
 const loadList = guarded(async isLive => {
@@ -232,6 +231,11 @@ const showRange = guarded(async () => {
 
 // ---- Rendering ----
 
+// A rate of 0 does not say whether a slow sender still sends.
+function cameText({ state, rows_per_second, last_row_at }) {
+    return rows_per_second ? `, ${format.rate(rows_per_second)}/s` : last_row_at && state !== "no data" ? `, last ${format.time(last_row_at)}` : "";
+}
+
 function renderStreams() {
     const wanted = $("stream-find").value.toLowerCase();
     const found = orderedStreams().filter(stream => stream.name.toLowerCase().includes(wanted));
@@ -242,7 +246,7 @@ function renderStreams() {
         setText(name, stream.name);
         setText(figure, stateText(stream));
         figure.className = ["alert", "damaged"].includes(stream.state) ? "figure open" : "figure";
-        setText(below, `${format.count(stream.rows)} rows, ${format.rate(stream.rows_per_second)}/s`);
+        setText(below, stream.state === "damaged" ? "" : `${format.count(stream.rows)} rows${cameText(stream)}`);
         button.setAttribute("aria-current", stream.name === chosen.stream);
         button.onclick = guarded(() => chooseStream(stream.name));
     });
@@ -299,9 +303,12 @@ function renderChosen() {
     const settings = Object.entries({ detector: stream.detector, ...stream.settings });
     setText($("settings"), settings.map(([name, value]) => format.short(`${name}: ${JSON.stringify(value)}`, 2000)).join("\n"));
     fill($("notes"), stream.notes ?? [], () => el("li"), (item, note) => setText(item, format.short(note, 2000)));
+    const isDamaged = stream.state === "damaged";
+    show($("stream-figures"), !isDamaged);
+    show($("range"), stream.rows > 0);
     if (!stream.rows) {
-        $("state").dataset.state = stream.state === "damaged" ? "wrong" : "calm";
-        setText($("state"), stream.state === "damaged" ? damagedText(stream) : "No rows yet.");
+        $("state").dataset.state = isDamaged ? "wrong" : "calm";
+        setText($("state"), isDamaged ? damagedText(stream) : "No rows yet.");
     }
 }
 

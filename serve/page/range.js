@@ -81,7 +81,7 @@ export function renderRange(points) {
     const shown = page.shownTimes();
     for (const id of ["earlier", "later", "zoom-in", "zoom-out"])
         $(id).disabled = !shown;
-    const times = shown ? `${format.time(shown[0], false, true)} – ${format.time(shown[1], false, true)}` : "";
+    const times = shown ? `${format.time(shown[0], false, true)} – ${format.endTime(...shown)}` : "";
     const what = points?.counts ? `, a point per ${format.duration(points.seconds)}` : "";
     const isEmpty = points?.counts && points.times.length === 0;
     setText($("range-note"), isEmpty ? `No rows from ${times.replace("–", "to")}.` : times + what);

@@ -20,7 +20,7 @@ export function learningText({ learning }) {
 const shareText = ({ learning }) => learning?.of ? ` ${Math.floor(100 * Math.min(learning.rows / learning.of, 0.99))}%` : "";
 const openText = stream => `▲ ${format.count(stream.episodes_open)} open`;
 
-export const damagedText = ({ error }) => `✕ Damaged: ${format.short(error ?? "", 300)}`;
+export const damagedText = ({ error }) => `✕ Damaged: ${format.short(error ?? "", 300)}. Restore a backup of it, or delete the stream; then start the server again.`;
 
 // Of a stream, in a few words.
 export function stateText(stream) {

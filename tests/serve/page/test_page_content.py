@@ -247,11 +247,15 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     wanted = urllib.parse.parse_qs(page.url.split("#")[1])
     ends = [datetime.fromisoformat(wanted[name][0]).timestamp() for name in ("from", "to")]
     assert abs(ends[1] - ends[0] - 7 * 86400 / 4) < 7200 and abs(ends[0] - (START + 43200)) < 7200
+    page.click("#later")
+    moved = urllib.parse.parse_qs(page.url.split("#")[1])["from"][0]
+    assert abs(datetime.fromisoformat(moved).timestamp() - sum(ends) / 2) < 3, "by half of the range"
+    page.click("#earlier")
     page.click("#zoom-in")
     middle = sum(ends) / 2
     wait_until(page, "text => document.getElementById('range-note').textContent.startsWith(text)", minute_text(middle - (ends[1] - ends[0]) / 4)[:-1])
-    page.go_back()
-    page.go_back()
+    for _ in range(4):
+        page.go_back()
     wait_note(page, "2025-12-28 23:30 – 2026-01-05 00:00, a point per 30 min")
     # An episode that is not on the chart moves it there.
     page.select_option("#limit", "500")
@@ -267,6 +271,8 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     wait_until(page, "location.hash.includes('at=')")
     page.mouse.move(5, 5)
     read = page.locator("#readout").inner_text()
+    title = f"latency_ms high, {minute_text(episode['began'])} – {minute_text(episode['ended'])[11:]}"
+    assert page.locator("#episode-title").inner_text() == title
     assert not read.startswith("latest") and f"episode={episode['number']}" in page.url
     page.click("#zone")
     other = open_page(page.url, timezone_id="Asia/Kolkata")
@@ -339,7 +345,8 @@ def test_an_incident_names_both_columns_recovers_and_a_damaged_stream_says_so(se
     wait_until(page, "text => document.querySelector('#now-list strong')?.textContent === text", reason)
     assert " and 1 more since " in page.locator("#now-list .what").inner_text(), "an incident of two episodes"
     wait_until(page, "text => document.getElementById('state').textContent.startsWith(text)", f"▲ {reason} since")
-    assert page.locator("#episode-title").inner_text().startswith(f"{reason}, ")
+    assert re.fullmatch(r".* and 1 more since \S+ \S+, severity \S+", page.locator("#now-list .what").inner_text().split(";")[0])
+    assert page.locator("#episode-title").inner_text().startswith(f"{reason}, open since 2026-")
     wait_until(page, "window.drawn.filter(one => one.isNumber && / °C$/.test(one.text)).length > 1")
     server.post("rack-1", racks(3030, 5, breaks_at=9999))
     page.goto(f"{server.url}/#stream=rack-1")
@@ -351,8 +358,24 @@ def test_an_incident_names_both_columns_recovers_and_a_damaged_stream_says_so(se
     server.start()
     wait_until(page, "document.getElementById('state').textContent.startsWith('✕ Damaged: ')")
     assert page.locator("#state").get_attribute("data-state") == "wrong"
+    assert "Restore a backup of it, or delete the stream" in page.locator("#state").inner_text()
+    for part in ("#stream-figures", "#range", "#banner"):
+        assert page.locator(part).is_hidden(), f"{part}: 0 rows would be untrue, and the reason is said once"
     wait_until(page, "document.querySelector('#stream-list .figure').textContent === '✕ damaged'")
+    assert page.locator("#stream-list .below").first.inner_text() == ""
     wait_until(page, "document.getElementById('now-note').textContent.endsWith('; 1 stream damaged')")
+
+
+def test_a_slow_sender_is_shown_by_its_last_row(server, open_page):
+    server.create("slow", time="time")
+    server.post("slow", f"time,x\n{START},1\n{START + 60},2\n")
+    page = open_page(server.url)
+    below = page.locator("#stream-list .below")
+    assert re.fullmatch(r"2 rows, 0\.[12]/s", below.inner_text())
+    wait_note(page, "2026-01-01 00:00 – 00:01")
+    wait_until(page, "document.querySelector('#stream-list .below').textContent.startsWith('2 rows, last ')")
+    at = server.ask("GET", "/api/v1/streams/slow")["last_row_at"]
+    assert below.inner_text() == f"2 rows, last {datetime.fromtimestamp(at, timezone.utc):%H:%M}", "a rate falls without an event"
 
 
 def test_times_are_local_or_utc(server, open_page):
