@@ -1,4 +1,4 @@
-/* oif feedback: which alerts were useless, and rules that hold back others of their kind. */
+/* oif feedback: which alerts were useless, and rules that mute others of their kind. */
 #include "front/input/input_file.h"
 #include "front/options/rule_options.h"
 #include "front/results/feedback_json.h"
@@ -245,7 +245,7 @@ static void print_trial(const oif_pipeline *pipeline, const oif_rule_trial *tria
                         const bool *is_held)
 {
     oif_past_episode episode;
-    output_print("would have held back %zu of %zu past episodes: %zu marked useless, %zu marked "
+    output_print("would have muted %zu of %zu past episodes: %zu marked useless, %zu marked "
                  "real\n",
                  trial->held, trial->episodes, trial->useless_held, trial->real_held);
     if (trial->real_held > 0)

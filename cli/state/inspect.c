@@ -142,13 +142,12 @@ static void print_kept(const oif_pipeline *pipeline, uint64_t kept_bytes)
     print_count("bytes of kept models", kept_bytes);
 }
 
-/* What each rule held back, and the rule. */
+/* The rows that each rule muted, and the rule. */
 static void print_rules(const oif_pipeline *pipeline)
 {
     oif_rule_info rule;
     for (size_t i = 0; oif_pipeline_rule(pipeline, i, &rule); i++) {
-        output_print("%s  %14" PRIu64 "  ", i == 0 ? "rows held back, and the rule\n" : "",
-                     rule.held);
+        output_print("%s  %14" PRIu64 "  ", i == 0 ? "rows muted, and the rule\n" : "", rule.held);
         quoting_write_json(rule.text, strlen(rule.text));
         output_print("\n");
     }

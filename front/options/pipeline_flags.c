@@ -21,7 +21,7 @@ static const pipeline_flag pipeline_flags[] = {
     {"memory_limit", GROUP_KEYS, NULL, "BYTES", "a number of bytes such as 500M or 2G",
      byte_size_parse},
     {"evicted", GROUP_KEYS, NULL, NULL, NULL, NULL},
-    {"learn", GROUP_DETECTOR, "rows to learn: all, normal, decay, none", NULL, NULL, NULL},
+    {"learn", GROUP_DETECTOR, NULL, NULL, NULL, NULL},
     {"patience", GROUP_DETECTOR, NULL, NULL, NULL, NULL},
     {"shingle", GROUP_DETECTOR, NULL, NULL, NULL, NULL},
     {"persistence", GROUP_DETECTOR, NULL, NULL, NULL, NULL},

@@ -1,4 +1,4 @@
-/* The options that hold back alerts. Each becomes lines of the rules that oif_pipeline_set_rules
+/* The options that mute alerts. Each becomes lines of the rules that oif_pipeline_set_rules
  * reads:
  *
  *     --only-high latency                 mute column="latency" direction=low

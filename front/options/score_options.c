@@ -119,6 +119,7 @@ static const cli_option options[] = {
     {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), GROUP_OUTPUT,
      .brief = "print only anomalous rows", .stream_remedy = "send rows with answer=alerts instead"},
     {"min-grade", OPTION_WORD, SETTING(score.min_grade), GROUP_OUTPUT,
+     .brief = "only rows this bad: note, warning or critical",
      .help =
          "print only anomalous rows of at least this grade; --alert-once and --on-alert then wait "
          "until an episode reaches it, for example to page on critical ones",
@@ -142,8 +143,8 @@ static const cli_option options[] = {
      .argument = "COL=N[%]", .apply = rule_min_change, .is_repeated = true,
      .stream = STREAM_CHANGES},
     {"mute", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
-     .brief = "hold back alerts: 'column=C direction=low key=K*'",
-     .help = "hold back alerts by a rule of column=, direction=, change<, reason=, key=, time=, "
+     .brief = "mute alerts: 'column=C direction=low key=K*'",
+     .help = "mute alerts by a rule of column=, direction=, change<, reason=, key=, time=, "
              "days=, zone=, from=, until=, such as 'key=db-* time=02:00-04:00'; may be given "
              "several times; see the page on quiet alerts in the manual",
      .argument = "RULE", .apply = rule_mute, .is_repeated = true, .stream = STREAM_CHANGES},
@@ -223,7 +224,7 @@ static const cli_option options[] = {
      .stream_remedy = "a stream runs no commands"},
     {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert), GROUP_ALERTS,
      .help = "exit with status 3 if a row was anomalous (with --min-grade: of that grade) or a key "
-             "fell silent; for cron and CI",
+             "fell silent; for scripts and CI",
      .stream_remedy = "a stream has no exit code: ask /api/v1/now"},
     {"watch", OPTION_SWITCH, SETTING(score.watch), GROUP_OUTPUT,
      .brief = "show a live view instead of rows",

@@ -115,8 +115,8 @@ class Pipeline(Alerting):
         exclude: columns that are not learned
         category: columns of names, by name: a value that is new, or rarer than the alert rate, is an anomaly
         ignore_unknown: whether columns that the first dict or DataFrame did not have are ignored
-        rules: rules that hold back alerts, as lines of one text or one text each: "mute column=latency direction=low". "mute"
-            holds back alerts, "ignore" also keeps rows from being learned. All conditions of a rule must hold: column=
+        rules: rules that mute alerts, as lines of one text or one text each: "mute column=latency direction=low". "mute"
+            mutes alerts, "ignore" also keeps rows from being learned. All conditions of a rule must hold: column=
             (those without names are called 1, 2, ...), direction=, change<, reason=, key=, time=, days=, zone=, from=, until=
         only_high: columns of which only high values are alerts: by name or pattern ("disk_*"), or by number from 0 where they
             have no names; short for the rule "mute column=... direction=low"
@@ -583,7 +583,7 @@ class Pipeline(Alerting):
 
     @property
     def rules(self) -> list[Rule]:
-        """The rules that hold back alerts, as a list of Rule; to set them replaces all, and those that stay keep their counts."""
+        """The rules that mute alerts, as a list of Rule; to set them replaces all, and those that stay keep their counts."""
         return [
             Rule(text.decode("utf-8", "surrogateescape"), held, first, last) for text, held, first, last in self._rules()
         ]
@@ -641,7 +641,7 @@ class Pipeline(Alerting):
         self._mark(key if key is None else key_of(key), operator.index(number), _MARKS.index(mark))
 
     def proposals(self) -> list[Proposal]:
-        """Rules that hold back the kinds of episodes that were marked useless, and none that was marked real."""
+        """Rules that mute the kinds of episodes that were marked useless, and none that was marked real."""
         return [
             Proposal(rule.decode("utf-8", "surrogateescape"), episodes, held, useless, RuleTrial(*trial))
             for rule, episodes, held, useless, trial in self._propose()

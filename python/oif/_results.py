@@ -66,7 +66,7 @@ class Result(NamedTuple):
         until ready
     reason: what the severity is due to
     has_no_model: there was no room for a model of the row's key, so the score is NaN
-    rule: the rule that held back the alert, or the row: 1 is the first of Pipeline.rules; 0: none did
+    rule: the rule that muted the alert, or the row: 1 is the first of Pipeline.rules; 0: none did
     """
 
     score: float
@@ -231,7 +231,7 @@ class TableInfo(NamedTuple):
 
 
 class RuleTrial(NamedTuple):
-    """What rules would have done to the past episodes: how many there are, how many of these they would have held back,
+    """What rules would have done to the past episodes: how many there are, how many of these they would have muted,
     and how many of those were marked useless and real. is_held says it of each past episode; it is empty in a Proposal."""
 
     episodes: int
@@ -242,10 +242,10 @@ class RuleTrial(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A rule that holds back episodes that were marked useless; Pipeline.add_rules accepts it.
+    """A rule that mutes episodes that were marked useless; Pipeline.add_rules accepts it.
 
     kind_episodes: past episodes of its kind: with the same column, direction and reason
-    kind_held, kind_useless: of these, those that it would have held back, and those that were marked useless
+    kind_held, kind_useless: of these, those that it would have muted, and those that were marked useless
     trial: what it would have done to all past episodes
     """
 
@@ -257,10 +257,10 @@ class Proposal(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule that holds back alerts.
+    """A rule that mutes alerts.
 
     text: as it was given; a named time zone is replaced by its POSIX text
-    held: rows whose alert it held back, or which it ignored
+    held: rows whose alert it muted, or which it ignored
     first, last: the times of the first and the last of these, in seconds since 1970; NaN while unknown
     """
 

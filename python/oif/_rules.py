@@ -1,4 +1,4 @@
-"""Rules that hold back alerts: as texts, and the arguments of Pipeline that are short for some of them."""
+"""Rules that mute alerts: as texts, and the arguments of Pipeline that are short for some of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def all_of(
 
 
 def need_times(rules: Iterable[Rule]) -> bool:
-    """Whether some of them hold back nothing where rows have no times."""
+    """Whether some of them mute nothing where rows have no times."""
     return any(_TIMED.search(rule.text.partition("#")[0]) for rule in rules)
 
 
