@@ -1,4 +1,4 @@
-# Files as they lie around: compressed ones, several, patterns.
+# Files that oif reads: compressed ones, several, patterns.
 
 load helper
 

@@ -1,4 +1,4 @@
-# Files as they lie around: blanks between columns, comments, decimal commas, formats of other programs, sizes with units.
+# Files that oif reads: blanks between columns, comments, decimal commas, formats of other programs, sizes with units.
 
 load helper
 
