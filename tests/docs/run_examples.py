@@ -13,7 +13,8 @@ Other blocks are left alone.
 
 In the folder, tools/ is that of the checkout, and python3 the one that runs this. Ports from 18000 to 19999 that a page
 names as 127.0.0.1:PORT are free ones in its commands, files and output, so two runs do not meet. Pages run beside each
-other. After a failure, the end of each log file in the folder is printed. A page with a line
+other. After a failure, the end of each log file in the folder is printed. A command that takes 300 seconds fails, and
+the page ends there: a server may not have started. A page with a line
   <!-- needs: COMMAND -->
 is skipped when the command fails. Each of its examples prints the reason, the last line that the command prints. A line
   <!-- next needs: COMMAND -->
@@ -91,7 +92,8 @@ def updated(expected, printed):
     return [update_line(*pair) for pair in zip(expected, printed)] if elided else printed
 
 
-MOST_SECONDS = 300  # for a command of a page; the longest takes some ten
+MOST_SECONDS = int(os.environ.get("OIF_EXAMPLE_SECONDS", 300))  # for a command of a page; the longest takes some ten
+STOPPED = (124, 128 + 9)  # statuses of `timeout`
 
 
 def environment(prefix):
@@ -153,6 +155,7 @@ class Page:
         self.text = open(path, encoding="utf-8").read()
         self.ports = free_ports(self.text)
         self.passed = self.failed = self.skipped = self.moved = 0
+        self.stuck = None  # why the rest of the page is not run
         self.said = []
 
     def run(self):
@@ -173,6 +176,7 @@ class Page:
         if reason is None and needs:
             reason = missing([needs], folder, self.prefix)
         for number, command, expected in commands(start, lines):
+            reason = reason or self.stuck
             if reason is not None:
                 self.skipped += 1
                 self.said.append(f"{self.path}:{number}: skipped: {reason}")
@@ -183,7 +187,9 @@ class Page:
         result = run(exchange(command, self.ports), folder, self.prefix)
         printed = exchange(result.stdout, {used: shown for shown, used in self.ports.items()})
         shown = updated(expected, printed.splitlines()) if self.update else None
-        if pattern(expected).match(printed):
+        if result.returncode in STOPPED:
+            self.stuck, shown = f"line {number} took more than {MOST_SECONDS} s", None
+        if not self.stuck and pattern(expected).match(printed):
             self.passed += 1
         elif shown is not None:
             self.passed += 1

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""tests/docs/run_examples.py says why it skips an example, and gives no port twice, not even to another process.
+"""tests/docs/run_examples.py says why it skips an example, waits for no server for ever, and gives no port twice.
 
     tests/tools/examples.py
 """
 
+import os
 import subprocess
 import sys
 import unittest
@@ -30,9 +31,13 @@ c
 
 class Examples(Folder):
     def run_page(self, first="", second=""):
-        self.write("page.md", PAGE.format(first=first, second=second))
+        return self.run_text(PAGE.format(first=first, second=second))
+
+    def run_text(self, text, seconds="300"):
+        self.write("page.md", text)
         done = subprocess.run([sys.executable, TESTS / "docs" / "run_examples.py", self.folder, "page.md"],
-                              cwd=self.folder, text=True, capture_output=True, timeout=300)
+                              cwd=self.folder, text=True, capture_output=True, timeout=300,
+                              env=dict(os.environ, OIF_EXAMPLE_SECONDS=seconds))
         return done.returncode, done.stdout.splitlines()
 
     def test_an_example_that_is_run_says_nothing(self):
@@ -46,6 +51,19 @@ class Examples(Folder):
     def test_a_block_that_lacks_something_says_what_and_the_others_run(self):
         said = self.run_page(second="<!-- next needs: test -e nothing -->")
         self.assertEqual(said, (0, ["page.md:11: skipped: test -e nothing", "2 passed, 0 failed, 1 skipped"]))
+
+    def test_a_service_that_cannot_start_fails_its_page_with_its_log(self):
+        status, said = self.run_text("```console\n$ echo 'the port is in use' > serve.log\n"
+                                     "$ until grep -q listening serve.log; do sleep 0.1; done\n$ echo a\na\n```\n", "2")
+        self.assertEqual(status, 1)
+        said = [line for line in said if line]
+        self.assertEqual(said[0], "page.md:3: $ until grep -q listening serve.log; do sleep 0.1; done")
+        self.assertEqual(said[-5:], ["--- printed (exit 124)", "--- serve.log", "the port is in use",
+                                     "page.md:4: skipped: line 3 took more than 2 s", "1 passed, 1 failed, 1 skipped"])
+
+    def test_the_ports_of_a_page_are_free_ones(self):
+        said = self.run_text("```console\n$ echo 127.0.0.1:18999 | awk -F: '{ print $0, $2 == 10000 + 8999 }'\n127.0.0.1:18999 0\n```\n")
+        self.assertEqual(said, (0, ["1 passed, 0 failed"]))
 
 
 class Ports(unittest.TestCase):
