@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char reload[] = "a running server takes it after: kill -HUP PID, or systemctl reload "
                              "oif-serve";
@@ -164,6 +165,15 @@ static exit_code complain_usage(void)
     return complain(EXIT_USAGE, "usage: oif %s", token_command.usage);
 }
 
+/* Only `add` makes the file. For the others a missing one is a mistake in its name. */
+static exit_code check_file(const cli_settings *settings)
+{
+    const char *action = settings->files[0], *file = settings->serve.tokens;
+    if ((strcmp(action, "list") == 0 || strcmp(action, "remove") == 0) && access(file, F_OK) != 0)
+        return complain(EXIT_FAILED, "%s: %s; oif token add makes it", file, strerror(errno));
+    return EXIT_OK;
+}
+
 static exit_code run_action(const cli_settings *settings, json_t *text)
 {
     const char *action = settings->files[0], *name = settings->files[1];
@@ -184,6 +194,8 @@ exit_code token_program(const cli_settings *settings)
         return complain_usage();
     if (!settings->serve.tokens)
         return complain(EXIT_USAGE, "which file? Add --tokens FILE");
+    if (check_file(settings) != EXIT_OK)
+        return EXIT_FAILED;
     json_t *text = token_file_read(settings->serve.tokens, &why);
     if (!text)
         return complain(EXIT_FAILED, "%s", why.message);

@@ -109,6 +109,9 @@ def test_mistakes_of_the_command_are_explained(file, tmp_path):
     ):
         message = run_token(file, *arguments, expected=code).stderr
         assert expected in message, message
+    for arguments in (("list",), ("remove", "web")):
+        message = run_token(tmp_path / "tokns", *arguments, expected=1).stderr
+        assert f"{tmp_path}/tokns: No such file or directory; oif token add makes it" in message, message
     done = subprocess.run([OIF, "token", "list"], capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 2 and "--tokens FILE" in done.stderr
     before = file.read_text()
