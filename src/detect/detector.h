@@ -11,6 +11,7 @@
 #define OIF_DETECT_DETECTOR_H
 
 #include "base/column_names.h"
+#include "base/double_bits.h"
 #include "base/pool.h"
 #include "base/state_visitor.h"
 #include "base/unchanged.h"
@@ -24,14 +25,17 @@
 
 /* ---- Rows ---- */
 
-/* Whether every number is finite or missing, as in rows that passed oif_row_check. Has no branch,
- * so compilers can vectorise it. */
+/* Whether every number is finite or missing, as in rows that passed oif_row_check. Has no branch
+ * and computes with the bits, so compilers can vectorise it. */
 static inline bool oif_none_infinite(const double *numbers, size_t count)
 {
-    unsigned infinite = 0;
-    for (size_t i = 0; i < count; i++)
-        infinite |= (unsigned)(numbers[i] > DBL_MAX) | (unsigned)(numbers[i] < -DBL_MAX);
-    return !infinite;
+    const uint64_t sign = UINT64_C(1) << 63, infinite = UINT64_C(0x7FF0000000000000);
+    uint64_t differ = sign; /* the top bit stays while all numbers differ from infinity */
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t other = (oif_bits_of_double(numbers[i]) & ~sign) ^ infinite;
+        differ &= other | (0 - other);
+    }
+    return differ >> 63;
 }
 
 /* Whether no value of the row is missing. */

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/vector.h"
 
 #include <string.h>
 
@@ -57,11 +58,11 @@ static inline uint64_t value_at(const span *s, const unsigned char *at)
     return eight;
 }
 
-static inline void set_value(const span *s, unsigned char *at, uint64_t value)
+static inline void set_value(unsigned char *at, uint64_t value, size_t width)
 {
     const uint16_t two = (uint16_t)value;
     const uint32_t four = (uint32_t)value;
-    switch (s->width) {
+    switch (width) {
     case 1: *at = (unsigned char)value; break;
     case 2: memcpy(at, &two, sizeof two); break;
     case 4: memcpy(at, &four, sizeof four); break;
@@ -71,7 +72,16 @@ static inline void set_value(const span *s, unsigned char *at, uint64_t value)
 
 static inline uint64_t mask_of(size_t width)
 {
-    return width > 0 ? UINT64_MAX >> 8 * (WORD_BYTES - width) : 0;
+    static const uint64_t masks[] = {0,
+                                     UINT64_MAX >> 56,
+                                     UINT64_MAX >> 48,
+                                     UINT64_MAX >> 40,
+                                     UINT64_MAX >> 32,
+                                     UINT64_MAX >> 24,
+                                     UINT64_MAX >> 16,
+                                     UINT64_MAX >> 8,
+                                     UINT64_MAX};
+    return masks[width];
 }
 
 static inline size_t hash_of(uint64_t value, unsigned bits)
@@ -283,99 +293,139 @@ size_t oif_field_packer_end(oif_field_packer *packer, const unsigned char *packe
 
 /* ---- Unpacking ---- */
 
-static inline size_t take(oif_field_packer *p)
+/* What changes with each value, of a field or of all records. In local variables: storing a value
+ * could otherwise change it, as far as the compiler knows. The bytes of one value may be read from
+ * behind the end, in the spare bytes; then it is broken. */
+typedef struct source {
+    const unsigned char *next, *end;
+    uint64_t skipped, previous[WORD_BYTES + 1];
+    bool is_broken;
+} source;
+
+static inline source open_source(const oif_field_packer *p)
 {
-    p->is_broken |= p->next == p->end;
-    return p->is_broken ? 0 : *p->next++;
+    source from = {
+        .next = p->next, .end = p->end, .skipped = p->skipped, .is_broken = p->is_broken};
+    memcpy(from.previous, p->previous, sizeof from.previous);
+    return from;
 }
 
-static uint64_t take_count(oif_field_packer *p)
+static inline void close_source(oif_field_packer *p, const source *from)
+{
+    p->next = (unsigned char *)from->next; /* only read */
+    p->skipped = from->skipped;
+    p->is_broken = from->is_broken;
+    memcpy(p->previous, from->previous, sizeof from->previous);
+}
+
+static inline uint64_t take_count(source *from)
 {
     uint64_t count = 0;
     for (unsigned shift = 0; shift < 56; shift += 7) {
-        const size_t byte = take(p);
+        const size_t byte = *from->next++;
         count |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80)
             return count;
     }
-    p->is_broken = true;
+    from->is_broken = true;
     return 0;
 }
 
-static uint64_t take_new_value(oif_field_packer *p, size_t token, size_t width)
+OIF_INLINE uint64_t take_new_value(source *from, size_t token, size_t width)
 {
     const size_t shared = token >> 3, zeros = token & 7, known = shared + zeros;
-    p->is_broken |= known > width || width - known > (size_t)(p->end - p->next);
-    if (p->is_broken || known == width)
-        return p->previous[width] & ~mask_of(zeros);
-    const uint64_t others = oif_bytes_load(p->next, WORD_BYTES) & mask_of(width - known);
-    p->next += width - known;
-    return (p->previous[width] & ~mask_of(width - shared)) | others << 8 * zeros;
+    if (known > width) {
+        from->is_broken = true;
+        return 0;
+    }
+    const uint64_t others = oif_bytes_load(from->next, WORD_BYTES) & mask_of(width - known);
+    from->next += width - known;
+    return (from->previous[width] & ~mask_of(width - shared)) | others << 8 * zeros;
 }
 
-static uint64_t take_value(oif_field_packer *p, size_t token, size_t width)
+OIF_INLINE uint64_t take_value(source *from, const oif_field_packer *p, size_t token, size_t width)
 {
-    uint64_t value;
     if (token >= NEAR_VALUE)
-        value = p->near[width][token - NEAR_VALUE];
-    else if (token >= STEP)
-        value = p->previous[width] + token - STEP_ZERO;
-    else if (token >= FAR_VALUE)
-        value = p->far[(token - FAR_VALUE) << 8 | take(p)];
-    else
-        value = take_new_value(p, token, width);
-    value &= mask_of(width);
-    remember(p, value, width);
-    return value;
+        return p->near[width][token - NEAR_VALUE];
+    if (token >= STEP)
+        return from->previous[width] + token - STEP_ZERO;
+    if (token >= FAR_VALUE)
+        return p->far[(token - FAR_VALUE) << 8 | *from->next++];
+    return take_new_value(from, token, width);
 }
 
-static void unpack_span(oif_field_packer *p, span s)
+/* Skips blank values. Returns how many of the next `left` ones are. */
+static inline size_t skip(source *from, size_t left)
 {
-    for (size_t i = 0; i < s.count && !p->is_broken;) {
-        if (p->skipped > 0) {
-            const size_t left = s.count - i;
-            const size_t now = p->skipped < left ? (size_t)p->skipped : left;
-            p->skipped -= now;
-            i += now;
-            continue;
+    const size_t now = from->skipped < left ? (size_t)from->skipped : left;
+    from->skipped -= now;
+    return now;
+}
+
+OIF_INLINE void unpack_values(oif_field_packer *p, source *from, unsigned char *at, size_t count,
+                              size_t width)
+{
+    for (size_t i = skip(from, count); i < count && !from->is_broken;) {
+        const size_t token = *from->next++;
+        if (token - SKIP_ONE <= SKIP_MANY - SKIP_ONE) {
+            from->skipped = token < SKIP_MANY ? token - SKIP_ONE + 1 : take_count(from);
+            i += skip(from, count - i);
+        } else {
+            const uint64_t value = take_value(from, p, token, width) & mask_of(width);
+            p->near[width][hash_of(value, NEAR_BITS)] = value;
+            p->far[hash_of(value, FAR_BITS)] = value;
+            from->previous[width] = value;
+            set_value(at + i++ * width, value, width);
         }
-        const size_t token = take(p);
-        if (token == SKIP_MANY)
-            p->skipped = take_count(p);
-        else if (token >= SKIP_ONE && token < SKIP_MANY)
-            p->skipped = token - SKIP_ONE + 1;
-        else if (!p->is_broken)
-            set_value(&s, s.at + i++ * s.width, take_value(p, token, s.width));
+        from->is_broken |= from->next > from->end;
+    }
+}
+
+/* A copy of the loop for each width takes half of the instructions. */
+OIF_INLINE void unpack_span(oif_field_packer *p, source *from, unsigned char *at, size_t count,
+                            size_t width)
+{
+    switch (width) {
+    case 1: unpack_values(p, from, at, count, 1); break;
+    case 2: unpack_values(p, from, at, count, 2); break;
+    case 4: unpack_values(p, from, at, count, 4); break;
+    default: unpack_values(p, from, at, count, 8);
     }
 }
 
 static void unpack_field(oif_state_visitor *self, const char *name, oif_field_type type,
                          void *values, size_t count)
 {
+    oif_field_packer *p = (oif_field_packer *)self;
+    source from = open_source(p);
     (void)name;
-    unpack_span((oif_field_packer *)self, span_of(type, values, count));
+    unpack_span(p, &from, values, count, oif_field_type_bytes(type));
+    close_source(p, &from);
 }
 
 /* Most records are blank, and are skipped as a whole. */
 static void unpack_records(oif_state_visitor *self, const oif_records *records)
 {
     oif_field_packer *p = (oif_field_packer *)self;
-    oif_records one = *records;
+    source from = open_source(p);
     size_t values = 0;
-    one.count = 1;
     for (size_t f = 0; f < records->field_count; f++)
         values += records->fields[f].count;
-    for (size_t i = 0; i < records->count && !p->is_broken; i++) {
-        if (p->skipped >= values) {
-            const uint64_t blank = p->skipped / values, left = records->count - i;
+    for (size_t i = 0; i < records->count && !from.is_broken; i++) {
+        if (from.skipped >= values) {
+            const uint64_t blank = from.skipped / values, left = records->count - i;
             const uint64_t now = blank < left ? blank : left;
-            p->skipped -= now * values;
+            from.skipped -= now * values;
             i += (size_t)now - 1;
             continue;
         }
-        one.first = (char *)records->first + i * records->stride;
-        oif_visit_fields_of_records(self, &one);
+        unsigned char *record = (unsigned char *)records->first + i * records->stride;
+        for (const oif_field *field = records->fields, *end = field + records->field_count;
+             field < end; field++)
+            unpack_span(p, &from, record + field->offset, field->count,
+                        oif_field_type_bytes(field->type));
     }
+    close_source(p, &from);
 }
 
 void oif_field_packer_unpack(oif_field_packer *packer, const unsigned char *packed, size_t count,

@@ -23,7 +23,7 @@
 
 #include "base/state_visitor.h"
 
-enum { OIF_PACKED_NEAR_VALUES = 128, OIF_PACKED_FAR_VALUES = 4096, OIF_PACKED_SPARE_BYTES = 8 };
+enum { OIF_PACKED_NEAR_VALUES = 128, OIF_PACKED_FAR_VALUES = 4096, OIF_PACKED_SPARE_BYTES = 16 };
 
 /* Visitors that pack and unpack. About 34 KB, too large for the stack. */
 typedef struct oif_field_packer {

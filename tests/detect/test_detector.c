@@ -684,9 +684,32 @@ static void a_subsample_too_thin_to_cut_never_gets_ready(void **state)
     assert_false(becomes_ready(&s, 500));
 }
 
+/* The slow twin is isinf of each number. */
+static void one_infinity_among_any_numbers_is_found(void **unused)
+{
+    (void)unused;
+    static const double numbers[] = {0,       -0.0,     1,   -1,       5e-324,
+                                     DBL_MAX, -DBL_MAX, NAN, INFINITY, -INFINITY};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers, MOST = 9 };
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        dice from = (dice){seed};
+        const size_t count = dice_bits(&from) % (MOST + 1), kinds = NUMBERS - 2 * (seed % 2);
+        double drawn[MOST] = {0};
+        bool is_infinite = false;
+        for (size_t i = 0; i < count; i++) {
+            drawn[i] = numbers[dice_bits(&from) % kinds];
+            is_infinite |= isinf(drawn[i]) != 0;
+        }
+        if (oif_none_infinite(drawn, count) == is_infinite)
+            fail_msg("seed %llu: %d infinite, and it is said to be otherwise",
+                     (unsigned long long)seed, is_infinite);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_infinity_among_any_numbers_is_found),
         cmocka_unit_test(a_block_gives_the_bits_of_its_rows_one_by_one),
         cmocka_unit_test(a_block_longer_than_the_window_gives_the_bits_of_its_rows_one_by_one),
         cmocka_unit_test(a_block_of_no_rows_changes_nothing),

@@ -17,32 +17,40 @@ typedef struct tree_check {
 } tree_check;
 
 /* A range lies within every range of the same column above it, and on the correct side of its
- * cut. */
+ * cut. The nearest one is enough: its own range was compared with those above it. */
 static oif_status check_range(const tree_check *check, const oif_rolling_node *at, uint32_t depth)
 {
-    for (uint32_t i = 0; i < depth; i++) {
-        const oif_rolling_node *above = check->path[i];
-        if (above->column != at->column)
-            continue;
-        OIF_REQUIRE(&check->base, at->low >= above->low && at->high <= above->high,
-                    "a range reaches beyond one above it");
-        OIF_REQUIRE(&check->base, check->sides[i] ? at->low >= above->cut : at->high < above->cut,
-                    "a range reaches across a cut above it");
-    }
+    uint32_t i = depth;
+    while (i > 0 && check->path[i - 1]->column != at->column)
+        i--;
+    if (i == 0)
+        return OIF_OK;
+    const oif_rolling_node *above = check->path[i - 1];
+    OIF_REQUIRE(&check->base, at->low >= above->low && at->high <= above->high,
+                "a range reaches beyond one above it");
+    OIF_REQUIRE(&check->base, check->sides[i - 1] ? at->low >= above->cut : at->high < above->cut,
+                "a range reaches across a cut above it");
     return OIF_OK;
 }
 
+static oif_status check_node(tree_check *check, uint32_t node, uint32_t depth, uint32_t *rows);
+
 /* Checks a child and its descendants, and counts their rows. */
-static oif_status check_child(tree_check *check, uint32_t child, uint32_t depth, uint32_t *rows)
+static inline oif_status check_child(tree_check *check, uint32_t child, uint32_t depth,
+                                     uint32_t *rows)
+{
+    *rows = child & OIF_ROLLING_NUMBER;
+    if (!(child & OIF_ROLLING_LEAF))
+        return check_node(check, *rows, depth, rows);
+    OIF_REQUIRE(&check->base, *rows > 0, "a leaf has no rows");
+    return OIF_OK;
+}
+
+static oif_status check_node(tree_check *check, uint32_t node, uint32_t depth, uint32_t *rows)
 {
     const oif_rolling_shape *shape = &check->trees->shape;
     uint32_t counts[2] = {0, 0};
-    *rows = child & OIF_ROLLING_NUMBER;
-    if (child & OIF_ROLLING_LEAF) {
-        OIF_REQUIRE(&check->base, *rows > 0, "a leaf has no rows");
-        return OIF_OK;
-    }
-    OIF_REQUIRE(&check->base, *rows == check->next && check->next < check->trees->node_capacity,
+    OIF_REQUIRE(&check->base, node == check->next && check->next < check->trees->node_capacity,
                 "a node is not where it should be");
     OIF_REQUIRE(&check->base, depth < shape->max_depth, "a node is too deep");
     const oif_rolling_node *at = &check->nodes[check->next++];
@@ -71,13 +79,16 @@ static oif_status check_child(tree_check *check, uint32_t child, uint32_t depth,
 }
 
 /* Unused nodes are zero. A walk relies on it: while it waits at a leaf it keeps reading the first
- * node, which a tree of one leaf does not use (rolling_walk.c). */
+ * node, which a tree of one leaf does not use (rolling_walk.c). Words instead of memcmp: most nodes
+ * of a model that is loaded are not used. */
 static oif_status check_rest(const tree_check *check)
 {
-    static const oif_rolling_node unused;
-    for (uint32_t i = check->next; i < check->trees->node_capacity; i++)
-        OIF_REQUIRE(&check->base, memcmp(&check->nodes[i], &unused, sizeof unused) == 0,
-                    "a node that is not used is not empty");
+    uint64_t words[sizeof(oif_rolling_node) / sizeof(uint64_t)], any = 0;
+    for (uint32_t i = check->next; i < check->trees->node_capacity; i++) {
+        memcpy(words, &check->nodes[i], sizeof words);
+        any |= words[0] | words[1] | words[2] | words[3];
+    }
+    OIF_REQUIRE(&check->base, any == 0, "a node that is not used is not empty");
     return OIF_OK;
 }
 

@@ -105,9 +105,12 @@ static bool is_amount(double number)
 static bool has_infinity(const oif_season *season)
 {
     const size_t cells = (size_t)phases_at_most(&season->options) * PERIODS * season->columns;
+    const uint32_t *history = history_of(season, 0), infinite_bits = UINT32_C(0x7F800000);
+    uint32_t infinite = 0; /* no branch, so compilers can vectorise it */
     for (size_t i = 0; i < cells; i++)
-        if (isinf(float_of_bits(history_of(season, 0)[i])))
-            return true;
+        infinite |= (uint32_t)((history[i] & INT32_MAX) == infinite_bits);
+    if (infinite)
+        return true;
     for (size_t j = 0; j < season->columns; j++)
         if (!(fabs(means_of(season)[j]) <= DBL_MAX && is_amount(own_of(season)[j]) &&
               is_amount(other_of(season)[j])))
