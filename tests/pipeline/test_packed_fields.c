@@ -210,6 +210,8 @@ static bool unpack_both(object *o, const unsigned char *packed, size_t bytes, co
     visit(&copy, &twin.visitor);
     oif_field_packer_unpack(&packer, packed, bytes, 0);
     visit(o, &packer.visitor);
+    if (packer.next > packed + bytes + OIF_PACKED_SPARE_BYTES)
+        fail_msg("%s: of %zu bytes %td were read", what, bytes, packer.next - packed);
     const bool is_whole = oif_field_packer_is_whole(&packer),
                should_be = !twin.is_broken && twin.skipped == 0 && twin.next == twin.end;
     if (is_whole != should_be)
