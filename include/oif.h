@@ -1785,7 +1785,8 @@ OIF_API uint64_t oif_incidents_number(const oif_incidents *incidents, size_t ind
 typedef struct oif_incident_info {
     uint64_t number;
     uint64_t members; /* episodes that belong to it */
-    uint64_t kept;    /* those that can be asked about; the others were only counted */
+    uint64_t kept;    /* those that can be asked about: if there were too many, a new one
+                         has replaced one that had ended, or was only counted */
     uint64_t open;    /* those kept that have not ended */
     uint64_t worst;   /* the index of the one with the highest severity */
     uint64_t shared;  /* traits that the members share, more than chance explains */

@@ -12,8 +12,9 @@
 static const oif_param option_list[] = {
     {"max_incidents", "open incidents; beyond that the quietest one is over", OIF_PARAM_INTEGER, 1,
      1024, 64, NULL},
-    {"max_members", "episodes kept per incident; further ones are only counted", OIF_PARAM_INTEGER,
-     1, 1024, 64, NULL},
+    {"max_members",
+     "episodes kept per incident; further ones replace those that have ended, or are only counted",
+     OIF_PARAM_INTEGER, 1, 1024, 64, NULL},
     {"window_seconds", "the longest delay after which an episode can join an incident",
      OIF_PARAM_REAL, 1, 1e9, 3600, NULL},
     {"quiet_seconds", "time without an event after which an incident without episodes is over",

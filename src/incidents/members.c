@@ -77,13 +77,43 @@ static bool comes_before(const oif_member *a, const oif_member *b)
     return a->seconds < b->seconds || (a->seconds == b->seconds && a->severity >= b->severity);
 }
 
+/* Of members that have ended, the mildest: it makes room for a new one, so an incident is not over
+ * while later episodes last. The earliest quarter stays, as it shows where the incident began, and
+ * so does the worst. Returns `kept` if there is none. */
+static uint32_t find_dispensable(const oif_incident *incident)
+{
+    const uint32_t worst = oif_incident_worst(incident);
+    uint32_t mildest = incident->kept;
+    for (uint32_t i = 1 + incident->kept / 4; i < incident->kept; i++) {
+        const oif_member *member = &incident->members[i];
+        if (i != worst && !isnan(member->end_seconds) &&
+            (mildest == incident->kept || member->severity < incident->members[mildest].severity))
+            mildest = i;
+    }
+    return mildest;
+}
+
+/* Returns whether a member may be added. */
+static bool make_room(oif_incident *incident, uint32_t max_members)
+{
+    if (incident->kept < max_members)
+        return true;
+    const uint32_t at = find_dispensable(incident);
+    if (at == incident->kept)
+        return false;
+    incident->kept--;
+    memmove(&incident->members[at], &incident->members[at + 1],
+            (incident->kept - at) * sizeof *incident->members);
+    return true;
+}
+
 void oif_incident_add(oif_incident *incident, const oif_member *member, uint32_t max_members)
 {
     incident->first_begin = -oif_higher(-incident->first_begin, -member->seconds);
     incident->last_begin = oif_higher(incident->last_begin, member->seconds);
     incident->last_event = oif_higher(incident->last_event, member->seconds);
     incident->peak_severity = oif_higher(incident->peak_severity, member->severity);
-    if (incident->kept == max_members)
+    if (!make_room(incident, max_members))
         return;
     uint32_t at = incident->kept;
     while (at > 0 && !comes_before(&incident->members[at - 1], member))

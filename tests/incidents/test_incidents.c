@@ -417,6 +417,39 @@ static void further_members_are_counted_and_further_incidents_end_the_quietest(v
     oif_incidents_free(incidents);
 }
 
+/* Of 8 kept: the first 3 and the worst stay, the mildest others that have ended make room. */
+static void an_incident_lasts_as_long_as_its_later_episodes(void **unused)
+{
+    (void)unused;
+    oif_incidents *incidents = new_incidents("max_members=8");
+    char key[20];
+    for (int i = 0; i < 8; i++) {
+        snprintf(key, sizeof key, "h%d", i);
+        oif_incident_event event = event_of(key, "load", 1000 + i);
+        event.severity = i == 5 ? 9 : 8 - i;
+        assert_int_equal(begin(incidents, event).incident, 1);
+    }
+    for (int i = 0; i < 8; i++) {
+        snprintf(key, sizeof key, "h%d", i);
+        assert_int_equal(end_at(incidents, key, 1010), 1);
+        snprintf(key, sizeof key, "later%d", i);
+        assert_int_equal(begin_at(incidents, key, 1010).incident, 1);
+    }
+    oif_incident_info info = info_of(incidents, 1);
+    assert_true(info.members == 16 && info.kept == 8);
+    assert_int_equal(info.open, 4); /* the others came while none could make room */
+    oif_incident_member member;
+    assert_true(oif_incidents_member(incidents, 1, info.worst, &member));
+    assert_true(member.severity == 9 && info.peak_severity == 9);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(oif_incidents_member(incidents, 1, i, &member) &&
+                    member.seconds == 1000 + (double)i);
+    assert_int_equal(end_at(incidents, "later7", 1011), 1);
+    assert_int_equal(info_of(incidents, 1).open, 3);
+    assert_int_equal(oif_incidents_check(incidents, NULL), OIF_OK);
+    oif_incidents_free(incidents);
+}
+
 static void an_episode_that_begins_twice_is_known(void **unused)
 {
     (void)unused;
@@ -599,6 +632,7 @@ int main(void)
         cmocka_unit_test(late_events_are_sorted_and_of_simultaneous_ones_the_severest_is_first),
         cmocka_unit_test(without_times_the_sequence_is_the_time),
         cmocka_unit_test(further_members_are_counted_and_further_incidents_end_the_quietest),
+        cmocka_unit_test(an_incident_lasts_as_long_as_its_later_episodes),
         cmocka_unit_test(an_episode_that_begins_twice_is_known),
         cmocka_unit_test(what_cannot_be_used_is_refused_and_changes_nothing),
         cmocka_unit_test(a_million_hostile_events_keep_every_invariant),
