@@ -61,15 +61,20 @@ def make_pipeline_rows(rows):
     return lambda: collections.deque(map(process_one, rows), maxlen=0)
 
 
+def c_library():
+    """The C library itself, and parameters. Its structures are only handed on, so their layout does not matter."""
+    library, params = ctypes.CDLL(str(LIBRARY)), ctypes.create_string_buffer(4096)
+    if library.oif_params_init(params, b"online-iforest", None):
+        sys.exit("python.py: the library has no online-iforest")
+    return library, params
+
+
 def make_c(rows):
-    """The calls of the C library itself. Its structures are only handed on, so their layout does not matter."""
-    library = ctypes.CDLL(str(LIBRARY))
-    params, detector = ctypes.create_string_buffer(4096), ctypes.c_void_p()
+    library, params = c_library()
+    detector = ctypes.c_void_p()
     count, columns = map(ctypes.c_size_t, rows.shape)
     scores = np.empty(len(rows))
     row_data, score_data = ctypes.c_void_p(rows.ctypes.data), ctypes.c_void_p(scores.ctypes.data)
-    if library.oif_params_init(params, b"online-iforest", None):
-        sys.exit("python.py: the library has no online-iforest")
     if library.oif_detector_new(params, columns, ctypes.byref(detector), None):
         sys.exit("python.py: the library cannot make a detector")
 
@@ -78,6 +83,25 @@ def make_c(rows):
         return scores  # which must live as long as its address is used
 
     return learn_score
+
+
+def make_c_pipeline(rows):
+    library, params = c_library()
+    options, pipeline, done = ctypes.create_string_buffer(4096), ctypes.c_void_p(), ctypes.c_size_t()
+    results = ctypes.create_string_buffer(256 * len(rows))  # more than they take
+    count, columns = map(ctypes.c_size_t, rows.shape)
+    row_data = ctypes.c_void_p(rows.ctypes.data)
+    library.oif_pipeline_options_init(options)
+    if library.oif_pipeline_new(params, columns, options, ctypes.byref(pipeline), None):
+        sys.exit("python.py: the library cannot make a pipeline")
+
+    def process():
+        if library.oif_pipeline_process_rows(
+            pipeline, row_data, count, columns, None, None, None, results, ctypes.byref(done), None
+        ):
+            sys.exit("python.py: the library cannot process the rows")
+
+    return process
 
 
 def make_capymoa(rows):
@@ -174,6 +198,7 @@ def main():
     best = nanoseconds_of_all(
         {
             "C library, one block": (make_c, rows, TURNS),
+            "C library, pipeline, one block": (make_c_pipeline, rows, TURNS),
             "oif, one array": (make_array, rows, TURNS),
             "oif, one array, scored first": (make_array_prequential, rows, TURNS),
             "oif, pipeline, one array": (make_pipeline_block, rows, TURNS),
@@ -200,6 +225,12 @@ def main():
         ("times as fast as River's HST", best["River HalfSpaceTrees"] / ours, ">=", 10),
         ("arrays: share of the C library's speed", best["C library, one block"] / best["oif, one array"], ">=", 0.95),
         ("arrays: score_learn, of learn_score", best["oif, one array, scored first"] / best["oif, one array"], "<=", 1.1),
+        (
+            "Pipeline.process: share of the C library's",
+            best["C library, pipeline, one block"] / best["oif, pipeline, one array"],
+            ">=",
+            0.95,
+        ),
         ("process_one of a dict, rows of process", one_dict / best["oif, pipeline, one array"], "<=", 1.6),
         ("process_one, 10 columns, us over the model", over / 1000, "<=", 2),
         ("call overhead, ns", max(calls.values()), "<=", 300),
