@@ -88,8 +88,10 @@ const loadList = guarded(async isLive => {
 
 async function loadChosen() {
     const stream = streamOf(chosen.stream);
-    if (!stream || !stream.rows || (stream.key != null && chosen.key == null))
-        return detail.clearDetail();
+    if (!stream || !stream.rows || (stream.key != null && chosen.key == null)) {
+        detail.clearDetail();
+        return renderChosen(); // why there is nothing
+    }
     try {
         await detail.loadDetail({ ...chosen, ...range.wantedRange() });
         show($("detail-error"), false);
