@@ -121,10 +121,17 @@ static struct MHD_Response *make_response(exchange *one)
     return response;
 }
 
+/* Probes ask again until the streams are loaded. */
+static bool is_probed_early(const exchange *one)
+{
+    return one->asked.path && strcmp(one->asked.path, "/readyz") == 0 &&
+           !atomic_load(&one->running->served->all);
+}
+
 static void log_refusal(const exchange *one)
 {
     char status[16];
-    if (one->answer.status < 400)
+    if (one->answer.status < 400 || is_probed_early(one))
         return;
     snprintf(status, sizeof status, "%d", one->answer.status);
     log_line(one->answer.status < 500 ? "warn" : "error", "refused", "status", status, "method",

@@ -35,6 +35,17 @@ def test_a_damaged_stream_does_not_take_the_others_away(serve, tmp_path):
     assert again.get("/api/v1/streams/none/ready").status == 404
 
 
+def test_a_probe_while_the_streams_are_loaded_is_not_logged_as_an_error(serve, tmp_path):
+    options = ("--data", str(tmp_path / "data"))
+    server = serve(*options)
+    for i in range(8):
+        assert server.post(f"/api/v1/streams/s{i}/rows?create=true", to_ndjson(make_rows(3000))).status == 200
+    server.kill()  # all rows are in the journals
+    again = serve(*options)
+    assert again.get("/readyz").status == 200
+    assert not any("/readyz" in line for line in again.log), again.log
+
+
 # ---- Local sockets
 
 
