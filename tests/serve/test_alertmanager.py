@@ -240,7 +240,7 @@ def test_a_damaged_list_of_waiting_alerts_is_reported_and_stops_nothing(serve, o
     (tmp_path / "data" / "alerts").write_text('[{"episode": {"stream": 3}}, 7, {"episode"')
     stub = outside(Stub, lambda path, body: (200, ""))
     server = serve(*configure(stub.address), "--data", str(tmp_path / "data"))
-    assert any("alerts: cannot be used" in line for line in server.log), server.log
+    wait_for(lambda: any("alerts: cannot be used" in line for line in server.log), "the damage is reported")
     fleet = Fleet()
     start_fleet(server, fleet)
     post(server, fleet.rows(3, bad=["web-1"]))
