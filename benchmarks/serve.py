@@ -52,7 +52,9 @@ class Server:
         self.process = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--data", folder], stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         self.port = int(re.search(r":(\d+)$", line)[1])
+        until = time.monotonic() + 60
         while self.ask(self.connect(), "GET", "/readyz")[0] != 200:
+            assert time.monotonic() < until, "oif serve is not ready after 60 s"
             time.sleep(0.01)
 
     def connect(self):
