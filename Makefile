@@ -323,7 +323,7 @@ bench-keys: bench-programs ## rows of many keys in turn beside sorted ones, byte
 	@tools/build/install_dependencies.sh test-all
 	@benchmarks/keys.py $(ARGS)
 
-bench-million: bench-programs release-gcc ## a million keys through oif score: rows per second, memory beside oif size: minutes, 10 GB (ARGS="--keys 20000 --rows 300")
+bench-million: bench-programs release-gcc ## a million keys through oif score, the service (ARGS="--through serve") or Python: rows per second, memory beside oif size: minutes, 10 GB
 	@benchmarks/million.py $(ARGS)
 
 flink-job:
