@@ -67,7 +67,7 @@ class Stream(NamedTuple):
 
 
 def synthetic(kind: str, seed: int, hosts: int = 12, columns: int = 3) -> list[Host]:
-    """Columns share a load; means differ by so many spreads."""
+    """Columns share a load; means differ by that many spreads."""
     random = np.random.default_rng([seed, zlib.crc32(kind.encode())])
     count, fleet = HISTORY + ROWS, []
     for i in range(hosts):
