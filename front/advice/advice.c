@@ -60,6 +60,8 @@ static const struct remedy {
     {ADVICE_TIMES_REPEATED, "; --diff learns the change from row to row",
      "The setting \"diff\" learns the change from row to row."},
     {ADVICE_TIMES_OF_DAY, "; i" JOIN "--time Date+Time", "I" JOIN "\"time\": \"Date+Time\"."},
+    {ADVICE_KEY, "; --key {columns} gives each a model of its own",
+     "The setting \"key\" gives each a model of its own: {list}."},
     {ADVICE_LABEL_TAKEN, ", as if you had given --label {columns}; to learn it, " LIST_ALL,
      "To learn it, " LIST_ALL_SETTING},
     {ADVICE_TEXT_LEFT_OUT,

@@ -34,6 +34,7 @@ typedef enum advice_topic {
     ADVICE_TIMES_MIXED,         /* many times go backwards */
     ADVICE_TIMES_REPEATED,      /* too often for rates */
     ADVICE_TIMES_OF_DAY,        /* are missing; there are only dates */
+    ADVICE_KEY,                 /* the rows are of several streams, and a column says which */
     ADVICE_LABEL_TAKEN,         /* a column was taken for known labels */
     ADVICE_TEXT_LEFT_OUT,       /* columns of text are not learned */
     ADVICE_TEXT_LATE,           /* text in a column that was empty at first */

@@ -125,15 +125,17 @@ static bool may_be_time(const cli_columns *columns, const cli_settings *settings
            !known_columns_have(from->known, name);
 }
 
-/* The first column that may be the time, preferably one that advances from row to row, and whose
- * name says so; use_count if there is none. */
+/* The first column that may be the time; use_count if there is none. Preferably one that advances
+ * at all, whose name says so, and that advances at most rows: `ts` rather than `date`. */
 static size_t find_time(const cli_columns *columns, const cli_settings *settings)
 {
     size_t found = columns->use_count;
     int most = -1;
     for (size_t i = 0; i < columns->from.look->column_count; i++) {
-        const int suits = 2 * column_look_advances(&columns->from.look->columns[i]) +
-                          rising_says_time(name_at(columns, i));
+        const column_look *look = &columns->from.look->columns[i];
+        const int suits = 4 * column_look_advances(look) +
+                          2 * rising_says_time(name_at(columns, i)) +
+                          column_look_advances_mostly(look);
         if (suits <= most || !may_be_time(columns, settings, i))
             continue;
         found = i;
@@ -333,6 +335,42 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
                  names_text_read(&names), names.count == 1 ? "is" : "are");
 }
 
+/* ---- Rows of several streams ---- */
+
+/* The time of the rows, or a column that would be if its times did not go to and fro. */
+static size_t find_any_time(const cli_columns *columns)
+{
+    const first_rows *look = columns->from.look;
+    size_t found = columns->has_time ? columns->time_text : 0;
+    while (found < look->column_count && !columns->has_time &&
+           !column_look_is_mixed_time(&look->columns[found]))
+        found++;
+    return found;
+}
+
+/* Advises a key if the times show that the rows are of several streams. Returns whether they do. */
+static bool advise_key(const cli_columns *columns, const cli_settings *settings)
+{
+    const first_rows *look = columns->from.look;
+    const size_t time = find_any_time(columns);
+    names_text names = {.count = 0};
+    size_t parts[KEY_SEARCH_PARTS];
+    bool may_be_key[KEY_SEARCH_COLUMNS] = {false}; /* parts of the date are not */
+    advice given;
+    for (size_t i = 0; i < look->column_count && i < KEY_SEARCH_COLUMNS; i++)
+        may_be_key[i] =
+            i != time && is_open(columns, settings, i) && !column_look_is_clock(&look->columns[i]);
+    const size_t count =
+        time < look->column_count ? first_rows_find_key(look, may_be_key, time, parts) : 0;
+    for (size_t i = 0; i < count; i++)
+        columns_list(&names, columns->from.reader, parts[i], "");
+    if (count > 0 && !settings->is_quiet)
+        note_because(advice_on(&given, ADVICE_KEY, &(advice_words){.names = &names}),
+                     "%s: the times in '%s' advance only within each %s", columns->from.name,
+                     cut_name(name_at(columns, time)).text, names_text_read(&names));
+    return count > 0;
+}
+
 /* ---- Row numbers and parts of the date ---- */
 
 static bool is_index(const column_look *look, const char *name)
@@ -493,7 +531,7 @@ static exit_code refuse_all_text(const cli_columns *columns, names_text *texts, 
                             names_text_read(texts));
 }
 
-static exit_code leave_text_out(cli_columns *columns, const cli_settings *settings)
+static exit_code leave_text_out(cli_columns *columns, const cli_settings *settings, bool has_keys)
 {
     names_text texts = {.count = 0};
     advice given = {.shell = ""};
@@ -505,7 +543,8 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
         advice_add(&given, ADVICE_TEXT_LEFT_OUT, &(advice_words){.names = &texts});
     if (texts.count == before)
         return refuse_all_text(columns, &texts, &given);
-    advise_on_times(columns, &given);
+    if (!has_keys)
+        advise_on_times(columns, &given);
     if (!settings->is_quiet)
         note_because(advice_reason(&given, OIF_CAUSE_NONE), "%s: text in %s: left out",
                      columns->from.name, names_text_read(&texts));
@@ -560,8 +599,10 @@ static exit_code decide(cli_columns *columns, const cli_settings *settings)
         leave_label_out(columns, settings);
     if (code == EXIT_OK && is_new)
         leave_marks_out(columns, settings);
+    const bool has_keys =
+        code == EXIT_OK && is_new && !columns->has_key && advise_key(columns, settings);
     if (code == EXIT_OK)
-        code = leave_text_out(columns, settings);
+        code = leave_text_out(columns, settings, has_keys);
     if (code == EXIT_OK && is_new) {
         report_units(columns, settings);
         report_marks(columns, settings);

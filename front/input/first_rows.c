@@ -232,6 +232,31 @@ static bool is_of_first_key(first_key *key, const oif_record *record)
     return key->first_bytes == bytes && memcmp(key->first, key->now, bytes) == 0;
 }
 
+/* The last time of a column, if it has more than `times` by now. */
+static double time_after(const time_look *look, uint32_t times)
+{
+    return look->times > times ? look->last_time : NAN;
+}
+
+/* Looks at a text, and adds it to the search for a key, as a time in both orders. */
+static void take_text(first_rows *look, size_t column, oif_text text, bool is_of_first_key)
+{
+    column_look *own = &look->columns[column];
+    const uint32_t month_first = own->time.times, day_first = own->day_first.times;
+    look_at_text(own, text, look->rows == 0, is_of_first_key);
+    key_search_add(
+        &look->keys, column, text,
+        (double[2]){time_after(&own->time, month_first), time_after(&own->day_first, day_first)});
+}
+
+/* The same with a number. */
+static void take_number(first_rows *look, size_t column, double value, oif_text text,
+                        bool is_of_first_key)
+{
+    look_at_number(&look->columns[column], value, text, is_of_first_key);
+    key_search_add(&look->keys, column, text, (double[2]){value, value});
+}
+
 static void look_at_row(first_rows *look, const oif_record *record, first_key *key, bool is_csv,
                         const char *missing)
 {
@@ -239,7 +264,7 @@ static void look_at_row(first_rows *look, const oif_record *record, first_key *k
     for (size_t i = 0; i < look->column_count; i++) {
         oif_text text = record->texts[i];
         if (!isnan(record->values[i])) {
-            look_at_number(&look->columns[i], record->values[i], text, counts);
+            take_number(look, i, record->values[i], text, counts);
             continue;
         }
         const oif_value_kind kind = kind_of(record, text, is_csv);
@@ -247,10 +272,11 @@ static void look_at_row(first_rows *look, const oif_record *record, first_key *k
             missing_values_have(missing, oif_reader_column_name(look->reader, i), text, !is_csv))
             continue;
         if (kind == OIF_VALUE_TEXT)
-            look_at_text(&look->columns[i], text, look->rows == 0, counts);
+            take_text(look, i, text, counts);
         else if (kind != OIF_VALUE_MISSING && !missing)
             look->columns[i].refused++;
     }
+    key_search_end_row(&look->keys);
     look->rows++;
     look->hash_rows += is_csv && record->text_bytes > 0 && *record->text == '#';
 }
@@ -330,6 +356,8 @@ static bool look_again(first_rows *look, const oif_reader_options *options, oif_
         return look->columns != NULL;
     }
     find_key(key, look->reader, hints->key);
+    if (!hints->key)
+        key_search_start(&look->keys, look->column_count, calls);
     bool can_look = first_rows_add_columns(look, reader, NULL) == OIF_OK &&
                     select_all(look->reader, reader) &&
                     missing_values_set(reader, hints->missing, !is_csv, NULL) == OIF_OK;
@@ -365,6 +393,7 @@ void first_rows_close(first_rows *look)
 {
     oif_reader_close(look->reader);
     free(look->columns);
+    key_search_free(&look->keys);
 }
 
 /* ---- One record ---- */
@@ -432,6 +461,12 @@ bool column_look_advances(const column_look *column)
     return column->time.times > 0 ? column->time.forward > 0 : column->rising.rises > 0;
 }
 
+bool column_look_advances_mostly(const column_look *column)
+{
+    return column->time.times > 0 ? column->time.forward > column->time.ordered / 2
+                                  : column->rising.rises > column->rising.count / 2;
+}
+
 bool column_look_is_clock(const column_look *column)
 {
     return column->texts > 0 && column->numbers == 0 && column->clocks == column->texts;
@@ -461,6 +496,13 @@ bool column_look_is_mixed_time(const column_look *column)
 {
     return column->texts > 0 && column->time.times == column->texts && column->numbers == 0 &&
            column->time.backward > 0;
+}
+
+size_t first_rows_find_key(const first_rows *look, const bool may_be_key[], size_t time,
+                           size_t found[KEY_SEARCH_PARTS])
+{
+    const bool is_day_first = look->columns[time].time.format.day_order == OIF_DAY_FIRST;
+    return key_search_find(&look->keys, may_be_key, time, is_day_first, found);
 }
 
 bool column_look_is_label(const column_look *column, const char *name)

@@ -11,6 +11,7 @@
 #define OIF_FRONT_FIRST_ROWS_H
 
 #include "byte_source.h"
+#include "key_search.h"
 #include "marks.h"
 
 #include "oif_rows.h"
@@ -57,6 +58,7 @@ typedef struct first_rows {
     size_t column_count;
     size_t rows;
     size_t hash_rows; /* CSV: that begin with #, as comments do */
+    key_search keys;  /* empty if the key is known */
 } first_rows;
 
 /* What else to do when the first row has to be waited for; called once at most. */
@@ -99,6 +101,9 @@ time_order column_look_time(const column_look *column, const char *name);
 /* Whether a time comes after another one, so the column can order the rows. */
 bool column_look_advances(const column_look *column);
 
+/* Whether most of its times come after the one before. */
+bool column_look_advances_mostly(const column_look *column);
+
 /* Whether all values are a time of day without a date; and dates without a time of day. */
 bool column_look_is_clock(const column_look *column);
 bool column_look_is_date(const column_look *column);
@@ -111,6 +116,11 @@ bool column_look_is_index(const column_look *column);
 
 /* Whether all values are times as text that go to and fro. */
 bool column_look_is_mixed_time(const column_look *column);
+
+/* The columns, out of those that may be a key, that keep the rows of several streams apart, such as
+ * host: the times of a column advance only within each. Returns how many; 0 if there are none. */
+size_t first_rows_find_key(const first_rows *look, const bool may_be_key[], size_t time,
+                           size_t found[KEY_SEARCH_PARTS]);
 
 /* Whether the column has a name of known labels, and is 0 and 1 only. */
 bool column_look_is_label(const column_look *column, const char *name);

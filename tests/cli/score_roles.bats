@@ -288,6 +288,78 @@ oif: late.csv: times in 'ts': 1 goes back"
     contains "$stderr" "oif: in.csv: text in birthdate ('1990-01-01'): left out; $text_note birthdate to leave it out without this note; the times in birthdate go backwards in 17 of 50 rows"
 }
 
+@test "of several times the one that advances from row to row is taken" {
+    awk 'BEGIN { print "date,ts,x"; for (i = 0; i < 100; i++) printf "2026-11-%02d,2026-11-%02d %02d:00:00,%d\n", 1 + i / 24, 1 + i / 24, i % 24, i % 7 }' > in.csv
+    oif score --exclude date in.csv
+    exits 0 "oif: in.csv: 'ts' is used as the time of the rows, as if you had given --time ts; --exclude ts leaves it out"
+    oif score in.csv
+    contains "$stderr" "'ts' is used as the time of the rows"
+    awk 'BEGIN { print "time,seen,x"; for (i = 0; i < 99; i++) printf "2026-11-15 %02d:%02d,2026-11-15 %02d:00:%02d,%d\n", i / 9, i / 3 % 3, i / 9, i % 9, i % 7 }' > named.csv
+    oif score named.csv
+    contains "$stderr" "'time' is used as the time of the rows"
+}
+
+# ---- Rows of several streams ----
+
+key_note="gives each a model of its own"
+
+# make_hosts TIME: rows of four hosts in turn; TIME is an expression of the row i and the host h.
+make_hosts() {
+    awk "BEGIN { print \"t,host,x\"; for (i = 0; i < 50; i++) for (h = 0; h < 4; h++) print $1 \",h\" h \",\" i * i % 97 }"
+}
+
+@test "a key is advised if the times advance only within each of its values" {
+    make_hosts '1794769500 + 15 * i' > same.csv
+    oif score same.csv
+    contains "$stderr" "oif: same.csv: the times in 't' advance only within each host; --key host $key_note"
+    make_hosts '"2026-11-15T10:" 10 + i ":" 40 - 9 * h "Z"' > apart.csv # later hosts have earlier times
+    oif score apart.csv
+    contains "$stderr" "oif: apart.csv: the times in 't' advance only within each host; --key host $key_note"
+    [[ "$stderr" != *"sort the rows"* ]]
+    oif score --key host apart.csv
+    exits 0 "oif: apart.csv: 't' is used as the time of the rows, as if you had given --time t; --exclude t leaves it out"
+    { head -1 same.csv; tail -n +2 same.csv | sort -s -t , -k 2,2; } > sorted.csv
+    oif score sorted.csv
+    contains "$stderr" "oif: sorted.csv: the times in 't' advance only within each host; --key host $key_note"
+    oif score -q same.csv
+    exits 0 ""
+    awk -F, -v OFS=, 'NR > 1 { $1 = sprintf("%02d/11/2026", 1 + substr($1, 6) % 1000 / 50) } 1' <(make_hosts '"2026-" 10000 + 50 * i') |
+        head -80 > dated.csv # the day comes first
+    oif score dated.csv
+    contains "$stderr" "oif: dated.csv: the times in 't' advance only within each host; --key host $key_note"
+}
+
+@test "a key of numbers, or of two columns, is advised as well" {
+    make_hosts '1794769500 + 15 * i' | sed 's/,h\([0-9]\)/,10\1/' > numbers.csv
+    oif score numbers.csv
+    contains "$stderr" "the times in 't' advance only within each host; --key host $key_note"
+    awk 'BEGIN { print "t,host,disk,x"; for (i = 0; i < 50; i++) for (h = 0; h < 4; h++) print 1794769500 + 15 * i ",h" int(h / 2) ",sd" h % 2 "," i * i % 97 }' > pair.csv
+    oif score pair.csv
+    contains "$stderr" "the times in 't' advance only within each host, disk; --key host,disk $key_note"
+}
+
+@test "no key is advised for late rows, parts of the date, or columns that do not keep times apart" {
+    make_log
+    awk -F, -v OFS=, 'NR % 40 == 9 { later = $0; next } 1; later != "" { print later; later = "" }' log.csv > late.csv
+    oif score late.csv
+    contains "$stderr" "times in 'ts': 15 go back"
+    [[ "$stderr" != *"$key_note"* ]]
+    awk 'BEGIN { print "day,hour,x"; for (i = 0; i < 300; i++) printf "2026-11-%02d,%d,%d\n", 1 + i / 24, i % 24, i * i % 97 }' > hours.csv
+    oif score hours.csv
+    contains "$stderr" "left out, as it is a part of the date: hour"
+    [[ "$stderr" != *"$key_note"* ]]
+    sed 's/^day,hour/day,shift/; s/^\([^,]*\),\([0-9]*\),/\1,\2:30,/' hours.csv > shifts.csv
+    oif score shifts.csv
+    contains "$stderr" "text in shift ('0:30')"
+    [[ "$stderr" != *"$key_note"* ]]
+    make_hosts '1794769500 + 15 * i' | sed 's/,h[0-3]/,h1/' > one.csv
+    oif score one.csv
+    [[ "$stderr" != *"$key_note"* ]]
+    make_hosts '1794769500 + 15 * i' | sed '100s/,h[0-3]/,/' > missing.csv
+    oif score missing.csv
+    [[ "$stderr" != *"$key_note"* ]]
+}
+
 @test "a column of labels is left out" {
     printf 'x,label\n1,0\n2,1\n' > in.csv
     oif score -v in.csv
