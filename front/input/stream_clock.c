@@ -258,6 +258,18 @@ static void add_gaps(report *to, const stream_clock *clock)
     add(to, text);
 }
 
+/* Rows that are much earlier begin something else; late ones are a little earlier. */
+static const char *remedy_for(const stream_clock *clock)
+{
+    if (clock->has_keys || clock->backward == 0)
+        return "";
+    if (clock->backward > clock->read / 10)
+        return "; sort the rows, oldest first, or name another column with --time";
+    return clock->jumps > 1 && clock->jumps > clock->backward / 2
+               ? "; if another stream begins there: --key COLUMN gives each a model of its own"
+               : "";
+}
+
 /* Where many rows repeat a time, the clock is coarse, and nothing is wrong. */
 void stream_clock_report(stream_clock *clock)
 {
@@ -272,12 +284,9 @@ void stream_clock_report(stream_clock *clock)
     add_count(&found, clock->missing, "is missing", "are missing");
     add_gaps(&found, clock);
     add_unreadable(&found, clock);
-    const char *remedy = !clock->has_keys && clock->backward > clock->read / 10
-                             ? "; sort the rows, oldest first, or name another column with --time"
-                             : "";
     if (found.length > 0)
         note("%s: times in '%s': %s%s", clock->input, cut_name(clock->column).text, found.text,
-             remedy);
+             remedy_for(clock));
 }
 
 /* ---- For the service ---- */

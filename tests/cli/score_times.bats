@@ -17,6 +17,18 @@ rows() {
     equal "${lines[1]:0:23}" "2026-11-15T19:00:00Z,0,"
 }
 
+@test "times that start over again and again are those of several streams" {
+    awk 'BEGIN { print "t,place,x"; for (p = 0; p < 3; p++) for (i = 0; i < 1200; i++) print 1794769500 + 60 * i ",p" p "," i * i % 97 }' > sorted.csv
+    oif score sorted.csv
+    contains "$stderr" "oif: sorted.csv: times in 't': 2 go back; if another stream begins there: --key COLUMN gives each a model of its own"
+    oif score --key place sorted.csv
+    [[ "$stderr" != *"go back"* ]]
+    awk -F, -v OFS=, 'NR > 1 { $1 = 1794769500 + 60 * NR } NR == 500 || NR == 900 { $1 -= 70 } 1' sorted.csv > late.csv
+    oif score late.csv
+    contains "$stderr" "times in 't': 2 go back"
+    [[ "$stderr" != *"--key COLUMN"* ]]
+}
+
 @test "rows that go back, repeated times, missing and bad ones are told in one line at the end" {
     rows '2026-11-15T19:06:20Z,1\n2026-11-15T19:06:40Z,1\n2026-11-15T19:06:40Z,1\n,1\nfoo,1\n2026-02-30,2\n' > in.csv
     oif score --time at in.csv
