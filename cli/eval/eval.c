@@ -286,6 +286,8 @@ exit_code eval_command_run(const cli_settings *asked)
                            .input = &input,
                            .run_count = settings.eval.runs > 0 ? (size_t)settings.eval.runs : 1};
     bad_rows *bad = settings.score.on_bad_row == BAD_ROW_FAILS ? NULL : &evaluation.bad;
+    if (settings.is_silent)
+        output_silence_notes();
     exit_code code = check_settings(&settings);
     if (code != EXIT_OK)
         return code;
@@ -368,6 +370,8 @@ static const cli_option options[] = {
      .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
              "as missing",
      .argument = "WORD", .words = bad_row_words, .from = BAD_ROW_FAILS},
+    {"quiet", OPTION_SWITCH, SETTING(is_silent), GROUP_OUTPUT,
+     .help = "-q: print no notes on stderr, only errors"},
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print the results as JSON"},
 };
 

@@ -32,6 +32,19 @@ PYTHON
     check_against_definitions stream.csv
 }
 
+@test "-q prints no notes, as in oif score" {
+    printf 'name,x,fault\na,1,0\nb,2,1\nc,3,0\n' > in.csv
+    oif eval --label fault in.csv
+    contains "$stderr" "text in name ('a'): left out"
+    local with_notes=$output
+    oif eval -q --label fault in.csv
+    exits 0 ""
+    equal "${output%rows per second*}" "${with_notes%rows per second*}"
+    oif eval -q --label missing in.csv
+    equal "$status" 2
+    contains "$stderr" "missing"
+}
+
 @test "all scores tied give the ROC AUC of guessing" {
     printf 'x,fault\n1,0\n2,1\n3,0\n4,1\n5,0\n' > in.csv
     check_against_definitions in.csv
