@@ -243,7 +243,7 @@ def check_detectors(nanoseconds):
         if detector:
             count += 1
             wanted = [source.get(detector[1]) for source in (events, aucs, nanoseconds, kilobytes)]
-            if [cell.strip() for cell in line.split("|")[2:6]] != wanted:
+            if [cell.strip() for cell in line.split("|")[3:7]] != wanted:
                 yield f"docs/choosing.md: {detector[1]} has {', '.join(map(str, wanted))} in docs/measurements"
     if count != len(kilobytes):
         yield f"docs/choosing.md: the table has {count} detectors, docs/measurements/bench-quick.md {len(kilobytes)}"
