@@ -100,7 +100,7 @@ static void add_param(flag_list *list, const oif_param *param, bool is_of_detect
         flag->argument = flag->brief_argument = param_argument(param);
         flag->group = is_of_detector ? GROUP_PARAMS : shown ? shown->group : GROUP_NONE;
         flag->brief = shown ? shown->brief : NULL;
-        flag->help = param_help(param, flag->help_text);
+        flag->help = shown && shown->help ? shown->help : param_help(param, flag->help_text);
         flag->param = param;
     }
     if (param->type == OIF_PARAM_CHOICE)

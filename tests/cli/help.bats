@@ -155,3 +155,9 @@ detectors() {
     done
     contains "$("$OIF" manual score)" "reason at its peak; why; expected"
 }
+
+@test "--memory-limit says what the program does without it, which is not what the library does" {
+    for command in score eval size; do
+        contains "$("$OIF" "$command" --help-all | tr -s ' \n' ' ')" "0: half of this machine's memory"
+    done
+}
