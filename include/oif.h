@@ -1676,7 +1676,7 @@ OIF_API void oif_pipeline_on_departure(oif_pipeline *pipeline, oif_departure_fun
 
 /* Episodes of many keys, columns and streams that begin together are one
  * incident: one message instead of forty.
- * A program reports each begin and each end of an episode,
+ * A program reports the start and the end of each episode,
  * of one pipeline or of many, and gets the incident that it belongs to:
  *
  *     oif_incident_event event = {.key = host, .key_bytes = strlen(host),
@@ -1714,7 +1714,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_incidents_new(const oif_params *options,
 /* Frees it. NULL is accepted. */
 OIF_API void oif_incidents_free(oif_incidents *incidents);
 
-/* The begin or the end of an episode. Texts are copied. */
+/* The start or the end of an episode. Texts are copied. */
 typedef struct oif_incident_event {
     const char *stream; /* where it is from; NULL: there is only one */
     const char *key;    /* any bytes; NULL: none */
@@ -1772,7 +1772,7 @@ OIF_API void oif_incidents_finish(oif_incidents *incidents);
  * An incident is over once all its episodes have ended and nothing happened for
  * quiet_seconds; or nothing happened at all for stale_seconds;
  * or if there are more than max_incidents and it was the quietest.
- * The incident can be asked about until the next begin, end or advance. */
+ * The incident can be asked about until the next start, end or advance. */
 OIF_API bool oif_incidents_next_over(oif_incidents *incidents, uint64_t *number);
 
 /* ---- Incidents: questions ---- */
@@ -1790,7 +1790,7 @@ typedef struct oif_incident_info {
     uint64_t open;    /* those kept that have not ended */
     uint64_t worst;   /* the index of the one with the highest severity */
     uint64_t shared;  /* traits that the members share, more than chance explains */
-    double first_seconds, last_seconds; /* the earliest begin; the latest begin or end */
+    double first_seconds, last_seconds; /* the earliest start; the latest start or end */
     double peak_severity;               /* of all members */
     bool is_over;
     uint8_t reserved_8[7];

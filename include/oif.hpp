@@ -325,7 +325,7 @@ private:
     std::unique_ptr<oif_state_file, deleter> own_;
 };
 
-// The begin or the end of an episode: see oif_incident_event. A name ends at its first NUL.
+// The start or the end of an episode: see oif_incident_event. A name ends at its first NUL.
 struct incident_event {
     std::string key;
     double seconds = NAN;

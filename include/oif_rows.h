@@ -129,7 +129,7 @@ typedef struct oif_time_format {
  *   - Common log, with or without brackets; one of them may be missing.
  *   - Dates such as 1/31/2026 1:05 PM, 31/01/2026, 31-01-2026 and 31.1.26.
  *     The first one decides whether the day or the month is first.
- *     Where it shows neither, as 01/02/2026, the month is, which is uncertain.
+ *     If it shows neither, as 01/02/2026, the month is first: a guess.
  *   - Dates with a name: 31-Jan-2026, January 31, 2026 1:05 PM,
  *     Sat, 31 Jan 2026 13:05:06 +0100 (RFC 2822), Sat Jan 31 13:05:06 2026.
  *   - Digits only, from 1900 to 2199: 20260131, 202601311305, 20260131130506.
@@ -155,7 +155,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_time_parse(oif_time_format *format, const 
  *     %I %p with AM or PM, %z zone, %a weekday, %s seconds since 1970.
  *   - %F is %Y-%m-%d, %T is %H:%M:%S, %R is %H:%M, %D is %m/%d/%y.
  *   - %% is a percent sign, a blank any blanks or none.
- *     Other characters are as they are.
+ *     Other characters stand for themselves.
  *   - Numbers may have fewer digits.
  *
  * OIF_EPARAM   it has an unknown part,
@@ -244,10 +244,10 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *     \. is a dot, \\ a backslash, \0 a NUL character.
  *   - Later lines may have other keys, in any order.
  *     Missing or null is a missing number.
- *     What is not selected is skipped;
- *     oif_reader_collect_columns makes columns of it.
+ *     Keys that are not selected are skipped;
+ *     oif_reader_collect_columns makes columns of them.
  *   - true is 1 and false is 0.
- *     A string is read as a field of CSV is: "5" and "12 ms" are numbers,
+ *     A string is read like a CSV field: "5" and "12 ms" are numbers,
  *     "NA" is missing.
  *   - If a key occurs twice, the last one counts.
  *   - The JSON is strict: what Python's json.loads accepts,

@@ -19,8 +19,8 @@ exit_code incident_lines_check(const score_settings *settings)
     for (size_t i = 0; settings->incidents && i < sizeof options / sizeof *options; i++)
         if (options[i].is_given)
             return complain(EXIT_USAGE,
-                            "%s is about rows, and --incidents prints a JSON record for each begin "
-                            "and end of an incident instead; leave one of them out",
+                            "%s is about rows, and --incidents prints a JSON record for the start "
+                            "and the end of each incident instead; leave one of them out",
                             options[i].name);
     return EXIT_OK;
 }

@@ -266,8 +266,8 @@ static void end_all(on_alert *actions)
     char text[OIF_NUMBER_TEXT_BYTES];
     int length = (int)oif_number_format(actions->wait_seconds, text);
     complain(EXIT_FAILED,
-             "--on-alert: %zu commands still run %.*s s after the last row and are ended, and %zu "
-             "have not been started (--on-alert-wait TIME waits longer)",
+             "--on-alert: %zu commands still run %.*s s after the last row and are killed, and %zu "
+             "were never started (--on-alert-wait TIME waits longer)",
              actions->running_count, length, text, actions->waiting_count);
     drop_waiting(actions);
     end_running(actions, SIGTERM);

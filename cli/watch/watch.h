@@ -52,7 +52,7 @@ typedef struct watch_key {
     char name[WATCH_KEY_BYTES];
 } watch_key;
 
-/* The columns of one key around the begin of its episode. */
+/* The columns of one key around the start of its episode. */
 typedef struct watch_picture {
     uint64_t key_hash;
     char key[WATCH_KEY_BYTES];

@@ -56,11 +56,12 @@ static size_t paint_counts(const watch_view *watch, screen *picture)
     if (watch->input->columns.has_key)
         snprintf(keys, sizeof keys, "   %s keys",
                  grouped_text(oif_pipeline_keys(watch->pipeline), count));
-    return put_line(picture, 0, STYLE_BOLD, "%s rows   %s rows/s%s   %s anomalies in %s episodes",
+    return put_line(picture, 0, STYLE_BOLD, "%s rows   %s rows/s%s   %s anomalies in %s episode%s",
                     grouped_text(watch->rows, rows),
                     grouped_text(seconds > 0 ? (uint64_t)((double)watch->rows / seconds) : 0, rate),
                     keys, grouped_text(watch->anomalies, count),
-                    grouped_text(watch->episode_total, episodes));
+                    grouped_text(watch->episode_total, episodes),
+                    watch->episode_total == 1 ? "" : "s");
 }
 
 /* Between two rows, by their times or else by the clock; 0: unknown. */
@@ -298,7 +299,7 @@ static size_t paint_episodes(const watch_view *watch, screen *picture, size_t li
 
 /* ---- Columns ---- */
 
-/* Of the points those around the begin of the episode, where not all of them fit. */
+/* The points around the start of the episode, if not all of them fit. */
 static size_t first_point(const watch_picture *chosen, size_t width)
 {
     size_t begin = chosen->count - chosen->after, before = width * 2 / 3;
@@ -334,7 +335,7 @@ static size_t paint_columns(const watch_view *watch, screen *picture, size_t lin
     size_t first = first_point(chosen, width);
     if (lines < 2)
         return line;
-    line = put_line(picture, line, STYLE_BOLD, "%s%saround the begin of the latest episode",
+    line = put_line(picture, line, STYLE_BOLD, "%s%saround the start of the latest episode",
                     chosen->key, *chosen->key ? ": " : "");
     for (size_t i = 0; i + 1 < lines && i < watch->column_count; i++, line++) {
         size_t column = chosen->order[i];

@@ -85,7 +85,7 @@ typedef struct score_settings {
     const char *measurement; /* of Influx; NULL: oif */
     const char *output_file; /* of Prometheus; NULL: stdout */
     double output_every;     /* seconds between two of its outputs; 0: not given */
-    const char *on_alert;    /* a command for each begin and end of an episode; NULL: none */
+    const char *on_alert;    /* a command for the start and the end of an episode; NULL: none */
     double on_alert_wait;    /* seconds at the end */
     bool is_on_alert_wait_given, fail_on_alert;
     uint64_t output_keys; /* which have series of their own; 0: not given */

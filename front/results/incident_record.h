@@ -7,7 +7,7 @@
  *      "first":{"key":"rack-2/host-17","column":"latency","start":"...","end":"...","peak":4.7},
  *      "worst":{...},"order":[{...},...],"text":"..."}
  *
- * `order` has the members in the order of their begins. Without times `start` and `end` are numbers
+ * `order` has the members in the order of their starts. Without times `start` and `end` are numbers
  * of rows. Members of a named stream have "stream" and "episode", its number. */
 #ifndef OIF_FRONT_INCIDENT_RECORD_H
 #define OIF_FRONT_INCIDENT_RECORD_H

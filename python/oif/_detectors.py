@@ -408,7 +408,7 @@ class Loda(Detector):
 class SparseDataObservers(Detector):
     """Distances to a few rows that represent the stream.
 
-    Choose it if columns depend on each other, an anomaly is in one of many columns, or memory is short.
+    Choose it if columns depend on each other, an anomaly is in one of many columns, or memory is scarce.
     Hartl, Iglesias, Zseby: SDOstream: Low-density models for streaming outlier detection, ESANN 2020.
 
     Args:

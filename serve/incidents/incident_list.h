@@ -112,7 +112,7 @@ typedef struct incident_notice {
 
 typedef enum incident_receiver { RECEIVER_WEBHOOK, RECEIVER_MAIL, RECEIVERS } incident_receiver;
 
-/* Begins and ends are kept for these from now on, a bit for each; what waits for others is
+/* Starts and ends are kept for these from now on, a bit for each; what waits for others is
  * dropped. Without this call, nothing is kept to be sent. */
 void incident_list_set_receivers(incident_list *list, unsigned receivers);
 

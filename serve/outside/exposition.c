@@ -242,8 +242,8 @@ static const stream_metric stream_metrics[] = {
      "Keys without hours and days, as the limit history is reached.", keys_without_trend_of},
     {"oif_journal_bytes", "gauge", "Rows on disk that are not in the snapshot yet.",
      journal_bytes_of},
-    {"oif_last_row_timestamp_seconds", "gauge", "When the latest row came.", last_row_at_of},
-    {"oif_last_row_age_seconds", "gauge", "Time since the latest row came.", last_row_age_of},
+    {"oif_last_row_timestamp_seconds", "gauge", "When the latest row arrived.", last_row_at_of},
+    {"oif_last_row_age_seconds", "gauge", "Time since the latest row arrived.", last_row_age_of},
     {"oif_saves_total", "counter", "Snapshots written.", saves_of},
     {"oif_failed_saves_total", "counter", "Snapshots that could not be written.", failed_saves_of},
     {"oif_save_seconds_total", "counter", "Time that snapshots took.", save_seconds_of},
@@ -369,7 +369,7 @@ static void write_alertmanager(alertmanager *sender)
     prometheus_single("oif_alertmanager_posts_total", "counter", "Requests to Alertmanager.",
                       (double)figures.posts);
     prometheus_single("oif_alertmanager_failures_total", "counter",
-                      "Requests to Alertmanager without success.", (double)figures.failures);
+                      "Requests to Alertmanager that failed.", (double)figures.failures);
     prometheus_single("oif_alertmanager_alerts_total", "counter", "Alerts that Alertmanager took.",
                       (double)figures.alerts);
     prometheus_single("oif_alertmanager_dropped_total", "counter",
@@ -391,14 +391,13 @@ static void write_webhook(webhook *hook)
     prometheus_single("oif_webhook_posts_total", "counter", "Requests to the webhook.",
                       (double)posts.posts);
     prometheus_single("oif_webhook_failures_total", "counter",
-                      "Requests to the webhook without success.", (double)posts.failures);
+                      "Requests to the webhook that failed.", (double)posts.failures);
     prometheus_single("oif_webhook_records_total", "counter",
-                      "Begins and ends of incidents that the webhook took.",
-                      (double)notices.records);
+                      "Records of incidents that the webhook took.", (double)notices.records);
     prometheus_single("oif_webhook_dropped_total", "counter",
-                      "Begins and ends that were refused, tried too often or had no room.",
+                      "Records that were refused, tried too often or had no room.",
                       (double)notices.dropped);
-    prometheus_single("oif_webhook_queue", "gauge", "Begins and ends that wait to be sent.",
+    prometheus_single("oif_webhook_queue", "gauge", "Records that wait to be sent.",
                       (double)notices.waiting);
     prometheus_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
                       !posts.is_failing);
@@ -411,14 +410,13 @@ static void write_mail(mail *sender)
     mail_get_figures(sender, &notices, &runs);
     prometheus_single("oif_mail_runs_total", "counter", "Runs of the command that mails.",
                       (double)runs.runs);
-    prometheus_single("oif_mail_failures_total", "counter", "Runs of it without success.",
+    prometheus_single("oif_mail_failures_total", "counter", "Runs of the command that failed.",
                       (double)runs.failures);
-    prometheus_single("oif_mail_records_total", "counter",
-                      "Begins and ends of incidents that were mailed.", (double)notices.records);
+    prometheus_single("oif_mail_records_total", "counter", "Records of incidents that were mailed.",
+                      (double)notices.records);
     prometheus_single("oif_mail_dropped_total", "counter",
-                      "Begins and ends that were tried too often or had no room.",
-                      (double)notices.dropped);
-    prometheus_single("oif_mail_queue", "gauge", "Begins and ends that wait to be mailed.",
+                      "Records that were tried too often or had no room.", (double)notices.dropped);
+    prometheus_single("oif_mail_queue", "gauge", "Records that wait to be mailed.",
                       (double)notices.waiting);
     prometheus_single("oif_mail_up", "gauge", "0 if the latest run failed.", !runs.is_failing);
 }
@@ -432,7 +430,7 @@ typedef struct pull_metric {
 static const pull_metric pull_metrics[] = {
     {"oif_pull_steps_total", "counter", "Steps whose rows were taken from Prometheus.", 0, NULL},
     {"oif_pull_failures_total", "counter", "Attempts at a step that failed.", 1, NULL},
-    {"oif_pull_missed_steps_total", "counter", "Steps that were not asked for.", 2, NULL},
+    {"oif_pull_missed_steps_total", "counter", "Steps that were never queried.", 2, NULL},
     {"oif_pull_rows_total", "counter", "Rows that were taken from Prometheus.", 3, NULL},
     {"oif_pull_left_out_total", "counter", "Samples in no row: too many keys, or one key twice.", 4,
      NULL},

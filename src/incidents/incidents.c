@@ -259,7 +259,7 @@ bool oif_incidents_next_over(oif_incidents *incidents, uint64_t *number)
     return true;
 }
 
-/* ---- Begins and ends ---- */
+/* ---- Starts and ends ---- */
 
 static oif_status check_event(const oif_incident_event *event, oif_error *error)
 {

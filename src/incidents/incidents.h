@@ -2,7 +2,7 @@
  *
  *     oif_incidents
  *       slots[2 max_incidents]   open ones, and those that are over but were not taken yet
- *         members[max_members]   in the order of their begins; further ones take the place of those
+ *         members[max_members]   in the order of their starts; further ones take the place of those
  *                                that have ended, or are only counted
  *         traits                 and how many members have each
  *       evidence                 how often episodes begin by chance, and where

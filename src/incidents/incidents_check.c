@@ -47,11 +47,11 @@ static oif_status check_members(const oif_incident *incident, const oif_check *c
         const oif_member *member = &incident->members[i];
         open += isnan(member->end_seconds) ? 1 : 0;
         OIF_REQUIRE(check, isfinite(member->seconds) && isfinite(member->severity),
-                    "a begin and a severity are finite");
+                    "a start and a severity are finite");
         OIF_REQUIRE(check, !(member->end_seconds < member->seconds) && !isinf(member->end_seconds),
-                    "an episode ends after its begin");
+                    "an episode ends after its start");
         OIF_REQUIRE(check, i == 0 || member[-1].seconds <= member->seconds,
-                    "members are in the order of their begins");
+                    "members are in the order of their starts");
         OIF_REQUIRE(check,
                     member->stream_bytes <= OIF_INCIDENT_TEXT_BYTES &&
                         member->key_bytes <= OIF_INCIDENT_TEXT_BYTES &&

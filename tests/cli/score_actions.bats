@@ -133,14 +133,14 @@ score_many() {
     contains "$stderr" "the command ended with status 127: the shell did not find it;"
 }
 
-@test "commands that never end do not hold up the rows, and are ended after --on-alert-wait" {
+@test "commands that never end do not hold up the rows, and are killed after --on-alert-wait" {
     make_many
     score_many --only-alerts
     printf '%s\n' "$output" > expected
     score_many --only-alerts --on-alert 'echo $$ >> pids; sleep 1000; echo never' --on-alert-wait 2s
     equal "$status" 0
     cmp <(printf '%s\n' "$output") expected
-    contains "$stderr" "8 commands still run 2 s after the last row and are ended, and "
+    contains "$stderr" "8 commands still run 2 s after the last row and are killed, and "
     contains "$stderr" "(--on-alert-wait TIME waits longer)"
     while read -r pid; do
         ! kill -0 "$pid" 2> /dev/null || { ps -p "$pid" -o pid,stat,args; false; }

@@ -15,7 +15,7 @@ on_terminal() {
 lines, terminal = run(*WATCH, "alarms.csv", columns=120, lines=40)
 assert terminal.status == 0 and terminal.screen.wrapped == 0
 assert re.match(r"oif: 6,000 rows, [0-9]+ anomalies .* in [0-9]+ episodes, 3 keys \(0 evicted\); [0-9,]+ rows/s$", lines[-1]), lines[-1]
-assert re.match(r"6,000 rows   [0-9,]+ rows/s   3 keys   [0-9]+ anomalies in [0-9]+ episodes$", lines[0]), lines[0]
+assert re.match(r"6,000 rows   [0-9,]+ rows/s   3 keys   [0-9]+ anomalies in (1 episode|[0-9]+ episodes)$", lines[0]), lines[0]
 axis = next(i for i, line in enumerate(lines) if line.lstrip().startswith("12:00:00"))
 assert re.match(r" {7}12:00:00 +1[0-9]:[0-9:]+ +20:1[0-9]:[0-9]+$", lines[axis]), lines[axis]
 assert "▲" in lines[axis - 1], lines[axis - 1]
@@ -28,12 +28,12 @@ first = lines[axis + 2]
 assert re.match(r"  20:[0-9:]+ +(now, )?[0-9]+ rows, [0-9.]+ (s|min) +(note|warning|critical) +[0-9.]+  web-2  flow high [0-9]+%", first), first
 begins = sum(re.match("  [12][0-9]:", line) is not None and " rows, " in line for line in lines)
 assert begins == int(re.search(r"in ([0-9]+) episodes", lines[0])[1]), (begins, lines)  # one line each
-title = lines.index("web-2: around the begin of the latest episode")
+title = lines.index("web-2: around the start of the latest episode")
 assert re.match(r"  flow +[▁▂▃▄▅▆▇█ ]{20,}  [0-9.]+ to 9[0-9.]+$", lines[title + 1]), lines[title + 1]
 assert re.match(r"  pressure +[▁▂▃▄▅▆▇█]", lines[title + 2]), lines[title + 2]
 make_alarms("calm.csv", rows=5900)  # the last burst is long past
 narrow, _ = run(*WATCH, "calm.csv", columns=80, lines=40)
-title = narrow.index("web-2: around the begin of the latest episode")
+title = narrow.index("web-2: around the start of the latest episode")
 assert re.match(r"  flow +[▁▂]{5,}[▁▂▃▄▅▆▇█]*█[▁▂▃▄▅▆▇█]*  [0-9.]+ to 9[0-9.]+$", narrow[title + 1]), narrow[title + 1]
 keys = lines.index("keys, the most unusual now first")
 ranked = [float(re.match(r"  web-[0-9] +severity +([0-9.]+)", line)[1]) for line in lines[keys + 1:-1] if "in an episode" not in line]

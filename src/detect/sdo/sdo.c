@@ -434,7 +434,7 @@ const oif_detector_kind oif_sdo = {
                       "detection, ESANN 2020",
              .cost = "num_observers x d",
              .choose = "if columns depend on each other, an anomaly is in one of many columns, or "
-                       "memory is short",
+                       "memory is scarce",
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_DISTANCE,
