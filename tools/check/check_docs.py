@@ -222,6 +222,31 @@ def check_speed():
     yield from check_detectors({name: three_digits(1e9 / rate["Shuttle"]) for name, rate in rates.items()})
 
 
+# A page of a detector, and the column of its first table of data sets that has the AUCs of `make paper`.
+AUC_COLUMNS = {"rolling-iforest": 1, "online-iforest": 3, "iforest-asd": 1, "hst": 1, "rrcf": 1, "loda": 1}
+DATA_SETS = ("Donors", "Http", "ForestCover", "fraud_partial", "Mulcross", "Smtp", "Shuttle", "Mammography", "nyc_taxi_shingle",
+             "Annthyroid", "Satellite")
+
+
+def cells_of(text, name):
+    """The first line of a table that begins with a name; its cells without bold type."""
+    line = re.search(rf"^\| {name}\b.*\|$", text, re.MULTILINE)
+    return [cell.strip(" *") for cell in line[0].strip("|").split("|")] if line else []
+
+
+def check_aucs():
+    """The medians in docs/algorithms are those of docs/measurements/paper-auc.md."""
+    source = measurement("paper-auc")
+    head = cells_of(source, "data set")
+    for detector, column in AUC_COLUMNS.items():
+        page = (CHECKOUT / "docs" / "algorithms" / f"{detector}.md").read_text(encoding="utf-8")
+        for name in DATA_SETS:
+            wanted = cells_of(source, name)[head.index(detector)]
+            shown = cells_of(page, name)[column:column + 1]
+            if not shown or shown[0].partition(" ")[0].lstrip("0") != wanted:
+                yield f"docs/algorithms/{detector}.md: the AUC of {name} is {wanted} in docs/measurements/paper-auc.md"
+
+
 def mean_aucs():
     """Of each detector: from `make paper`, and where that has none, from `make accuracy`."""
     first_table = measurement("accuracy").partition("2,000 rows of each set")[0]
@@ -277,6 +302,6 @@ def check_events():
 
 if __name__ == "__main__":
     complaints = [*check_links(), *check_readme(), *check_short_pages(), *check_heads(), *check_indexes(), *check_beginnings(),
-                  *check_numbers(), *check_sources(), *check_speed(), *check_instructions(), *check_events()]
+                  *check_numbers(), *check_sources(), *check_speed(), *check_aucs(), *check_instructions(), *check_events()]
     print("\n".join(complaints) or f"{len(pages())} pages: nothing to report")
     sys.exit(bool(complaints))
