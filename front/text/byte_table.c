@@ -64,28 +64,40 @@ bool byte_table_make_room(byte_table *table)
     return true;
 }
 
-void *byte_table_add(byte_table *table, const char *key, size_t key_bytes, size_t item_bytes)
+size_t byte_table_item_bytes(size_t key_bytes, size_t item_bytes)
+{
+    return item_bytes + key_bytes + 1;
+}
+
+bool byte_table_put(byte_table *table, const char *key, size_t key_bytes, void *item,
+                    size_t item_bytes)
 {
     if (key_bytes > UINT32_MAX || !byte_table_make_room(table))
-        return NULL;
-    byte_item *item = calloc(1, item_bytes + key_bytes + 1);
-    if (!item)
-        return NULL;
+        return false;
     char *copy = (char *)item + item_bytes;
     if (key_bytes > 0)
         memcpy(copy, key, key_bytes);
-    *item = (byte_item){copy, (uint32_t)key_bytes, hash_of(key, key_bytes)};
+    *(byte_item *)item = (byte_item){copy, (uint32_t)key_bytes, hash_of(key, key_bytes)};
     put(table->slots, table->slot_count, item);
     table->count++;
-    return item;
+    return true;
+}
+
+void *byte_table_add(byte_table *table, const char *key, size_t key_bytes, size_t item_bytes)
+{
+    void *item = calloc(1, byte_table_item_bytes(key_bytes, item_bytes));
+    if (item && byte_table_put(table, key, key_bytes, item, item_bytes))
+        return item;
+    free(item);
+    return NULL;
 }
 
 /* Items behind the removed one move closer to the slot of their hash, so searches still find
  * them. */
-void byte_table_remove(byte_table *table, void *item)
+void byte_table_take(byte_table *table, const void *item)
 {
     const size_t mask = table->slot_count - 1;
-    size_t empty = ((byte_item *)item)->hash & mask;
+    size_t empty = ((const byte_item *)item)->hash & mask;
     while (table->slots[empty] != item)
         empty = (empty + 1) & mask;
     for (size_t next = (empty + 1) & mask; table->slots[next]; next = (next + 1) & mask) {
@@ -97,6 +109,11 @@ void byte_table_remove(byte_table *table, void *item)
     }
     table->slots[empty] = NULL;
     table->count--;
+}
+
+void byte_table_remove(byte_table *table, void *item)
+{
+    byte_table_take(table, item);
     free(item);
 }
 

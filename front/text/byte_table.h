@@ -42,6 +42,13 @@ void *byte_table_add(byte_table *table, const char *key, size_t key_bytes, size_
 /* Removes an item and frees it. */
 void byte_table_remove(byte_table *table, void *item);
 
+/* For items in memory of the owner's: what such an item takes; adding one that is zero so far; and
+ * removing it without freeing it. False: out of memory. */
+size_t byte_table_item_bytes(size_t key_bytes, size_t item_bytes);
+bool byte_table_put(byte_table *table, const char *key, size_t key_bytes, void *item,
+                    size_t item_bytes);
+void byte_table_take(byte_table *table, const void *item);
+
 /* Frees all items. The table is then empty. */
 void byte_table_free(byte_table *table);
 

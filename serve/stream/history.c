@@ -48,20 +48,42 @@ static void free_alert(history_alert *alert)
     *alert = (history_alert){.key = NULL};
 }
 
-static void free_rings(history_key *key)
+/* What a key takes without the blocks that it points to. */
+static size_t bytes_of_key(const history_key *key)
 {
-    free(key->trend);
-    free(key->ranges);
-    history_ring_free(&key->points);
-    history_ring_free(&key->bands);
+    return byte_table_item_bytes(key->info.key_bytes, sizeof *key);
+}
+
+static size_t bytes_of_ranges(const history *past)
+{
+    return 2 * past->value_count * sizeof(float);
+}
+
+static void free_rings(history *past, history_key *key)
+{
+    history_ring_free(&key->points, &past->pool, past->point_bytes);
+    history_ring_free(&key->bands, &past->pool, past->band_bytes);
+}
+
+/* Of a key that is in no list any more. */
+static void free_key(history *past, history_key *key)
+{
+    if (key->trend)
+        block_pool_free(&past->pool, key->trend, trend_bytes(key->trend->columns));
+    block_pool_free(&past->pool, key->ranges, bytes_of_ranges(past));
+    free_rings(past, key);
+    byte_table_take(&past->keys, key);
+    block_pool_free(&past->pool, key, bytes_of_key(key));
 }
 
 void history_free(history *past)
 {
     if (!past)
         return;
-    for (history_key *key = past->newest; key; key = key->older)
-        free_rings(key);
+    for (history_key *key = past->newest, *older; key; key = older) {
+        older = key->older;
+        free_key(past, key);
+    }
     byte_table_free(&past->keys);
     for (history_episode *episode = past->open, *older; episode; episode = older) {
         older = episode->older;
@@ -117,20 +139,28 @@ static void unlink_key(history *past, history_key *key)
     *(key->older ? &key->older->newer : &past->oldest) = key->newer;
 }
 
-/* Without its rings. */
-static size_t bytes_of_key(const history_key *key)
-{
-    return sizeof *key + key->info.key_bytes + 1;
-}
-
 static size_t bytes_of_rings(const history *past, const history_key *key)
 {
-    return key->points.capacity * past->point_bytes + key->bands.capacity * past->band_bytes;
+    return history_ring_bytes(&key->points, past->point_bytes) +
+           history_ring_bytes(&key->bands, past->band_bytes);
+}
+
+static history_key *new_key(history *past, const char *name, size_t bytes)
+{
+    const size_t item_bytes = byte_table_item_bytes(bytes, sizeof(history_key));
+    history_key *key = block_pool_new(&past->pool, item_bytes);
+    if (!key)
+        return NULL;
+    memset(key, 0, item_bytes);
+    if (byte_table_put(&past->keys, name, bytes, key, sizeof *key))
+        return key;
+    block_pool_free(&past->pool, key, item_bytes);
+    return NULL;
 }
 
 static history_key *add_key(history *past, const char *name, size_t bytes)
 {
-    history_key *key = byte_table_add(&past->keys, name, bytes, sizeof *key);
+    history_key *key = new_key(past, name, bytes);
     if (!key)
         return NULL;
     key->info = (stream_key){.key = key->item.key,
@@ -139,7 +169,7 @@ static history_key *add_key(history *past, const char *name, size_t bytes)
                              .score = NAN,
                              .threshold = NAN,
                              .reason = ""};
-    past->bytes += bytes_of_key(key);
+    past->bytes += block_pool_room(bytes_of_key(key));
     past->learning_count++;
     link_newest(past, key);
     return key;
@@ -159,15 +189,10 @@ history_key *history_touch(history *past, const char *name, size_t bytes)
 
 /* ---- What a key is ---- */
 
-static size_t bytes_of_ranges(const history *past, const history_key *key)
-{
-    return key->ranges ? 2 * past->value_count * sizeof *key->ranges : 0;
-}
-
 static void drop_ranges(history *past, history_key *key)
 {
-    past->bytes -= bytes_of_ranges(past, key);
-    free(key->ranges);
+    past->bytes -= key->ranges ? block_pool_room(bytes_of_ranges(past)) : 0;
+    block_pool_free(&past->pool, key->ranges, bytes_of_ranges(past));
     key->ranges = NULL;
     key->unusual_rows = 0;
 }
@@ -215,10 +240,12 @@ void history_set_silent(history *past, history_key *key, bool is_silent)
 
 static void drop_trend(history *past, history_key *key)
 {
-    const size_t bytes = key->trend ? trend_bytes(key->trend->columns) : 0;
-    past->bytes -= bytes;
-    past->trend_bytes -= bytes;
-    free(key->trend);
+    if (!key->trend)
+        return;
+    const size_t bytes = trend_bytes(key->trend->columns), room = block_pool_room(bytes);
+    past->bytes -= room;
+    past->trend_bytes -= room;
+    block_pool_free(&past->pool, key->trend, bytes);
     key->trend = NULL;
 }
 
@@ -230,18 +257,20 @@ uint64_t history_hash(const char *key, size_t bytes)
 
 trend *history_trend(history *past, history_key *key)
 {
-    const size_t bytes = trend_bytes(past->value_count);
+    const size_t bytes = trend_bytes(past->value_count), room = block_pool_room(bytes);
     if (key->trend && key->trend->columns != past->value_count)
         drop_trend(past, key);
     if (key->trend)
         return key->trend;
-    key->trend = past->trend_bytes + bytes <= past->limit_bytes / 4 ? malloc(bytes) : NULL;
+    key->trend = past->trend_bytes + room <= past->limit_bytes / 4
+                     ? block_pool_new(&past->pool, bytes)
+                     : NULL;
     if (!key->trend) {
         past->trends_left_out += key->info.rows <= 1;
         return NULL;
     }
-    past->bytes += bytes;
-    past->trend_bytes += bytes;
+    past->bytes += room;
+    past->trend_bytes += room;
     trend_init(key->trend, history_hash(key->info.key, key->info.key_bytes), past->value_count);
     return key->trend;
 }
@@ -259,34 +288,34 @@ void history_forget(history *past, history_key *key)
     history_wait_silent(past, key, 0);
     history_set_silent(past, key, false);
     leave_learning(past, key);
-    past->bytes -= bytes_of_key(key) + bytes_of_rings(past, key);
-    free_rings(key);
-    byte_table_remove(&past->keys, key);
+    past->bytes -= block_pool_room(bytes_of_key(key)) + bytes_of_rings(past, key);
+    free_key(past, key);
 }
 
 /* ---- Rings ---- */
 
 static bool resize(history *past, history_ring *ring, size_t item_bytes, uint32_t capacity)
 {
-    const uint32_t before = ring->capacity;
-    if (!history_ring_resize(ring, item_bytes, capacity))
+    const size_t before = history_ring_bytes(ring, item_bytes);
+    if (!history_ring_resize(ring, &past->pool, item_bytes, capacity))
         return false;
-    past->bytes -= before * item_bytes;
-    past->bytes += capacity * item_bytes;
+    past->bytes += history_ring_bytes(ring, item_bytes) - before;
     return true;
 }
 
-static uint32_t bands_max(const history *past)
+/* Items of a ring with one for `per_item` points. */
+static uint32_t most_items(const history *past, uint32_t per_item)
 {
-    return past->points_max / POINTS_PER_BAND;
+    return past->points_max > per_item ? past->points_max / per_item : 1;
 }
 
 static void cut_rings(history *past, history_key *key)
 {
     if (key->points.capacity > past->points_max)
         resize(past, &key->points, past->point_bytes, past->points_max);
-    if (key->bands.capacity > bands_max(past))
-        resize(past, &key->bands, past->band_bytes, bands_max(past));
+    const uint32_t most = most_items(past, POINTS_PER_BAND);
+    if (key->bands.capacity > most)
+        resize(past, &key->bands, past->band_bytes, most);
 }
 
 /* Frees memory for that many more bytes. The key `kept` is never dropped. */
@@ -310,11 +339,11 @@ static void grow(history *past, const history_key *key, history_ring *ring, size
                  uint32_t first, uint32_t per_item)
 {
     uint32_t capacity = ring->capacity > 0 ? 2 * ring->capacity : first;
-    size_t more = (capacity - ring->capacity) * item_bytes;
+    size_t more = block_pool_room(capacity * item_bytes) - history_ring_bytes(ring, item_bytes);
     if (past->bytes + more > past->limit_bytes)
         make_room(past, more, key);
-    if (capacity > past->points_max / per_item)
-        capacity = past->points_max / per_item;
+    if (capacity > most_items(past, per_item))
+        capacity = most_items(past, per_item);
     if (capacity > ring->capacity)
         resize(past, ring, item_bytes, capacity);
 }
@@ -374,10 +403,10 @@ float *history_learned_ranges(history *past, history_key *key)
 {
     if (key->ranges || past->value_count == 0)
         return key->ranges;
-    key->ranges = malloc(2 * past->value_count * sizeof *key->ranges);
+    key->ranges = block_pool_new(&past->pool, bytes_of_ranges(past));
     if (!key->ranges)
         return NULL;
-    past->bytes += bytes_of_ranges(past, key);
+    past->bytes += block_pool_room(bytes_of_ranges(past));
     for (size_t i = 0; i < past->value_count; i++) {
         key->ranges[2 * i] = INFINITY;
         key->ranges[2 * i + 1] = -INFINITY;
@@ -400,7 +429,7 @@ static const history_band *band_at(const history *past, const history_key *key, 
 void *history_new_band(history *past, history_key *key)
 {
     history_ring *bands = &key->bands;
-    if (bands->count == bands->capacity && bands->capacity < bands_max(past))
+    if (bands->count == bands->capacity && bands->capacity < most_items(past, POINTS_PER_BAND))
         grow(past, key, bands, past->band_bytes, FIRST_BANDS, POINTS_PER_BAND);
     return history_ring_add(bands, past->band_bytes);
 }

@@ -10,8 +10,10 @@
  *
  * A ring grows by doubling, up to a maximum; there may be a band for every fourth point. If all
  * rings together become too large, the maximum is halved and longer rings are cut to their latest
- * items; then the least recently seen keys are dropped. So memory is bounded for any number of
- * keys. */
+ * items; then the least recently seen keys are dropped. So memory is bounded for any
+ * number of keys.
+ *
+ * Keys and all that they point to are in a pool: keys of their own would lie between models. */
 #ifndef OIF_SERVE_HISTORY_H
 #define OIF_SERVE_HISTORY_H
 
@@ -68,6 +70,7 @@ typedef struct history {
     size_t limit_bytes, bytes;
     size_t value_count, point_bytes, band_bytes;
     uint32_t points_max;
+    block_pool pool; /* of keys, and of what they point to */
     byte_table keys; /* of history_key */
     history_key *newest, *oldest;
     history_episode *open; /* newest first */

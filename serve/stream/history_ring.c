@@ -1,11 +1,15 @@
 #include "history_ring.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-void history_ring_free(history_ring *ring)
+size_t history_ring_bytes(const history_ring *ring, size_t item_bytes)
 {
-    free(ring->items);
+    return ring->capacity > 0 ? block_pool_room(ring->capacity * item_bytes) : 0;
+}
+
+void history_ring_free(history_ring *ring, block_pool *pool, size_t item_bytes)
+{
+    block_pool_free(pool, ring->items, ring->capacity * item_bytes);
     *ring = (history_ring){.items = NULL};
 }
 
@@ -15,16 +19,16 @@ void *history_ring_at(const history_ring *ring, size_t item_bytes, uint32_t inde
     return ring->items + place * item_bytes;
 }
 
-bool history_ring_resize(history_ring *ring, size_t item_bytes, uint32_t capacity)
+bool history_ring_resize(history_ring *ring, block_pool *pool, size_t item_bytes, uint32_t capacity)
 {
-    char *items = malloc(capacity * item_bytes);
+    char *items = block_pool_new(pool, capacity * item_bytes);
     uint32_t kept = ring->count < capacity ? ring->count : capacity;
     if (!items)
         return false;
     for (uint32_t i = 0; i < kept; i++)
         memcpy(items + i * item_bytes, history_ring_at(ring, item_bytes, ring->count - kept + i),
                item_bytes);
-    history_ring_free(ring);
+    history_ring_free(ring, pool, item_bytes);
     *ring = (history_ring){.items = items, .capacity = capacity, .count = kept};
     return true;
 }
