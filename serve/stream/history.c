@@ -9,7 +9,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-enum { FIRST_POINTS = 8, FIRST_BANDS = 2, POINTS_PER_BAND = 4 };
+enum { FIRST_POINTS = 2, FIRST_BANDS = 1, POINTS_PER_BAND = 4 };
 
 /* ---- Lifecycle ---- */
 

@@ -10,7 +10,7 @@
  *
  * A ring grows by doubling, up to a maximum; there may be a band for every fourth point. If all
  * rings together become too large, the maximum is halved and longer rings are cut to their latest
- * items; then the least recently seen keys are dropped. So memory is bounded for any
+ * items, down to one; then the least recently seen keys are dropped. So memory is bounded for any
  * number of keys.
  *
  * Keys and all that they point to are in a pool: keys of their own would lie between models. */
@@ -24,7 +24,7 @@
 
 #include <stdio.h>
 
-enum { POINTS_MAX = 4096, POINTS_MIN = 4, ENDED_MAX = 1000, ALERTS_MAX = 1000 };
+enum { POINTS_MAX = 4096, POINTS_MIN = 1, ENDED_MAX = 1000, ALERTS_MAX = 1000 };
 
 typedef struct history_point {
     uint64_t row; /* of the stream, from 0 */

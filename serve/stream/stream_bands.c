@@ -24,9 +24,12 @@ static void find_ends(const oif_pipeline *pipeline, float ends[2 * COLUMNS_MAX])
     }
 }
 
-/* A key whose history is of an older version has no band yet. */
+/* A key whose history is of an older version has no band yet. No band says that nothing is known,
+ * so a key that learns needs none. */
 static bool is_due(const stream *one, const history_key *key, const oif_result *result)
 {
+    if (key->bands.count == 0 && !result->ready)
+        return false;
     const expected_before before = {.rows = key->info.rows,
                                     .was_ready = isfinite(key->info.threshold),
                                     .was_anomaly = key->info.grade > OIF_GRADE_NONE};

@@ -142,6 +142,20 @@ static void points_have_what_the_pipeline_expected_also_after_a_restart(void **s
 
 /* ---- Streams without ---- */
 
+/* Nothing is known, and keys that learn may be many. */
+static void a_key_that_learns_takes_no_memory_for_bands(void **state)
+{
+    streams *all = open_at(folder);
+    stream *one = create(all, "early", "{\"key\": \"host\"}");
+    (void)state;
+    for (unsigned row = 0; row < 50; row++)
+        send_row(one, row);
+    assert_int_equal(one->past->newest->info.rows, 50 / KEYS);
+    assert_int_equal(one->past->newest->bands.capacity, 0);
+    stream_release(one);
+    assert_true(streams_close(all));
+}
+
 static void columns_without_a_range_and_too_many_of_them_have_none(void **state)
 {
     streams *all = open_at(NULL);
@@ -176,6 +190,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(points_have_what_the_pipeline_expected_also_after_a_restart,
                                         make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_key_that_learns_takes_no_memory_for_bands, make_folder,
+                                        remove_folder),
         cmocka_unit_test(columns_without_a_range_and_too_many_of_them_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
