@@ -1,6 +1,7 @@
 /* oif size: how much memory many keys take, and how large their state file is. */
 #include "commands.h"
 #include "fleet_size.h"
+#include "front/options/history_option.h"
 #include "front/options/small_option.h"
 
 #include <math.h>
@@ -34,13 +35,37 @@ static void print_models(const char *name, double keys, double bytes)
     output_print("   %s of %s\n", grouped_text((uint64_t)keys, count), amount_text(bytes, text));
 }
 
-/* The options of a run with room for all keys: a tenth more than they need, in two digits. */
+/* Bytes rounded up to two digits, as options take them: 1.2GB. */
+static const char *limit_text(double bytes, char text[AMOUNT_TEXT_BYTES])
+{
+    const double unit = bytes < 1e9 ? 1e6 : 1e9,
+                 digit = pow(10, fmax(0, floor(log10(bytes / unit)) - 1));
+    snprintf(text, AMOUNT_TEXT_BYTES, "%.0f%s", ceil(bytes / unit / digit) * digit,
+             unit < 1e9 ? "MB" : "GB");
+    return text;
+}
+
+/* The options of a run with room for all keys, or the settings of a stream: a tenth more than the
+ * models need. */
 static void print_options(const fleet_size *size)
 {
-    const double needed = size->memory_bytes * 1.1, unit = needed < 1e9 ? 1e6 : 1e9,
-                 digit = pow(10, fmax(0, floor(log10(needed / unit)) - 1));
-    output_print("options                --max-keys %.0f --memory-limit %.0f%s\n", size->keys,
-                 ceil(needed / unit / digit) * digit, unit < 1e9 ? "MB" : "GB");
+    char limit[AMOUNT_TEXT_BYTES];
+    limit_text((size->memory_bytes - size->history.bytes) * 1.1, limit);
+    if (size->is_served)
+        output_print("settings               \"max-keys\": %.0f, \"memory-limit\": \"%s\"\n",
+                     size->keys, limit);
+    else
+        output_print("options                --max-keys %.0f --memory-limit %s\n", size->keys,
+                     limit);
+}
+
+static void print_history(const history_size *history)
+{
+    char kept[GROUPED_TEXT_BYTES], rows[GROUPED_TEXT_BYTES];
+    print_amount("  history", history->bytes);
+    output_print("   the latest %s of %s rows each\n",
+                 grouped_text((uint64_t)history->kept_points, kept),
+                 grouped_text((uint64_t)history->rows, rows));
 }
 
 static void print_text(const fleet_size *size)
@@ -53,6 +78,8 @@ static void print_text(const fleet_size *size)
     output_print("\n");
     print_amount("  shared by all keys", size->shared_bytes);
     output_print("\n");
+    if (size->is_served)
+        print_history(&size->history);
     print_models("state file", size->keys, size->file_bytes / size->keys);
     print_options(size);
 }
@@ -64,8 +91,13 @@ static void print_json(const fleet_size *size)
                  size->memory_bytes, size->keys - size->whole_keys, size->packed_bytes,
                  size->whole_keys, size->whole_bytes);
     output_print("\"table_bytes\": %.0f, \"shared_bytes\": %.0f, \"state_file_bytes\": %.0f, "
-                 "\"fitting_keys\": %.0f}\n",
+                 "\"fitting_keys\": %.0f",
                  size->table_bytes, size->shared_bytes, size->file_bytes, size->fitting_keys);
+    if (size->is_served)
+        output_print(", \"history_bytes\": %.0f, \"history_keys\": %.0f, "
+                     "\"history_rows_per_key\": %.0f",
+                     size->history.bytes, size->history.kept_keys, size->history.kept_points);
+    output_print("}\n");
 }
 
 static void report_limit(const fleet_size *size)
@@ -78,18 +110,31 @@ static void report_limit(const fleet_size *size)
              grouped_text((uint64_t)size->fitting_keys, count));
 }
 
+static void report_history(const fleet_size *size)
+{
+    char needed[AMOUNT_TEXT_BYTES], count[GROUPED_TEXT_BYTES];
+    if (size->is_served && size->history.kept_keys < size->keys)
+        note("the history has room for %s of these keys, those with the latest rows; for all: "
+             "oif serve --history %s",
+             grouped_text((uint64_t)size->history.kept_keys, count),
+             limit_text(size->history.needed_bytes, needed));
+}
+
 exit_code size_run(const cli_settings *settings)
 {
     fleet_size size;
     const uint64_t rows = settings->size.rows > 0 ? settings->size.rows : DEFAULT_ROWS;
     if (settings->size.keys == 0 || settings->dimension == 0)
         return complain(EXIT_USAGE, "size needs --keys N and --columns D");
+    if (settings->serve.history_bytes > 0 && !settings->size.is_served)
+        return complain(EXIT_USAGE, "--history is about oif serve: add --serve");
     exit_code code = fleet_size_estimate(settings, settings->size.keys, (size_t)settings->dimension,
                                          rows, &size);
     if (code != EXIT_OK)
         return code;
     (settings->json ? print_json : print_text)(&size);
     report_limit(&size);
+    report_history(&size);
     return EXIT_OK;
 }
 
@@ -106,6 +151,10 @@ static const cli_option options[] = {
              "counted too",
      .argument = "D", .from = 1, .to = 10000, .range = "1 to 10000"},
     OPTION_SMALL,
+    {"serve", OPTION_SWITCH, SETTING(size.is_served), GROUP_KEYS,
+     .brief = "of a stream of oif serve",
+     .help = "the size of a stream of oif serve, which also keeps a history of each key"},
+    OPTION_HISTORY,
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print JSON, sizes in bytes"},
 };
 
@@ -119,6 +168,8 @@ const cli_command size_command = {
                 "                              after an hour, one row per minute\n"
                 "  oif size --keys 1e6 --columns 10 --small\n"
                 "                              with small models\n"
+                "  oif size --keys 1e5 --columns 10 --serve\n"
+                "                              as a stream of oif serve\n"
                 "  oif size --keys 5000 --columns 3 --detector sdo --memory-limit 1G\n"
                 "                              with the settings of a run\n",
     .options = options,

@@ -1,6 +1,7 @@
 /* The options of oif serve, and its help. */
 #include "front/text/byte_sizes.h"
 #include "front/text/durations.h"
+#include "history_option.h"
 #include "options.h"
 
 static const cli_option options[] = {
@@ -63,11 +64,7 @@ static const cli_option options[] = {
      .help = "a client that sends or reads too slowly for this long is cut off (default 30s)",
      .argument = "TIME", .from = 1, .to = 3600, .range = "a time from 1s to 1h",
      .parse = duration_parse},
-    {"history", OPTION_AMOUNT, SETTING(serve.history_bytes), GROUP_LIMITS,
-     .brief = "memory for recent points, per stream (default 64M)",
-     .help = "memory for the recent points of each stream (default 64M)", .argument = "BYTES",
-     .from = 65536, .to = 1e12, .range = "a number of bytes from 64K on, such as 64M",
-     .parse = byte_size_parse},
+    OPTION_HISTORY,
     {"history-disk", OPTION_AMOUNT, SETTING(serve.history_disk_bytes), GROUP_LIMITS,
      .brief = "disk for hours and days, per stream (default 128M)",
      .help = "space in --data for the hours and days of each stream (default 128M); 0: none",

@@ -1,0 +1,184 @@
+/* oif size --serve says how much memory a stream will take: compared with streams of thousands of
+ * keys, by what they report and by the memory of the process. */
+#include "cli/commands/commands.h"
+#include "cli/commands/fleet_size.h"
+#include "front/options/command.h"
+#include "stream_fixture.h"
+
+#include <math.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool is_sanitized = true;
+#else
+static const bool is_sanitized = false;
+#endif
+
+enum { MOST_ARGUMENTS = 12, LINE_BYTES = 256 };
+
+typedef struct fleet {
+    uint64_t keys, rows;
+    size_t columns;
+    size_t history_bytes; /* 0: the usual limit */
+    bool is_first;        /* later ones may reuse the memory of earlier ones */
+} fleet;
+
+/* ---- A stream ---- */
+
+static size_t write_header(const fleet *of, char *to)
+{
+    int bytes = sprintf(to, "time,host");
+    for (size_t i = 0; i < of->columns; i++)
+        bytes += sprintf(to + bytes, ",c%zu", i);
+    bytes += sprintf(to + bytes, "\n");
+    return (size_t)bytes;
+}
+
+static size_t write_row(const fleet *of, uint64_t number, uint64_t key, char *to)
+{
+    int bytes =
+        sprintf(to, "%.0f,host-%07llu", 1.8e9 + 60 * (double)number, (unsigned long long)key);
+    for (size_t i = 0; i < of->columns; i++)
+        bytes += sprintf(to + bytes, ",%u.%06u", draw(100), draw(1000000));
+    bytes += sprintf(to + bytes, "\n");
+    return (size_t)bytes;
+}
+
+/* A row of each key in turn, in bodies of a thousand. */
+static void send_round(stream *one, const fleet *of, uint64_t number)
+{
+    enum { MOST = 1000 };
+    static char body[(MOST + 1) * LINE_BYTES];
+    for (uint64_t key = 0; key < of->keys;) {
+        size_t bytes = write_header(of, body);
+        for (int i = 0; i < MOST && key < of->keys; i++)
+            bytes += write_row(of, number, key++, body + bytes);
+        const rows_request request = {.body = body, .bytes = bytes, .answer = ANSWER_COUNT};
+        rows_answer answer;
+        problem why;
+        if (!stream_rows(one, &request, &answer, &why))
+            fail_msg("%s", why.message);
+    }
+}
+
+static double resident_bytes(void)
+{
+    unsigned long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &pages, &resident), 2);
+    fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* ---- Beside what was expected ---- */
+
+static fleet_size expected(const fleet *of)
+{
+    char *arguments[] = {"--memory-limit", "4GB", "--small", "--serve", NULL};
+    cli_settings settings;
+    help_kind help;
+    fleet_size size;
+    assert_int_equal(command_parse(&size_command, arguments, &settings, &help), EXIT_OK);
+    settings.serve.history_bytes = (double)of->history_bytes;
+    assert_int_equal(fleet_size_estimate(&settings, of->keys, of->columns, of->rows, &size),
+                     EXIT_OK);
+    settings_close(&settings);
+    return size;
+}
+
+static void assert_within(const char *name, double expected, double found, double most_error)
+{
+    print_message("  %-16s expected %.4g MB, is %.4g MB, %.3f times\n", name, expected / 1e6,
+                  found / 1e6, found / expected);
+    assert_true(fabs(found / expected - 1) <= most_error);
+}
+
+static size_t count_kept(stream *one)
+{
+    size_t bytes, total = 0;
+    const keys_query query = {.order = KEYS_BY_RECENT, .limit = 1};
+    output_divert();
+    stream_write_keys(one, &query);
+    output_write("", 1);
+    char *text = output_diverted(&bytes);
+    const char *at = text ? strstr(text, "\"total\":") : NULL;
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "\"total\":%zu", &total), 1);
+    free(text);
+    return total;
+}
+
+static fleet_size compare(const fleet *of)
+{
+    const streams_options options = {.history_bytes = of->history_bytes};
+    const fleet_size size = expected(of);
+    const double before = resident_bytes();
+    streams *all;
+    problem why;
+    assert_true(streams_open(&options, &all, &why));
+    stream *one = create(all, "a",
+                         "{\"key\":\"host\",\"time\":\"time\",\"small\":true,"
+                         "\"memory-limit\":\"4GB\"}");
+    for (uint64_t number = 0; number < of->rows; number++)
+        send_round(one, of, number);
+    const double resident = resident_bytes() - before;
+    const stream_figures found = figures_of(one);
+    print_message("%llu keys, %zu columns, %llu rows: %.0f keys with %.0f rows each\n",
+                  (unsigned long long)of->keys, of->columns, (unsigned long long)of->rows,
+                  size.history.kept_keys, size.history.kept_points);
+    assert_int_equal(found.rows_without_model, 0);
+    assert_within("history", size.history.bytes, (double)found.history_bytes, 0.1);
+    assert_within("memory", size.memory_bytes, (double)found.memory_bytes, 0.1);
+    if (of->is_first && !is_sanitized)
+        assert_within("of the process", size.memory_bytes, resident, 0.2);
+    assert_within("keys", 1e6 * size.history.kept_keys, 1e6 * (double)count_kept(one), 0.1);
+    stream_release(one);
+    streams_close(all);
+    return size;
+}
+
+static void the_memory_of_a_stream_of_many_keys_is_known_beforehand(void **state)
+{
+    (void)state;
+    const fleet of = {.keys = 6000, .rows = 5, .columns = 10, .is_first = true};
+    assert_true(compare(&of).history.kept_points == 5);
+}
+
+static void the_memory_of_a_stream_of_keys_with_many_rows_is_known_beforehand(void **state)
+{
+    (void)state;
+    const fleet of = {.keys = 20, .rows = 3000, .columns = 3};
+    assert_true(compare(&of).history.kept_points == 3000);
+}
+
+static void a_limit_leaves_fewer_rows_of_each_key(void **state)
+{
+    (void)state;
+    const fleet of = {.keys = 500, .rows = 100, .columns = 3, .history_bytes = 2 << 20};
+    const fleet_size size = compare(&of);
+    assert_true(size.history.kept_points < 100 && size.history.kept_keys == 500);
+}
+
+static void a_limit_without_room_for_all_keys_keeps_some(void **state)
+{
+    (void)state;
+    const fleet of = {.keys = 3000, .rows = 4, .columns = 3, .history_bytes = 1 << 19};
+    const fleet_size size = compare(&of);
+    assert_true(size.history.kept_points == 1 && size.history.kept_keys < 2000);
+    const fleet more = {.keys = of.keys,
+                        .rows = of.rows,
+                        .columns = of.columns,
+                        .history_bytes = (size_t)size.history.needed_bytes + 1};
+    assert_true(compare(&more).history.kept_keys == 3000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_memory_of_a_stream_of_many_keys_is_known_beforehand),
+        cmocka_unit_test(the_memory_of_a_stream_of_keys_with_many_rows_is_known_beforehand),
+        cmocka_unit_test(a_limit_leaves_fewer_rows_of_each_key),
+        cmocka_unit_test(a_limit_without_room_for_all_keys_keeps_some),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
