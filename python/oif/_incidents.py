@@ -64,7 +64,7 @@ class Incident(NamedTuple):
 class Incidents(_core.Incidents):
     """Joins episodes that begin together, if that is likelier than a coincidence.
 
-    Report each begin and each end of an episode, of one pipeline or of many; `stream` says of which. Options are
+    Report the start and the end of each episode, of one pipeline or of many; `stream` names the pipeline. Options are
     those of `oif_incidents_options_init` in oif.h: max_incidents, max_members, window_seconds, quiet_seconds, stale_seconds,
     odds.
 

@@ -78,8 +78,8 @@ class Pipeline(Alerting):
         alert_rate: episodes of anomalies to report, per row: 0.001 is one in 1,000 rows; each key has a budget of its own
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
-        learn: which rows are learned: all; only those that are not anomalous (normal); anomalies too once patience of
-            them have come (decay); or none, to compare rows with what was learned
+        learn: which rows are learned: all; only those that are not anomalous (normal); also the first four anomalies of an
+            episode, and all of them after patience (decay); or none, to compare rows with what was learned
         patience: anomalies after which a lasting change is learned as normal; for learn="decay"
         calm: rows without an anomaly that end an episode of anomalies
         shingle: rows of a series that are scored as one
@@ -91,42 +91,42 @@ class Pipeline(Alerting):
         season_rows: rows after which the stream repeats itself, so a number may be unusual for its time; 0: none
         season_seconds: seconds after which it repeats itself, by the times of the rows; 0: none
         other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
-        find_season: whether a season is searched for while rows arrive, which takes a few periods; a season that is given
+        find_season: whether to search for a season while rows arrive, which takes a few periods; a given season
             switches the search off
         motion: whether detectors also get how values move: jumps, flutter, shapes; "auto", the default: only of columns that
             clearly have memory, and not with a shingle, a detector that has learned rows, or one that minds constant columns
             (IForestASD, HalfSpaceTrees, Loda, and lists with one of them)
         alerts: episodes per day to report, all keys together, instead of alert_rate; 0: none
         cooldown: seconds after an episode in which anomalies continue it instead of beginning another
-        silence: alert after this many seconds without a row; 0: after twice the longest pause of the last weeks; -1:
+        silence: alert after this many seconds without a row; 0: after more than twice the longest pause of the last weeks; -1:
             never; these three need the times of rows
         season: seasons in short: 96 rows, "1d", a timedelta, or several, such as ["1d", "1w"]; "auto", the default, searches
             for one; "off": none
-        diff: columns, by name or number, of which the difference from the row before is learned instead
-        rate: counters, of which the increase per second of the times is learned, or per row without times; a counter
-            that falls began at 0 again
-        log: columns of which the logarithm is learned; 0 and less is then missing
-        keep_original: learn the columns of diff, rate and log themselves as well
+        diff: columns, by name or number; the difference from the previous row is learned instead
+        rate: counters; the increase per second of the times is learned, or per row without times; a counter that
+            falls began at 0 again
+        log: columns whose logarithm is learned; 0 and below is then missing
+        keep_original: also learn the original columns of diff, rate and log
         evicted: what happens to the model of a key that loses it: "forget", or "keep" beside the state file that
             Pipeline.open holds
         key: the column, by name, whose value says which model a row belongs to; several columns are one key
         time: the column with the times of rows: datetimes, dates, ISO 8601, or numbers since 1970, of seconds, milliseconds,
             microseconds or nanoseconds by their size
-        exclude: columns that are not learned
+        exclude: columns to leave out
         category: columns of names, by name: a value that is new, or rarer than the alert rate, is an anomaly
         ignore_unknown: whether columns that the first dict or DataFrame did not have are ignored
         rules: rules that mute alerts, as lines of one text or one text each: "mute column=latency direction=low". "mute"
             mutes alerts, "ignore" also keeps rows from being learned. All conditions of a rule must hold: column=
             (those without names are called 1, 2, ...), direction=, change<, reason=, key=, time=, days=, zone=, from=, until=
-        only_high: columns of which only high values are alerts: by name or pattern ("disk_*"), or by number from 0 where they
+        only_high: columns where only high values are alerts: by name or pattern ("disk_*"), or by number from 0 where they
             have no names; short for the rule "mute column=... direction=low"
-        only_low: columns of which only low values are alerts: "mute column=... direction=high"
+        only_low: columns where only low values are alerts: "mute column=... direction=high"
         min_change: how far values must be outside what was expected to be alerts, by column: {"latency": "20%", "errors": 5}
             is short for the rules "mute column=latency change<20%" and "mute column=errors change<5"
         keep_episodes: keep the last 256 episodes, so they can be marked and rules be proposed (past_episodes, mark, proposals,
             try_rule); also an attribute that can be set
-        small: small models, for very many keys or little memory, of a RollingIsolationForest; its parameters that are not the
-            initial ones keep their values
+        small: small models, for very many keys or little memory, of a RollingIsolationForest; parameters that were given
+            another value than the initial one keep it
         threads: threads, 1 to 16, that share the keys of a block of rows; results do not depend on it. Rows of new keys, of keys
             with packed models and all rows with `alerts` are processed in sequence; also an attribute that can be set
 

@@ -277,9 +277,9 @@ class Rule(NamedTuple):
 class Expected(NamedTuple):
     """What was expected of a column.
 
-    value: the number that came, as it was learned; NaN: it is missing, or a name
+    value: the number as it was learned; NaN: it is missing, or a name
     low, high: the range that was expected; NaN while unknown
-    by: what it was expected by: "values" of recent rows, of which about 97 in 100 are within; the "season", at this time of
+    by: what the range is based on: "values" of recent rows, of which about 97 in 100 are within; the "season", at this time of
         earlier periods; its "partner"; or the row before ("jump")
     """
 
@@ -300,7 +300,7 @@ class Attribution(NamedTuple):
     direction: whether its number is low (-1), high (1) or neither (0), as one that is missing
     reason: what is unusual about it
     partner: the column that it no longer follows, for Reason.PARTNER; else None
-    value: the number that came, as it was learned; NaN: it is missing, or a name
+    value: the number as it was learned; NaN: it is missing, or a name
     expected: the range that was expected of it, (low, high); None: it is unknown, or the reason is not the size of the number
     """
 
