@@ -33,11 +33,11 @@ class KeyWarning(UserWarning):
 
 
 class ShortWarning(UserWarning):
-    """Rows were taken as the begin of a stream, which is too short for an alert; as a table they get an answer."""
+    """Rows were processed as the start of a stream, too few for an alert; process_table judges them as a table."""
 
 
 class TimeWarning(UserWarning):
-    """Options that need the times of rows have no effect, because rows come without them."""
+    """Options that need the times of rows have no effect, because rows have no times."""
 
 
 class LeftOut(NamedTuple):

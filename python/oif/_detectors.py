@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Detector(Copied, _core.Detector):
-    """What all detectors have in common.
+    """The methods that all detectors have.
 
     A detector learns rows of numbers one after another, forgets old ones, and gives every row a score: the higher, the
     more anomalous. The first row, learned or scored, decides how many columns a row has. NaN and None are missing
@@ -49,7 +49,7 @@ class Detector(Copied, _core.Detector):
     columns. Later ones may be in any order and leave columns out, which are then missing; a column that was not
     there at first is an error, or left out with `ignore_unknown = True`, an attribute and a keyword of the constructor.
 
-    Threads may share a detector; they take turns. Arrays are worked on without the GIL. `threads = 4`, an attribute and
+    Threads may share a detector; they take turns. Array methods release the GIL. `threads = 4`, an attribute and
     a keyword of the constructor, lets four threads share the trees of one detector; the scores do not depend on it.
     """
 
@@ -111,11 +111,13 @@ class Detector(Copied, _core.Detector):
     ) -> Any:
         """Learn rows one after another and report for each how rare its score is and whether it is anomalous.
 
-        Returns a structured array with the fields of oif.Result, or a DataFrame or Arrow table of the kind that came. With explain, there
+        Returns a structured array with the fields of oif.Result, or a DataFrame or Arrow table if one was
+        given. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
 
         Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
-        persistence, stuck, partner, season_rows and find_season. The first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
+        persistence, stuck, partner, season_rows and find_season. The first call sets them. How rare a score is depends on
+        the rows processed so far. Copies and
         pickles keep them, snapshots do not: they hold what was learned. For keys, shingles, motion and snapshots with everything
         use oif.Pipeline.
 
@@ -151,12 +153,12 @@ class Detector(Copied, _core.Detector):
                 self.__dict__.pop("_alerts", None)
 
     def process_iter(self, rows: Iterable[Any], **options: Unpack[AlertOptions]) -> Iterator[Result]:
-        """Take rows as they come, from a generator, a consumer or a file, and yield the result of each."""
+        """Take rows as they arrive, from a generator, a consumer or a file, and yield the result of each."""
         for row in rows:
             yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row, **options)
 
     async def process_aiter(self, rows: AsyncIterable[Any], **options: Unpack[AlertOptions]) -> AsyncIterator[Result]:
-        """Take rows as they come from an asynchronous source, and yield the result of each: `async for result in ...`."""
+        """Take rows as they arrive from an asynchronous source, and yield the result of each: `async for result in ...`."""
         async for row in rows:
             yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row, **options)
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 
 class Error(Exception):
-    """What the library could not do.
+    """A call of the library failed.
 
     `row` and `column` say where, counted from 0 as in `X[row, column]`; `byte` says where in a snapshot. They are None
     where there is no place.
@@ -31,7 +31,7 @@ class DataError(Error, ValueError):
 
 
 class ColumnTypeError(DataError, TypeError):
-    """A column of a table contains something else than numbers, such as text or dates; `column` says which."""
+    """A column of a table contains something other than numbers, such as text or dates; `column` says which."""
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -39,11 +39,11 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class SnapshotError(Error, ValueError):
-    """The bytes are no snapshot, or cut off, or damaged, or those of a newer version."""
+    """The bytes are not a snapshot, or truncated, damaged, or of a newer version."""
 
 
 class SnapshotKindError(SnapshotError):
-    """The bytes are no snapshot, or one of something else."""
+    """The bytes are not a snapshot, or one of something else."""
 
 
 class FileError(Error, OSError):

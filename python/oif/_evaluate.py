@@ -27,8 +27,8 @@ class Measured(NamedTuple):
     ap: average precision, the area under precision over recall
     precision: share of the rows called anomalous that are labelled so
     recall: share of the labelled rows that are called anomalous
-    events: share of the events, rows in a row that are labelled, in which at least one row is called anomalous
-    delay: rows from the begin of an event to the first that is called anomalous, the median over those found; NaN: none was
+    events: share of the events, successive labelled rows, in which at least one row is called anomalous
+    delay: rows from the start of an event to the first that is called anomalous, median of the events found; NaN: none
     microseconds: time for a row
     """
 
@@ -124,14 +124,14 @@ def evaluate(
     Every row is scored by what was learned from the rows before it, and then learned, as oif.Pipeline does.
 
     Args:
-        X: rows in the order in which they came
+        X: rows in the order in which they arrived
         y: their labels: 1 or True for anomalies, 0 for others; -1 and 1, as scikit-learn has it; or the name of the column of
             X that has them
         detectors: those to compare: classes, detectors, names such as "rolling-iforest+sdo", or a dict that gives each a
             name; all of the package if not given
         alert_rate: episodes of anomalies to report, per row
         seeds: how many, or which; results are means over them
-        progress: whether to show how far it is
+        progress: whether to show the progress
         options: others of oif.Pipeline, such as key="host" or season=24
 
     >>> import numpy as np, oif

@@ -15,7 +15,7 @@ def load(source: Source) -> Detector | Pipeline:
     from an open binary file. Detector.load and Pipeline.load expect one of the two. Behind the snapshot in a file that can
     seek, other bytes may follow: the file is then at the first of them.
 
-    It continues where it was, bit for bit, with the column names if they are text.
+    It resumes bit for bit, with the column names if they are text.
 
     >>> import oif
     >>> forest = oif.OnlineIsolationForest()

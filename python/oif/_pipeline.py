@@ -69,7 +69,7 @@ MOST_ROWS = 2000  # later a stream is as good, and it follows changes
 
 
 class Pipeline(Alerting):
-    """Turns rows into alerts: scores them, reports how rare a score is and which are anomalous, for each key by itself.
+    """Turns rows into alerts: scores them, and reports how rare a score is and which rows are anomalous, per key.
 
     Args:
         detector: a detector, its class or its name; every key gets one like it; a RollingIsolationForest if not given.
@@ -250,12 +250,12 @@ class Pipeline(Alerting):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *arguments: Any, **options: Any) -> Self:
-        """Hold a state file for as long as rows come: continue the pipeline that it contains, or begin one.
+        """Hold a state file while rows arrive: continue its pipeline, or begin one.
 
         Arguments are those of the constructor; those that differ from what the file contains are changed where that is
         possible, and rules that are given replace those of the file. save() without a path saves to the file; in a `with`
-        block that happens at the end. With evicted="keep" the models of keys that lose theirs are beside the file, and come
-        back with their keys. No other program can hold the file meanwhile.
+        block that happens at the end. With evicted="keep", evicted models are kept beside the file and return with their
+        keys. Meanwhile no other program can hold the file.
         """
         pipeline = cls.__new__(cls)
         found = pipeline._hold(path)
@@ -307,7 +307,7 @@ class Pipeline(Alerting):
             super().save(path)
 
     def close(self) -> None:
-        """Release the state file, saving nothing; the pipeline has then no rows any more. Without a file, nothing."""
+        """Release the state file without saving; the pipeline is then empty. Does nothing without a file."""
         rules = self.rules
         self._release()
         if self._holds_file:
@@ -371,7 +371,7 @@ class Pipeline(Alerting):
              " compares each with all others", ShortWarning)  # fmt: skip
 
     def process_iter(self, rows: Iterable[Any]) -> Iterator[Result]:
-        """Take rows as they come, from a generator, a consumer or a file, and yield the result of each.
+        """Take rows as they arrive, from a generator, a consumer or a file, and yield the result of each.
 
         >>> import oif
         >>> pipeline = oif.Pipeline(key="host")
@@ -383,7 +383,7 @@ class Pipeline(Alerting):
             yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row)
 
     async def process_aiter(self, rows: AsyncIterable[Any]) -> AsyncIterator[Result]:
-        """Take rows as they come from an asynchronous source, such as a websocket or a consumer, and yield the result of each.
+        """Take rows as they arrive from an asynchronous source, such as a websocket, and yield the result of each.
 
         >>> import asyncio, oif
         >>> from collections.abc import AsyncIterator
@@ -446,13 +446,14 @@ class Pipeline(Alerting):
         """Take rows one after another, with a key for each if models are kept by key, and a time for each.
 
         Times are datetimes or dates, taken as UTC where they have no zone, or numbers since 1970: seconds, milliseconds,
-        microseconds or nanoseconds, by their size. NaN and NaT are unknown. Both may be names of columns instead. Where
-        none are given, the DatetimeIndex of a DataFrame has them.
+        microseconds or nanoseconds, by their size. NaN and NaT are unknown. Both may be names of columns instead. If none
+        are given, the DatetimeIndex of a DataFrame is used.
 
-        Returns a structured array with the fields of Result, or a DataFrame or Arrow table of the kind that came. With explain, there
+        Returns a structured array with the fields of Result, or a DataFrame or Arrow table if one was
+        given. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
-        Infinities and keys that are too long are found before the first row is taken. With progress, a bar shows how far it
-        is (tqdm's, if that is there), or a function is called with the rows that are done and all of them.
+        Infinities and keys that are too long are found before the first row is processed. With progress, a bar (tqdm's, if it is
+        installed) shows the progress, or a function is called with the numbers of rows done and in all.
         """
         x, taken, seconds = self._parts(x, keys, times)
         if seconds is None and not self._told_of_times:
@@ -491,9 +492,10 @@ class Pipeline(Alerting):
     ) -> Any:
         """Take the rows of a finished table: each is compared with all others, those before and those after it.
 
-        For tables of 40 to some 2,000 rows, which are too short for a stream: that alerts from row 480 on. The results are those
-        of `oif score` for the same file. Arguments and results are as of process; keys, categories and the option alerts are for
-        streams. `table` has then how sure the answer is. The pipeline must be new; rows that follow continue the stream.
+        For tables of 40 to some 2,000 rows: a stream raises no alert before row 480. The results are those
+        of `oif score` for the same file. Arguments and results are those of process; keys, categories and the option
+        alerts are for streams. Afterwards `table` says how sure the answer is. The pipeline must be new; rows that follow
+        continue the stream.
 
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal(size=(200, 3))
@@ -583,7 +585,7 @@ class Pipeline(Alerting):
 
     @property
     def rules(self) -> list[Rule]:
-        """The rules that mute alerts, as a list of Rule; to set them replaces all, and those that stay keep their counts."""
+        """The rules that mute alerts, as a list of Rule; setting it replaces all, and rules that stay keep their counts."""
         return [
             Rule(text.decode("utf-8", "surrogateescape"), held, first, last) for text, held, first, last in self._rules()
         ]
@@ -594,7 +596,7 @@ class Pipeline(Alerting):
         self._told_of_times = False
 
     def add_rules(self, rules: Rules) -> None:
-        """Add rules behind those that there are, such as the rule of a Proposal."""
+        """Add rules after the existing ones, such as the rule of a Proposal."""
         before = self.rules
         try:
             self._set_rules(b"\n".join([*([text_of(before)] if before else []), text_of(rules)]))
@@ -632,7 +634,7 @@ class Pipeline(Alerting):
         return [made(*fields) for fields in self._past_episodes()]
 
     def mark(self, number: int, mark: Mark | None, key: str | bytes | int | None = None) -> None:
-        """Say that the past episode with this number of a key was "useless" or "real"; None removes the mark.
+        """Mark the past episode of a key with this number as "useless" or "real"; None removes the mark.
 
         Marks change no model and no score.
         """
@@ -725,12 +727,12 @@ class Pipeline(Alerting):
         return copy
 
     def score(self, x: Rows | Row, key: str | bytes | int | None = None, *, progress: Progress = False) -> Any:
-        """Score rows by what is known about a key, and learn nothing: what if such a row came?
+        """Score rows with the model of a key, without learning: what if such a row arrived?
 
-        These are scores of the detector: persistence and senses, which look at rows before, have no part in them. With motion
+        These are scores of the detector, without persistence and senses, which look at earlier rows. With motion
         a row is scored with the number 1 for each move. That is nearly what a pipeline with learn="none" judges, the usual
         numbers of the key.
-        Progress is shown as by process.
+        Progress is shown as in process.
         """
         if self.options["shingle"] > 1 or any(kind for _, kind in self._learned() or []):
             raise ParameterError("score without learning needs rows as they are learned; with shingle, diff, rate or log use"
@@ -763,7 +765,7 @@ class Pipeline(Alerting):
 
     def change(self, **options: Any) -> None:
         """Change options that decide about alerts or learning from now on: alert_rate, threshold, alerts, calm,
-        cooldown, silence, learn. Of the first three, the last one given rules."""
+        cooldown, silence, learn. Of the first three, the last one given counts."""
         self._change(as_words(options))
         self._told_of_times = False
 

@@ -54,7 +54,7 @@ class Reason(IntEnum):
 
 
 class Result(NamedTuple):
-    """What is known about a row.
+    """The result of a row.
 
     score: the higher, the more anomalous; NaN while a shingle has too few rows
     p: the share of recent scores at least as high: 0.001 is one row in a thousand
@@ -153,11 +153,11 @@ class Season(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """A key that has not been heard of for too long.
+    """A key that has been silent for too long.
 
     key: None without keys
     since: the time of its last row, in seconds since 1970
-    allowed: seconds that are not too long
+    allowed: the longest pause allowed, in seconds
     """
 
     key: str | bytes | None
@@ -197,7 +197,7 @@ class KeyInfo(NamedTuple):
 
 
 class PastEpisode(NamedTuple):
-    """A past episode; why it began is by its first row.
+    """A past episode. Its column and reason are those of its first row.
 
     key: None for rows without keys
     number: among the episodes of its key, from 1
@@ -232,7 +232,7 @@ class TableInfo(NamedTuple):
 
 class RuleTrial(NamedTuple):
     """What rules would have done to the past episodes: how many there are, how many of these they would have muted,
-    and how many of those were marked useless and real. is_held says it of each past episode; it is empty in a Proposal."""
+    and how many of those were marked useless and real. is_held has one value per past episode; it is empty in a Proposal."""
 
     episodes: int
     held: int

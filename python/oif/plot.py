@@ -177,7 +177,7 @@ def _frame_scores(ax: Axes, score: Any) -> None:
 def heatmap(
     detector: Detector, x: Any, after: Sequence[int] = (100, 300, 1000), cells: int = 240, axes: Any = None
 ) -> Any:
-    """Draw what a detector makes of the plane after some rows of two numbers: figure 1 of the paper.
+    """Draw the scores of a detector over a plane after some rows of two numbers: figure 1 of the paper.
 
     Args:
         detector: one that has learned nothing yet; it stays as it is
@@ -242,7 +242,7 @@ def attribution(attributions: Any, names: Sequence[Any] | None = None, most: int
         attributions: what Pipeline.explain returned, a row of what process with explain returned (also of a DataFrame), or the
             shares of a row that explain of a detector returned
         names: of the columns, where the attributions have none
-        most: columns that are drawn, the weightiest first; those under 1% are put together
+        most: columns to draw, the largest share first; those below 1% are combined
         ax: the axes to draw into
     """
     ranked = sorted(_attributions_of(attributions, names), key=lambda a: -a.share)
