@@ -61,7 +61,8 @@ static const cli_option options[] = {
      .to = 1000000, .range = "8 to 1000000"},
     {"timeout", OPTION_AMOUNT, SETTING(serve.timeout_seconds), GROUP_LIMITS,
      .brief = "cut off clients slower than this (default 30s)",
-     .help = "a client that sends or reads too slowly for this long is cut off (default 30s)",
+     .help = "cut off clients that take longer than this, plus a second per 32 KiB, to send a "
+             "request or read an answer (default 30s)",
      .argument = "TIME", .from = 1, .to = 3600, .range = "a time from 1s to 1h",
      .parse = duration_parse},
     OPTION_HISTORY,
