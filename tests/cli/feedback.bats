@@ -178,7 +178,7 @@ PY
     "$OIF" score --key host --time t --state s < rows > scored.csv 2> messages &
     exec 8> rows
     head -2 hosts.csv >&8
-    until [ -s scored.csv ]; do sleep 0.01; done
+    await_lines 1 scored.csv
     oif feedback --useless web-1#1 s
     exits 1 "oif: another process is using the state file 's'; stop it, or name another file"
     oif feedback s

@@ -55,6 +55,16 @@ differ() {
     fi
 }
 
+# Waits until a file has that many lines. Two minutes are enough on the busiest machine.
+await_lines() { # await_lines COUNT FILE
+    for _ in {1..2400}; do
+        [ -e "$2" ] && [ "$(wc -l < "$2")" -ge "$1" ] && return
+        sleep 0.05
+    done
+    echo "$2 does not have $1 lines after two minutes" >&2
+    return 1
+}
+
 # exits CODE [MESSAGE]: how the last run ended, and the whole of stderr.
 exits() { # bats sets status and stderr
     # shellcheck disable=SC2154

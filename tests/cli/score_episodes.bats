@@ -173,10 +173,7 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
     exec 4> in
     printf 'at,x\n' >&4
     printf "$(date +%s),%d\n" 1 2 3 4 5 >&4 # a pause between two would be silence
-    for _ in {1..600}; do
-        if grep -q '"silence":"begins"' out.ndjson; then break; fi
-        sleep 0.1
-    done
+    await_lines 6 out.ndjson
     equal "$(grep -c '"silence":"begins"' out.ndjson)" 1
     equal "$(wc -l < out.ndjson)" 6
     exec 4>&-

@@ -36,7 +36,7 @@ mem,host=a\ b,r=x\,y used=99u,f=0.5,score=0.5,anomaly=false 1794970650000000000'
     "$OIF" score --format influx --output influx --fields score < pipe > out 2> err 3>&- &
     exec 7> pipe
     echo 'm v=1 1' >&7
-    for _ in $(seq 100); do [[ -s out ]] && break; sleep 0.1; done
+    await_lines 1 out
     equal "$(cat out)" 'm v=1,score=0.5 1'
     exec 7>&-
     wait %1
@@ -108,7 +108,7 @@ END
     "$OIF" score --format prometheus --fields score < pipe > out 3>&- &
     exec 7> pipe
     printf 'a 1\nb 2\n# EOF\n' >&7
-    for _ in $(seq 100); do [[ -s out ]] && break; sleep 0.1; done
+    await_lines 1 out
     equal "$(cat out)" '{"a":1,"b":2,"oif":{"score":0.5}}'
     exec 7>&-
     wait %1

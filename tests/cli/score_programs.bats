@@ -59,7 +59,7 @@ END
     "$OIF" score --fields score < pipe > out.csv 3>&- &
     exec 7> pipe
     head -4 vmstat.txt >&7
-    for _ in $(seq 100); do [[ $(wc -l < out.csv) -ge 3 ]] && break; sleep 0.1; done
+    await_lines 3 out.csv
     equal "$(wc -l < out.csv)" 3
     exec 7>&-
     wait %1

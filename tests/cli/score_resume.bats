@@ -294,16 +294,6 @@ rotate() {
     done
 }
 
-# Waits until the output has this many lines.
-await_lines() {
-    for _ in $(seq 300); do
-        [ "$(wc -l < scored.csv)" -ge "$1" ] && return
-        sleep 0.1
-    done
-    echo "only $(wc -l < scored.csv) of $1 lines after 30 s" >&2
-    return 1
-}
-
 @test "tail -F follows logrotate's create and copytruncate, and no row is lost" {
     numbered 1 400 > whole
     "$OIF" score --time at whole > expected.csv
@@ -315,12 +305,12 @@ await_lines() {
         follower=$!
         "$OIF" score --time at < pipe.$way > scored.csv 3>&- &
         scorer=$!
-        await_lines 201
+        await_lines 201 scored.csv
         rotate $way
         grow 201 300
-        await_lines 301
+        await_lines 301 scored.csv
         grow 301 400
-        await_lines 401
+        await_lines 401 scored.csv
         kill $follower
         wait $scorer
         cmp scored.csv expected.csv

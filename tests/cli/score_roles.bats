@@ -452,10 +452,7 @@ for a counter add --rate bytes_total"
 
 send_rising() { # the rest follows once the first row has come out
     head -2 rising.csv
-    for _ in {1..1200}; do
-        if [ "$(wc -l < out)" -ge 2 ]; then break; fi
-        sleep 0.05
-    done
+    await_lines 2 out
     tail -n +3 rising.csv
 }
 

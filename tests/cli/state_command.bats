@@ -145,7 +145,7 @@ state with 'oif state --import'"
     "$OIF" score --key host --time t --state s < rows > scored.csv 2> messages &
     exec 8> rows
     head -2 hosts.csv >&8
-    until [ -s scored.csv ]; do sleep 0.01; done
+    await_lines 1 scored.csv
     oif state --drop web-1 s
     exits 1 "oif: another process is using the state file 's'; stop it, or name another file"
     oif state --import s s

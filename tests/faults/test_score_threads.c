@@ -19,7 +19,7 @@
 #include "cli/score/score.h"
 #include "front/options/command.h"
 
-enum { KEYS = 10, ROWS = 3000, SECONDS_TO_END = 60 };
+enum { KEYS = 10, ROWS = 3000, SECONDS_TO_END = 600 };
 
 /* ---- What the program calls ---- */
 
