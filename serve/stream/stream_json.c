@@ -278,6 +278,39 @@ static bool is_key(const history_key *key, const char *text, size_t bytes)
     return key->info.key_bytes == bytes && memcmp(key->info.key, text, bytes) == 0;
 }
 
+typedef int keys_comparison(const void *a, const void *b);
+
+/* A heap with the last of its keys on top: the key at `i` moves down to its place. */
+static void sift_down(const history_key **heap, size_t count, size_t i, keys_comparison *compare)
+{
+    const history_key *moved = heap[i];
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        child += child + 1 < count && compare(&heap[child], &heap[child + 1]) < 0;
+        if (compare(&moved, &heap[child]) >= 0)
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = moved;
+}
+
+/* Puts the first `most` keys at the front, in order. Rows wait meanwhile, and a page shows few of
+ * many keys, so most of these are compared once. */
+static void sort_first(const history_key **list, size_t count, size_t most,
+                       keys_comparison *compare)
+{
+    most = most < count ? most : count;
+    for (size_t i = most / 2; most < count && i-- > 0;)
+        sift_down(list, most, i, compare);
+    for (size_t i = most; most > 0 && i < count; i++)
+        if (compare(&list[i], &list[0]) < 0) {
+            const history_key *last = list[0];
+            list[0] = list[i];
+            list[i] = last;
+            sift_down(list, most, 0, compare);
+        }
+    qsort(list, most, sizeof *list, compare);
+}
+
 /* The matching keys, most recently seen first; NULL: out of memory. */
 static const history_key **list_keys(const stream *one, const keys_query *query, size_t *count)
 {
@@ -294,14 +327,13 @@ static const history_key **list_keys(const stream *one, const keys_query *query,
 
 void stream_write_keys(stream *one, const keys_query *query)
 {
-    static int (*const orders[])(const void *, const void *) = {by_severity, by_score, NULL,
-                                                                by_name};
+    static keys_comparison *const orders[] = {by_severity, by_score, NULL, by_name};
     size_t count, limit = query->limit > 0 ? query->limit : USUAL_LIMIT;
     const double now = background_wall_seconds();
     stream_begin_look(one);
     const history_key **list = list_keys(one, query, &count);
     if (list && orders[query->order])
-        qsort(list, count, sizeof *list, orders[query->order]);
+        sort_first(list, count, query->offset + limit, orders[query->order]);
     output_print("{\"keys\":[");
     for (size_t i = query->offset; list && i < count && i - query->offset < limit; i++) {
         output_print(i > query->offset ? "," : "");

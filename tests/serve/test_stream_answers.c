@@ -2,6 +2,8 @@
  * of memory. */
 #include "stream_fixture.h"
 
+#include "serve/stream/stream_parts.h"
+
 #include <math.h>
 #include <stdatomic.h>
 
@@ -206,6 +208,51 @@ static void expect_no_note_about(stream *one, const char *name)
         fail_msg("%s is noted: %s", name, text);
     free(text);
     json_decref(notes);
+}
+
+/* ---- Pages of keys ---- */
+
+static json_t *keys_of(stream *one, const keys_query *query)
+{
+    output_divert();
+    stream_write_keys(one, query);
+    json_t *found = take_json(), *keys = json_incref(json_object_get(found, "keys"));
+    json_decref(found);
+    return keys;
+}
+
+/* The first keys of many are found without sorting all of them. */
+static void a_page_of_keys_is_a_part_of_all_of_them(void **state)
+{
+    enum { KEYS = 300, PAGES = 200 };
+    static const keys_order orders[] = {KEYS_BY_SEVERITY, KEYS_BY_SCORE, KEYS_BY_NAME};
+    streams *all = open_at(NULL);
+    stream *one = create(all, "paged", "{\"key\": \"host\"}");
+    (void)state;
+    for (int i = 0; i < KEYS; i++)
+        send_row(one, "{\"host\": \"h%u\", \"x\": 1}", draw(100000));
+    for (history_key *key = one->past->newest; key; key = key->older) {
+        key->info.score = draw(4) > 0 ? draw(50) / 50.0 : NAN;
+        key->info.severity = draw(4) > 0 ? draw(50) / 50.0 : NAN;
+    }
+    for (size_t page = 0; page < PAGES; page++) {
+        const keys_query sorted = {.order = orders[page % 3], .limit = KEYS},
+                         asked = {.order = sorted.order,
+                                  .limit = 1 + draw(20),
+                                  .offset = draw(2) * draw(KEYS)};
+        json_t *whole = keys_of(one, &sorted), *part = keys_of(one, &asked);
+        const size_t count = json_array_size(whole),
+                     left = count > asked.offset ? count - asked.offset : 0;
+        assert_int_equal(json_array_size(part), asked.limit < left ? asked.limit : left);
+        for (size_t i = 0; i < json_array_size(part); i++)
+            assert_string_equal(
+                json_string_value(json_object_get(json_array_get(part, i), "key")),
+                json_string_value(json_object_get(json_array_get(whole, asked.offset + i), "key")));
+        json_decref(whole);
+        json_decref(part);
+    }
+    stream_release(one);
+    streams_close(all);
 }
 
 static void keys_that_come_too_late_are_noted(void **state)
@@ -426,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_json_whatever_names_are),
         cmocka_unit_test(times_that_are_of_no_use_are_noted),
+        cmocka_unit_test(a_page_of_keys_is_a_part_of_all_of_them),
         cmocka_unit_test(keys_that_come_too_late_are_noted),
         cmocka_unit_test(what_was_not_learned_is_not_late_after_a_restart),
         cmocka_unit_test(an_explanation_is_the_result_that_the_row_would_get),
