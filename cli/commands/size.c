@@ -35,10 +35,10 @@ static void print_models(const char *name, double keys, double bytes)
     output_print("   %s of %s\n", grouped_text((uint64_t)keys, count), amount_text(bytes, text));
 }
 
-/* Bytes rounded up to two digits, as options take them: 1.2GB. */
+/* Bytes rounded up to two digits, as options take them: 1200MB. */
 static const char *limit_text(double bytes, char text[AMOUNT_TEXT_BYTES])
 {
-    const double unit = bytes < 1e9 ? 1e6 : 1e9,
+    const double unit = bytes < 1e10 ? 1e6 : 1e9,
                  digit = pow(10, fmax(0, floor(log10(bytes / unit)) - 1));
     snprintf(text, AMOUNT_TEXT_BYTES, "%.0f%s", ceil(bytes / unit / digit) * digit,
              unit < 1e9 ? "MB" : "GB");

@@ -20,6 +20,17 @@ assert 0 < size["state_file_bytes"] < size["memory_bytes"], size
 PYTHON
 }
 
+@test "the memory limit to run with is a tenth more than is needed, in two digits" {
+    for keys in 700 7000 60000 200000; do
+        size=("$OIF" size --keys "$keys" --columns 3 --rows-per-key 50 --memory-limit 1TB)
+        needed=$("${size[@]}" --json | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/')
+        limit=$("${size[@]}" | sed -n 's/^options.*--memory-limit //p')
+        [ "$(tr -d 0 <<< "${limit%?B}" | wc -c)" -le 3 ]
+        python3 -c 'import sys; assert 1.1 <= float(sys.argv[1]) / float(sys.argv[2]) <= 1.22, sys.argv' \
+            "$(sed 's/MB/e6/; s/GB/e9/' <<< "$limit")" "$needed"
+    done
+}
+
 @test "more keys, columns and rows take more, and the settings of a run count" {
     bytes() { "$OIF" size --memory-limit 1TB --json "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
     few=$(bytes --keys 5000 --columns 3 --rows-per-key 20)
