@@ -13,11 +13,16 @@
 #ifndef OIF_HPP
 #define OIF_HPP
 
+#if __cplusplus < 201703L && !(defined _MSVC_LANG && _MSVC_LANG >= 201703L)
+#error "oif.hpp needs C++17, so compile with -std=c++17; oif.h serves C++11"
+#endif
+
 #include "oif.h"
 
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -28,6 +33,9 @@
 #include <vector>
 
 namespace oif {
+
+// NAN itself is a float.
+constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
 // The status of a failed call, with its place: see oif_error.
 class error : public std::runtime_error {
@@ -220,7 +228,7 @@ public:
     std::vector<char> save() const;
     pipeline clone() const;
 
-    oif_result process(numbers row, std::string_view key = {}, double seconds = NAN);
+    oif_result process(numbers row, std::string_view key = {}, double seconds = no_time);
     // One row after another. `keys` and `seconds` are empty, or have one for each row.
     std::vector<oif_result> process_rows(numbers rows,
                                          const std::vector<std::string_view> &keys = {},
@@ -328,7 +336,7 @@ private:
 // The start or the end of an episode: see oif_incident_event. A name ends at its first NUL.
 struct incident_event {
     std::string key;
-    double seconds = NAN;
+    double seconds = no_time;
     std::string column, stream;
     double severity = 0;
     std::uint64_t episode = 0, sequence = 0;

@@ -63,11 +63,20 @@ for header in "$prefix"/include/*.h; do # -x: a header is compiled as a program'
     $cxx -std=c++11 $warnings -x c++ -fsyntax-only "$header"
     echo "$(basename "$header") alone, C and C++: ok"
 done
-for standard in 17 20; do
-    # shellcheck disable=SC2086
-    $cxx -std=c++$standard $warnings -Wshadow -Wconversion -Wdouble-promotion -Wold-style-cast -x c++ -fsyntax-only "$prefix/include/oif.hpp"
-    echo "oif.hpp alone, C++$standard: ok"
+for compiler in "$cxx" clang++; do
+    command -v "$compiler" >/dev/null || continue # where it is, NAN in a default argument warns
+    for standard in 17 20 2b; do
+        # shellcheck disable=SC2086
+        $compiler -std=c++$standard $warnings -Wshadow -Wconversion -Wdouble-promotion -Wold-style-cast -x c++ -fsyntax-only \
+            "$prefix/include/oif.hpp"
+        echo "oif.hpp alone, $compiler, C++$standard: ok"
+    done
 done
+if $cxx -std=c++14 -fsyntax-only -x c++ "$prefix/include/oif.hpp" 2>old.txt || ! grep -q 'error: .*needs C++17, so compile with' old.txt; then
+    echo "oif.hpp in C++14 does not ask for C++17:" >&2
+    head -5 old.txt >&2
+    exit 1
+fi
 
 for standard in 17 20; do
     # shellcheck disable=SC2046,SC2086
