@@ -57,7 +57,6 @@ class Cluster:
             "taskmanager.host": "127.0.0.1",
             "rest.address": "127.0.0.1",
             "rest.bind-address": "127.0.0.1",
-            "rest.port": self.port,
             "taskmanager.numberOfTaskSlots": 2,
             "taskmanager.cpu.cores": 2.0,
             "taskmanager.memory.framework.heap.size": "64m",
@@ -120,8 +119,21 @@ class Cluster:
                   arguments=["--zkConfigFile", str(self.folder / "conf" / "zoo.cfg"), "--peerId", "1"])
 
     def start_job_manager(self):
-        self._start("jm", "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx384m")
-        self.wait_for(lambda: self.ask("/overview") is not None, "the job manager")
+        self._start_job_manager("jm", self.port)
+
+    def start_standby(self):
+        """Starts a second job manager, which waits until the first one is lost. Its REST interface asks the first one until then."""
+        self.standby_port = free_port()
+        self._start_job_manager("standby", self.standby_port)
+
+    def fail_over(self):
+        """Kills the job manager. The standby, which takes over, gets its name and is asked from now on."""
+        self.kill("jm")
+        self.managers["jm"], self.port = self.managers.pop("standby"), self.standby_port
+
+    def _start_job_manager(self, name, port):
+        self._start(name, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx384m", extra=["-D", f"rest.port={port}"])
+        self.wait_for(lambda: self.ask("/overview", port=port) is not None, "the job manager")
 
     def start_task_manager(self, name):
         self._start(
@@ -161,11 +173,11 @@ class Cluster:
 
     # ---- The REST interface ----
 
-    def ask(self, path, body=None, method=None):
+    def ask(self, path, body=None, method=None, port=None):
         """Returns the answer of the job manager; None if it does not answer or the path does not exist."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{path}", data=data, method=method, headers={"Content-Type": "application/json"}
+            f"http://127.0.0.1:{port or self.port}{path}", data=data, method=method, headers={"Content-Type": "application/json"}
         )
         try:
             with urllib.request.urlopen(request, timeout=20 if body is None else 300) as answer:  # queries are repeated, a job must not be

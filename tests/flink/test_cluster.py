@@ -1,7 +1,7 @@
 """oif on a real Flink cluster. After kill -9, savepoints and rescaling, the results must equal those of one process, bit for bit.
 
     tools/test/test_flink.sh           what CI runs: a few kills, and the negative control
-    tools/test/test_flink.sh --long    50 kills in five kinds of jobs, 24 jobs in one cluster, write-through: about half an hour
+    tools/test/test_flink.sh --long    50 kills in five kinds of jobs, a standby job manager, 24 jobs in one cluster, write-through: about half an hour
 
 Environment: OIF_PROGRAM is the oif program, OIF_FLINK the folder with Flink's lib, OIF_FLINK_JOB the jar of the job.
 """
@@ -149,6 +149,18 @@ def test_a_killed_job_manager(cluster, expected, tmp_path):
     run = Run(cluster, tmp_path, rows).start()
     run.wait_for_checkpoints(2)
     replace_killed(cluster, "jm")
+    assert run.count_differing(expected(rows)) == 0
+    assert cluster.restored(run.job) >= 1
+
+
+@pytest.mark.long
+def test_a_standby_job_manager_takes_over(cluster, expected, tmp_path):
+    """Two job managers at once. The killed one is not replaced: the other becomes the leader and continues the job."""
+    rows = 90_000
+    cluster.start_standby()
+    run = Run(cluster, tmp_path, rows).start()
+    run.wait_for_checkpoints(2)
+    cluster.fail_over()
     assert run.count_differing(expected(rows)) == 0
     assert cluster.restored(run.job) >= 1
 
