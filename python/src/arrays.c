@@ -2,8 +2,14 @@
  * buffers, which the limited API has only since 3.11. Instead, an array describes itself by its
  * attribute __array_struct__,
  * https://numpy.org/doc/stable/reference/arrays.interface.html#c-struct-access. The structure is in
- * a capsule, which keeps the array alive. With NumPy that is as fast as a buffer. */
+ * a capsule, which keeps the array alive. With NumPy that is as fast as a buffer.
+ *
+ * NumPy makes structure and capsule for each request: 765 of the 1,797 instructions of a call. So
+ * plain arrays of float64 are read from the fields of the object itself, as programs that are
+ * compiled with NumPy's headers do, once a first array has shown that both ways agree. */
 #include "core.h"
+
+#include <string.h>
 
 /* Laid out as on that page. */
 typedef struct array_struct {
@@ -18,6 +24,14 @@ typedef struct array_struct {
 } array_struct;
 
 enum { NOT_SWAPPED = 0x200 };
+
+/* How an array begins: PyArrayObject_fields of NumPy's ndarraytypes.h, versions 1 and 2. */
+typedef struct array_fields {
+    PyObject_HEAD char *data;
+    int dimensions;
+    Py_ssize_t *shape, *strides;
+    PyObject *base, *dtype;
+} array_fields;
 
 /* An attribute of the module numpy, looked up once; NULL with an exception set. */
 static PyObject *from_numpy(const char *name, PyObject **found)
@@ -51,7 +65,7 @@ bool is_plain_array(PyObject *x)
     return Py_TYPE(x) == array_type();
 }
 
-bool array_view_get(array_view *view, PyObject *array)
+static bool view_struct(array_view *view, PyObject *array)
 {
     static PyObject *attribute;
     if (!attribute && !(attribute = PyUnicode_InternFromString("__array_struct__")))
@@ -66,7 +80,7 @@ bool array_view_get(array_view *view, PyObject *array)
         Py_XDECREF(capsule);
         return false;
     }
-    *view = (array_view){.capsule = capsule,
+    *view = (array_view){.owner = capsule,
                          .data = found->data,
                          .dimensions = found->dimensions,
                          .shape = found->shape,
@@ -76,9 +90,67 @@ bool array_view_get(array_view *view, PyObject *array)
     return true;
 }
 
+static array_view view_fields(PyObject *array)
+{
+    const array_fields *fields = (const array_fields *)array;
+    return (array_view){.owner = Py_NewRef(array),
+                        .data = fields->data,
+                        .dimensions = fields->dimensions,
+                        .shape = fields->shape,
+                        .strides = fields->strides,
+                        .item_bytes = sizeof(double),
+                        .kind = 'f'};
+}
+
+/* Whether the fields of an array of two dimensions say what its __array_struct__ says. */
+static bool fields_agree(PyObject *array)
+{
+    array_view told;
+    PyObject *dtype = PyObject_GetAttrString(array, "dtype");
+    const array_fields *fields = (const array_fields *)array;
+    bool agree = dtype && view_struct(&told, array);
+    if (agree) {
+        agree = fields->data == told.data && fields->dimensions == 2 &&
+                memcmp(fields->shape, told.shape, 2 * sizeof *told.shape) == 0 &&
+                memcmp(fields->strides, told.strides, 2 * sizeof *told.strides) == 0 &&
+                fields->dtype == dtype;
+        array_view_release(&told);
+    }
+    Py_XDECREF(dtype);
+    return agree;
+}
+
+/* The dtype of plain arrays of float64 if their fields can be read, else NULL. */
+static PyObject *readable_dtype(void)
+{
+    static PyObject *dtype;
+    static bool tried;
+    if (tried)
+        return dtype;
+    tried = true;
+    static PyObject *empty;
+    PyObject *array = from_numpy("empty", &empty)
+                          ? PyObject_CallFunction(empty, "((ii)ss)", 3, 5, "d", "F")
+                          : NULL;
+    if (array && is_plain_array(array) && fields_agree(array))
+        dtype = PyObject_GetAttrString(array, "dtype");
+    Py_XDECREF(array);
+    PyErr_Clear();
+    return dtype;
+}
+
+bool array_view_get(array_view *view, PyObject *array)
+{
+    PyObject *dtype = is_plain_array(array) ? readable_dtype() : NULL;
+    if (!dtype || ((const array_fields *)array)->dtype != dtype)
+        return view_struct(view, array);
+    *view = view_fields(array);
+    return true;
+}
+
 void array_view_release(array_view *view)
 {
-    Py_CLEAR(view->capsule);
+    Py_CLEAR(view->owner);
 }
 
 /* ---- From and to arrays ---- */

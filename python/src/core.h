@@ -75,9 +75,10 @@ PyObject *bytes_of(PyObject *object);
 
 /* ---- arrays.c ---- */
 
-/* A view of a NumPy array. */
+/* A view of a NumPy array. Its shape and strides must be read before Python runs other code, which
+ * could reshape the array. */
 typedef struct array_view {
-    PyObject *capsule; /* keeps the array alive; NULL: no view */
+    PyObject *owner; /* keeps the array alive; NULL: no view */
     void *data;
     int dimensions;
     const Py_ssize_t *shape, *strides; /* one per dimension, strides in bytes */
@@ -105,11 +106,13 @@ PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, array_view *view);
 /* Lets one thread at a time use an object. All fields are accessed with the GIL held; a waiting
  * thread releases it. */
 typedef struct guard {
-    PyThread_type_lock lock;
-    unsigned long owner; /* the thread inside, 0 for none */
-    unsigned generation; /* number of forks when the lock was created */
-    bool writing;        /* the thread inside changes the object */
-    bool broken;         /* a fork happened while another thread was changing the object */
+    PyThread_type_lock turn; /* released for one waiting thread when the guard is left */
+    bool turn_given;         /* released, and not taken yet */
+    unsigned waiting;        /* number of threads that wait for the turn */
+    unsigned long owner;     /* the thread inside, 0 for none */
+    unsigned generation;     /* number of forks when the lock was created */
+    bool writing;            /* the thread inside changes the object */
+    bool broken;             /* a fork happened while another thread was changing the object */
 } guard;
 
 bool guard_init(guard *g);

@@ -1,7 +1,11 @@
 /* A lock that survives a fork. In the child only the forking thread continues: a lock held by
  * another thread would stay locked forever, and an object that thread was changing is inconsistent.
  * So the first use in a child creates a new lock, and an object that was being changed raises an
- * error instead of a hang or a crash. */
+ * error instead of a hang or a crash.
+ *
+ * The GIL protects the fields, so entering a free guard only sets its owner. Taking and releasing a
+ * lock of Python's each time was 153 of the 1,615 instructions of a call with a list, and a quarter
+ * of its time. */
 #include "core.h"
 
 #include <pthread.h>
@@ -19,17 +23,28 @@ bool guard_init(guard *g)
     static bool registered;
     if (!registered && pthread_atfork(NULL, NULL, count_fork) == 0)
         registered = true;
-    *g = (guard){.lock = PyThread_allocate_lock(), .generation = forks};
-    if (!g->lock)
+    *g = (guard){.turn = PyThread_allocate_lock(), .generation = forks};
+    if (g->turn)
+        PyThread_acquire_lock(g->turn, NOWAIT_LOCK);
+    else
         PyErr_NoMemory();
-    return g->lock != NULL;
+    return g->turn != NULL;
+}
+
+static void give_turn(guard *g)
+{
+    if (!g->turn_given)
+        PyThread_release_lock(g->turn);
+    g->turn_given = true;
 }
 
 void guard_free(guard *g)
 {
-    if (g->lock)
-        PyThread_free_lock(g->lock);
-    g->lock = NULL;
+    if (!g->turn)
+        return;
+    give_turn(g); /* a lock is free when it is freed */
+    PyThread_free_lock(g->turn);
+    g->turn = NULL;
 }
 
 bool guard_is_forked(const guard *g)
@@ -43,10 +58,21 @@ static bool renew(guard *g)
     if (!guard_init(&fresh))
         return false;
     fresh.broken = g->broken || (g->owner != 0 && g->writing);
-    if (g->owner == 0)
-        guard_free(g); /* a held lock is abandoned, not freed */
+    if (g->owner == 0 && g->waiting == 0)
+        guard_free(g); /* a lock in use is abandoned, not freed */
     *g = fresh;
     return true;
+}
+
+/* Another thread may enter first even so. */
+static void wait_for_turn(guard *g)
+{
+    g->waiting++;
+    PyThreadState *state = PyEval_SaveThread();
+    PyThread_acquire_lock(g->turn, WAIT_LOCK);
+    PyEval_RestoreThread(state);
+    g->waiting--;
+    g->turn_given = false;
 }
 
 bool guard_enter(guard *g, bool writing)
@@ -63,11 +89,8 @@ bool guard_enter(guard *g, bool writing)
                                             "process was forked; load it or make a new one");
         return false;
     }
-    if (!PyThread_acquire_lock(g->lock, NOWAIT_LOCK)) {
-        PyThreadState *state = PyEval_SaveThread();
-        PyThread_acquire_lock(g->lock, WAIT_LOCK);
-        PyEval_RestoreThread(state);
-    }
+    while (g->owner != 0)
+        wait_for_turn(g);
     g->owner = self;
     g->writing = writing;
     return true;
@@ -77,5 +100,6 @@ void guard_leave(guard *g)
 {
     g->owner = 0;
     g->writing = false;
-    PyThread_release_lock(g->lock);
+    if (g->waiting > 0)
+        give_turn(g);
 }

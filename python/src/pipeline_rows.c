@@ -479,7 +479,7 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
         return NULL;
     row_input rows;
     row_key *keys = NULL;
-    array_view view = {.capsule = NULL};
+    array_view view = {.owner = NULL};
     expected_rows expected = learner_expects(owner);
     oif_table_info table = {.rows = 0};
     row_job job = {.self = self,

@@ -84,6 +84,22 @@ def test_rows_one_by_one_give_the_same_bits_as_arrays(rows, detector_class):
         assert same_bits(expected, [detector.learn_score_one(row) for row in single]), name
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", ">f8", np.dtype("f8", metadata={"unit": "bar"})], ids=str)
+def test_arrays_are_read_alike_from_their_fields_and_from_their_description(dtype, rows):
+    """A class of its own is read from __array_struct__, a plain array of float64 from its fields."""
+
+    class Described(np.ndarray):
+        pass
+
+    forest = oif.OnlineIsolationForest()
+    forest.learn(rows)
+    wide = np.zeros((2 * len(rows), 3 * rows.shape[1]), dtype)
+    for block in (wide[::2, ::3], wide[::-2, ::-3], wide[:, : rows.shape[1]][::2], np.asfortranarray(wide)[::2, 1::3]):
+        block[...] = rows
+        assert same_bits(forest.score(block), forest.score(block.view(Described)))
+        assert forest.score_one(block[7]) == forest.score_one(block[7].view(Described)) == forest.score_one(list(block[7]))
+
+
 def test_score_one_changes_nothing_and_learn_one_does(rows, detector_class):
     one, two = detector_class(), detector_class()
     for row in rows.tolist():
