@@ -266,20 +266,19 @@ static bool process_table(row_job *job)
 {
     const size_t count = (size_t)job->rows->count, columns = (size_t)job->rows->columns;
     double *rows = PyMem_Malloc(count * columns * sizeof *rows);
-    oif_result *results = PyMem_Malloc(count * sizeof *results);
+    oif_result *found = PyMem_Malloc(count * sizeof *found);
     oif_status status = OIF_EMEMORY;
     oif_error error = {.status = OIF_EMEMORY};
-    if (rows && results) {
+    if (rows && found) {
         row_input_copy(job->rows, 0, job->rows->count, rows);
         PyThreadState *state = PyEval_SaveThread();
-        status =
-            oif_pipeline_process_table(job->self->base.made, rows, count, columns, job->seconds,
-                                       take_row, job, results, job->table, &error);
+        status = oif_pipeline_process_table(job->self->base.made, rows, count, columns,
+                                            job->seconds, take_row, job, found, job->table, &error);
         PyEval_RestoreThread(state);
     }
     PyMem_Free(rows);
-    PyMem_Free(results);
-    if (!rows || !results)
+    PyMem_Free(found);
+    if (!rows || !found)
         PyErr_NoMemory();
     else if (status != OIF_OK)
         raise_error(&error);
