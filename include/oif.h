@@ -702,6 +702,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline
  *     If `key_bytes` is NULL, keys are NUL-terminated.
  *   - `seconds` may be NULL; else seconds[i] is the time of row i.
  *   - results[i] is the result of row i.
+ *   - If rows of many keys take turns, give thousands at once:
+ *     the rows of each key are processed together, which is faster.
+ *     With a limit on memory this holds for large models only.
  *   - `*done` becomes the number of rows processed.
  *     The first failure ends the call: the rows before it were processed,
  *     it and those after it were not.
@@ -724,7 +727,9 @@ typedef void (*oif_row_function)(void *context, oif_pipeline *pipeline, size_t r
                                  const oif_result *result);
 
 /* As oif_pipeline_process_rows, but calls `after` (may be NULL)
- * for each row that was processed. */
+ * for each row that was processed.
+ * With one thread rows are then processed in their order,
+ * which takes longer if keys take turns. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_rows_with(
     oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
     const char *const *keys, const size_t *key_bytes, const double *seconds, oif_row_function after,

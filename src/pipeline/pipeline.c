@@ -113,6 +113,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     if (!pipeline)
         return;
     oif_pool_free(pipeline->pool);
+    oif_memory_free(pipeline->notes);
     oif_models_free(&pipeline->models);
     oif_evicted_models_free(&pipeline->evicted);
     oif_silence_queue_free(&pipeline->silence);

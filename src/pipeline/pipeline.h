@@ -47,6 +47,9 @@ struct oif_pipeline {
     bool asks;                 /* there are rules, or episodes are kept */
     oif_silence_queue silence; /* of the entries of `keys` */
     oif_pool *pool;            /* NULL with one thread; clones start with NULL */
+    /* Of a block of rows; NULL before the first. Not counted: with a limit on memory, what is
+     * evicted must not depend on the blocks. */
+    struct oif_row_notes *notes;
     oif_departures departures;
     oif_stored_place stored; /* the log that all but the changes of `keys` is saved in */
 };

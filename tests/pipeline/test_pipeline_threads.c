@@ -1,6 +1,6 @@
-/* Threads share the rows of a pipeline by key and change no bit: results, explanations, silences,
- * evictions and snapshots are those of one thread. Built with -fsanitize=thread this is also the
- * test for races. */
+/* Rows of a block are processed key by key, and threads share the keys. Neither changes a bit:
+ * results, explanations, silences, evictions and snapshots are those of single rows. Built with
+ * -fsanitize=thread this is also the test for races. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "oif.h"
+#include "pipeline/pipeline.h"
 
 enum { COLUMNS = 3, ROWS = 6000, KEYS_MAX = 40, KEY_BYTES = 16 };
 
@@ -97,21 +97,54 @@ static oif_pipeline *make_pipeline(const char *detector, const char *const *opti
     return pipeline;
 }
 
+/* Three ways to process rows of the stream. */
+typedef void (*process_function)(oif_pipeline *pipeline, const stream *s, size_t first,
+                                 size_t count, outcome *out);
+
+static void process_with_function(oif_pipeline *pipeline, const stream *s, size_t first,
+                                  size_t count, outcome *out)
+{
+    size_t done;
+    out->first = first;
+    assert_int_equal(oif_pipeline_process_rows_with(pipeline, s->rows[first], count, COLUMNS,
+                                                    s->keys + first, s->key_bytes + first,
+                                                    s->seconds + first, look_at_row, out,
+                                                    out->results + first, &done, NULL),
+                     OIF_OK);
+    assert_int_equal(done, count);
+}
+
+static void process_block(oif_pipeline *pipeline, const stream *s, size_t first, size_t count,
+                          outcome *out)
+{
+    size_t done;
+    assert_int_equal(oif_pipeline_process_rows(pipeline, s->rows[first], count, COLUMNS,
+                                               s->keys + first, s->key_bytes + first,
+                                               s->seconds + first, out->results + first, &done,
+                                               NULL),
+                     OIF_OK);
+    assert_int_equal(done, count);
+}
+
+static void process_one_by_one(oif_pipeline *pipeline, const stream *s, size_t first, size_t count,
+                               outcome *out)
+{
+    for (size_t i = first; i < first + count; i++)
+        assert_int_equal(oif_pipeline_process_at(pipeline, s->keys[i], s->key_bytes[i],
+                                                 s->seconds[i], s->rows[i], &out->results[i], NULL),
+                         OIF_OK);
+}
+
 static void run(oif_pipeline *pipeline, const stream *s, unsigned threads, size_t block,
-                outcome *out)
+                process_function process, outcome *out)
 {
     memset(out, 0, sizeof *out);
     assert_int_equal(oif_pipeline_set_threads(pipeline, threads, NULL), OIF_OK);
     for (size_t i = 0; i < ROWS;) {
-        size_t done, count = ROWS - i < block ? ROWS - i : block;
-        out->first = i;
-        assert_int_equal(oif_pipeline_process_rows_with(
-                             pipeline, s->rows[i], count, COLUMNS, s->keys + i, s->key_bytes + i,
-                             s->seconds + i, look_at_row, out, out->results + i, &done, NULL),
-                         OIF_OK);
-        assert_int_equal(done, count);
+        size_t count = ROWS - i < block ? ROWS - i : block;
+        process(pipeline, s, i, count, out);
         i += count;
-        if (i % (12 * block) == 0) /* as one thread: at the same rows */
+        if (i % (12 * block) == 0) /* in all ways at the same rows */
             oif_pipeline_silent(pipeline, 1e9 + (double)(i / 3), note_silence, out);
     }
 }
@@ -157,8 +190,8 @@ static void compare(const char *detector, const char *const *options, const doub
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         oif_pipeline *alone = make_pipeline(detector, options, values),
                      *together = make_pipeline(detector, options, values);
-        run(alone, s, 1, blocks[i], one);
-        run(together, s, threads[i], blocks[i], many);
+        run(alone, s, 1, blocks[i], process_with_function, one);
+        run(together, s, threads[i], blocks[i], process_with_function, many);
         expect_same(one, many, detector, threads[i]);
         expect_same_state(alone, together);
         assert_int_equal(oif_pipeline_evictions(alone) > 0, expects_evictions);
@@ -198,7 +231,146 @@ static void a_budget_of_alerts_is_that_of_one_thread(void **state)
     compare("loda", options, (const double[]){2000}, 10, false);
 }
 
-static void a_bad_row_ends_the_call_after_those_before_it(void **state)
+/* ---- Blocks without a function after each row ---- */
+
+static const char rules[] = "ignore key=host-3\nmute key=host-5 direction=high\n";
+
+/* What surrounds the rows. */
+typedef struct setting {
+    const char *option; /* NULL: none */
+    double value;
+    size_t keys;
+    bool are_packed; /* all models, at first */
+    bool has_rules, keeps_episodes;
+} setting;
+
+static oif_pipeline *make_set_pipeline(const setting *set)
+{
+    const char *const options[] = {set->option, NULL};
+    oif_pipeline *pipeline = make_pipeline("rolling-iforest", options, &set->value);
+    if (set->are_packed)
+        pipeline->models.whole_at_first = 0;
+    if (set->has_rules)
+        assert_int_equal(oif_pipeline_set_rules(pipeline, rules, strlen(rules), NULL), OIF_OK);
+    if (set->keeps_episodes)
+        assert_int_equal(oif_pipeline_keep_episodes(pipeline, true, NULL), OIF_OK);
+    return pipeline;
+}
+
+static void compare_blocks(const setting *set)
+{
+    static const struct {
+        unsigned threads;
+        size_t block;
+    } ways[] = {{1, 63}, {1, 64}, {1, ROWS}, {3, 500}};
+    stream *s = malloc(sizeof *s);
+    outcome *one = malloc(sizeof *one), *many = malloc(sizeof *many);
+    assert_true(s && one && many);
+    make_stream(s, 11 + set->keys, set->keys);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        oif_pipeline *single = make_set_pipeline(set), *blocks = make_set_pipeline(set);
+        run(single, s, 1, ways[i].block, process_one_by_one, one);
+        run(blocks, s, ways[i].threads, ways[i].block, process_block, many);
+        expect_same(one, many, "rolling-iforest", ways[i].threads);
+        expect_same_state(single, blocks);
+        assert_int_equal(oif_pipeline_evictions(single), oif_pipeline_evictions(blocks));
+        assert_int_equal(oif_pipeline_unmodelled_rows(single),
+                         oif_pipeline_unmodelled_rows(blocks));
+        if (set->option && strcmp(set->option, "memory_limit") == 0)
+            assert_int_equal(oif_pipeline_memory_bytes(single), oif_pipeline_memory_bytes(blocks));
+        assert_int_equal(oif_pipeline_check(blocks, NULL), OIF_OK);
+        oif_pipeline_free(single);
+        oif_pipeline_free(blocks);
+    }
+    free(s);
+    free(one);
+    free(many);
+}
+
+static void blocks_of_any_size_are_those_of_single_rows(void **state)
+{
+    static const setting settings[] = {
+        {.keys = KEYS_MAX},
+        {.keys = KEYS_MAX, .are_packed = true},
+        {.keys = 5, .are_packed = true}, /* become whole within a block */
+        {.keys = KEYS_MAX, .are_packed = true, .has_rules = true},
+        {.keys = KEYS_MAX, .are_packed = true, .has_rules = true, .keeps_episodes = true},
+        {.keys = KEYS_MAX, .are_packed = true, .option = "max_keys", .value = 9},
+        {.keys = KEYS_MAX, .option = "memory_limit", .value = 3e6},
+        {.keys = KEYS_MAX, .are_packed = true, .option = "memory_limit", .value = 5e6},
+        {.keys = 10, .are_packed = true, .option = "alerts", .value = 2000},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        compare_blocks(&settings[i]);
+}
+
+/* ---- Out of memory ---- */
+
+/* All allocations after the first `left` ones fail. */
+static void *allocate_some(void *left, size_t alignment, size_t bytes)
+{
+    size_t *count = left;
+    if (*count == 0)
+        return NULL;
+    *count -= *count != SIZE_MAX;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+/* The rows before the one that fails were processed, the others were not: as if they had come one
+ * by one, and so is what follows. Returns whether the call failed. */
+static bool fail_in_block(const stream *s, size_t allocations, size_t *left, outcome *one,
+                          outcome *many)
+{
+    enum { KNOWN = 1000, END = 2000 };
+    const setting set = {.keys = KEYS_MAX, .are_packed = true};
+    oif_pipeline *single = make_set_pipeline(&set), *blocks = make_set_pipeline(&set);
+    size_t done, count = END - KNOWN;
+    process_one_by_one(single, s, 0, KNOWN, one);
+    process_one_by_one(blocks, s, 0, KNOWN, many);
+    *left = allocations;
+    oif_status status = oif_pipeline_process_rows(
+        blocks, s->rows[KNOWN], count, COLUMNS, s->keys + KNOWN, s->key_bytes + KNOWN,
+        s->seconds + KNOWN, many->results + KNOWN, &done, NULL);
+    *left = SIZE_MAX;
+    assert_true(status == OIF_OK ? done == count : status == OIF_EMEMORY && done < count);
+    process_one_by_one(single, s, KNOWN, done, one);
+    expect_same_state(single, blocks);
+    process_one_by_one(single, s, KNOWN + done, count - done, one);
+    process_block(blocks, s, KNOWN + done, count - done, many);
+    expect_same_state(single, blocks);
+    assert_memory_equal(one->results, many->results, END * sizeof one->results[0]);
+    oif_pipeline_free(single);
+    oif_pipeline_free(blocks);
+    return status != OIF_OK;
+}
+
+static void out_of_memory_ends_a_block_after_the_rows_before(void **state)
+{
+    size_t left = SIZE_MAX, failed = 0, allocations = 0;
+    const oif_allocator some = {allocate_some, release, &left, {0}};
+    stream *s = malloc(sizeof *s);
+    outcome *one = calloc(1, sizeof *one), *many = calloc(1, sizeof *many);
+    (void)state;
+    assert_true(s && one && many);
+    make_stream(s, 5, KEYS_MAX);
+    oif_set_allocator(&some);
+    for (; allocations < 400; allocations = allocations < 3 ? allocations + 1 : allocations * 2)
+        failed += fail_in_block(s, allocations, &left, one, many);
+    assert_true(failed > 3);
+    oif_set_allocator(NULL);
+    free(s);
+    free(one);
+    free(many);
+}
+
+static void end_at_a_bad_row(unsigned threads)
 {
     static const char *const no_options[] = {NULL};
     double rows[64][COLUMNS] = {{0}};
@@ -206,9 +378,8 @@ static void a_bad_row_ends_the_call_after_those_before_it(void **state)
     oif_result results[64];
     oif_error error;
     size_t done;
-    (void)state;
     oif_pipeline *pipeline = make_pipeline("loda", no_options, NULL);
-    assert_int_equal(oif_pipeline_set_threads(pipeline, 2, NULL), OIF_OK);
+    assert_int_equal(oif_pipeline_set_threads(pipeline, threads, NULL), OIF_OK);
     for (int i = 0; i < 64; i++)
         keys[i] = i % 2 ? "a" : "b";
     rows[41][2] = INFINITY;
@@ -220,6 +391,13 @@ static void a_bad_row_ends_the_call_after_those_before_it(void **state)
     assert_int_equal(error.column, 3);
     assert_int_equal(oif_pipeline_rows(pipeline), 41);
     oif_pipeline_free(pipeline);
+}
+
+static void a_bad_row_ends_the_call_after_those_before_it(void **state)
+{
+    (void)state;
+    end_at_a_bad_row(1);
+    end_at_a_bad_row(2);
 }
 
 static void threads_are_from_1_to_16(void **state)
@@ -241,6 +419,8 @@ int main(void)
         cmocka_unit_test(results_and_snapshots_are_those_of_one_thread),
         cmocka_unit_test(evictions_and_packed_models_are_those_of_one_thread),
         cmocka_unit_test(a_budget_of_alerts_is_that_of_one_thread),
+        cmocka_unit_test(blocks_of_any_size_are_those_of_single_rows),
+        cmocka_unit_test(out_of_memory_ends_a_block_after_the_rows_before),
         cmocka_unit_test(a_bad_row_ends_the_call_after_those_before_it),
         cmocka_unit_test(threads_are_from_1_to_16),
     };

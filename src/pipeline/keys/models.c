@@ -121,8 +121,7 @@ static uint64_t rows_in_work(const oif_models *models, const oif_packed_model *p
                                         : models->work.model->rows - models->rows_before;
 }
 
-/* Packs the unpacked model, or makes it whole. */
-static oif_status put_work_back(oif_models *models, oif_error *error)
+oif_status oif_models_put_back(oif_models *models, oif_error *error)
 {
     if (models->in_work == OIF_NO_KEY)
         return OIF_OK;
@@ -171,7 +170,7 @@ oif_status oif_models_unpack(oif_models *models, uint32_t entry, bool for_row, o
                              oif_error *error)
 {
     if (entry != models->in_work) {
-        oif_status status = put_work_back(models, error);
+        oif_status status = oif_models_put_back(models, error);
         if (status != OIF_OK)
             return status;
         oif_packed_model_load(models->keys->entries[entry].packed, models->blank, &models->work);
@@ -309,6 +308,43 @@ bool oif_models_pack_one(oif_models *models, uint32_t entry)
             return true;
     }
     return false;
+}
+
+/* ---- Undoing ---- */
+
+oif_models_sums oif_models_sums_now(const oif_models *models)
+{
+    return (oif_models_sums){models->bytes, models->most_bytes, models->whole_count};
+}
+
+bool oif_models_copy_packed(oif_models *models, uint32_t entry, oif_packed_model **before)
+{
+    oif_key_entry *held = &models->keys->entries[entry];
+    oif_packed_model *copy = oif_packed_model_clone(held->packed);
+    if (!copy)
+        return false;
+    *before = held->packed;
+    held->packed = copy;
+    return true;
+}
+
+void oif_models_restore_packed(oif_models *models, uint32_t entry, oif_packed_model *before)
+{
+    oif_key_entry *held = &models->keys->entries[entry];
+    if (models->in_work == entry)
+        abandon_work(models);
+    oif_model_free(held->value);
+    oif_memory_free(held->packed);
+    held->value = NULL;
+    held->packed = before;
+}
+
+void oif_models_restore_sums(oif_models *models, const oif_models_sums *before)
+{
+    models->bytes = before->bytes;
+    models->most_bytes = before->most_bytes;
+    models->whole_count = before->whole_count;
+    models->have_grown = false;
 }
 
 /* ---- Options ---- */

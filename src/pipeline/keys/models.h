@@ -83,6 +83,11 @@ void oif_models_remove(oif_models *models, uint32_t entry);
 oif_status oif_models_unpack(oif_models *models, uint32_t entry, bool for_row, oif_model **model,
                              oif_error *error);
 
+/* Packs the unpacked model, if there is one, or makes it whole.
+ *
+ * OIF_EMEMORY   it has grown; nothing has changed */
+oif_status oif_models_put_back(oif_models *models, oif_error *error);
+
 /* The model of an entry, for changes. Valid until the next call.
  *
  * OIF_EMEMORY   only if another model must be packed first and has grown */
@@ -116,6 +121,18 @@ oif_status oif_models_make_whole(oif_models *models, uint32_t entry, oif_error *
 /* Packs a whole model other than that of `entry`, to save memory. Returns false if there is none,
  * or no memory to pack it. */
 bool oif_models_pack_one(oif_models *models, uint32_t entry);
+
+/* To undo rows of packed models: before the first row of a key, its packed model, which must not be
+ * unpacked, is copied. `*before` gets the old one, which the caller then frees or restores. Returns
+ * false if out of memory. Once all are restored, the sums must be too. */
+typedef struct oif_models_sums {
+    size_t bytes, most_bytes;
+    uint32_t whole_count;
+} oif_models_sums;
+oif_models_sums oif_models_sums_now(const oif_models *models);
+bool oif_models_copy_packed(oif_models *models, uint32_t entry, oif_packed_model **before);
+void oif_models_restore_packed(oif_models *models, uint32_t entry, oif_packed_model *before);
+void oif_models_restore_sums(oif_models *models, const oif_models_sums *before);
 
 /* Sets the options of all models, present and future. */
 void oif_models_set_options(oif_models *models, const oif_model_options *options);

@@ -122,6 +122,17 @@ oif_packed_model *oif_packed_model_new(size_t capacity)
     return packed;
 }
 
+oif_packed_model *oif_packed_model_clone(const oif_packed_model *packed)
+{
+    oif_packed_model *copy = oif_packed_model_new(packed->capacity);
+    if (!copy)
+        return NULL;
+    copy->count = packed->count;
+    memcpy(lines_of(copy), lines_of(packed), (size_t)packed->count * LINE_BYTES);
+    memcpy(numbers_of(copy), numbers_of(packed), packed->count * sizeof(uint32_t));
+    return copy;
+}
+
 /* Lines that follow one another in the packed block and in the model, all in one word of bits. */
 typedef struct run {
     uint32_t count;

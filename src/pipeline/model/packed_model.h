@@ -54,6 +54,9 @@ size_t oif_packed_model_bytes(size_t lines);
 /* Allocates a packed model without lines: the blank one. NULL if out of memory. */
 oif_packed_model *oif_packed_model_new(size_t capacity);
 
+/* The same lines in another block of the same size. NULL if out of memory. */
+oif_packed_model *oif_packed_model_clone(const oif_packed_model *packed);
+
 /* Writes the lines that may have changed, and those that were found, which must fit. */
 void oif_packed_model_store(oif_packed_model *packed, oif_unpacked_model *unpacked);
 
