@@ -5,8 +5,8 @@
 
 enum { CHUNK_ROWS = 1 << 13 }; /* between two checks for signals */
 
-/* Fewer rows are not worth the start of threads. */
-enum { FEWEST_SHARED_ROWS = 256 };
+/* Fewer rows are not worth the start of threads, or a copy of the rows. */
+enum { FEWEST_BLOCK_ROWS = 256 };
 
 /* ---- Memory for results ---- */
 
@@ -121,7 +121,7 @@ static oif_status process_rows(const row_job *job, Py_ssize_t first, Py_ssize_t 
     return OIF_OK;
 }
 
-/* ---- Several threads ---- */
+/* ---- Blocks ---- */
 
 /* Chunks of rows as the library takes them. */
 typedef struct chunk {
@@ -155,24 +155,22 @@ typedef struct chunk_context {
     Py_ssize_t first;
 } chunk_context;
 
-/* On the thread that processed the row. */
+/* With shares; on the thread that processed the row. */
 static void take_chunk_row(void *context, oif_pipeline *pipeline, size_t row,
                            const oif_result *result)
 {
     const chunk_context *of = context;
     const row_job *job = of->job;
     const Py_ssize_t i = of->first + (Py_ssize_t)row;
-    job->records[i] = result_record(result);
-    if (!job->shares)
-        return;
     PyThread_acquire_lock(job->scratch, WAIT_LOCK);
     explain_row(job, pipeline, i, result->anomaly || !job->anomalies_only);
     PyThread_release_lock(job->scratch);
 }
 
-/* The same as process_rows, bit for bit. */
-static oif_status share_rows(const row_job *job, chunk *to, Py_ssize_t first, Py_ssize_t end,
-                             oif_error *error)
+/* The same as process_rows, bit for bit. Without a function after each row the library processes
+ * the rows of each key together. */
+static oif_status process_block(const row_job *job, chunk *to, Py_ssize_t first, Py_ssize_t end,
+                                oif_error *error)
 {
     const size_t count = (size_t)(end - first), columns = (size_t)job->rows->columns;
     chunk_context context = {job, first};
@@ -185,9 +183,11 @@ static oif_status share_rows(const row_job *job, chunk *to, Py_ssize_t first, Py
     oif_status status = oif_pipeline_process_rows_with(
         job->self->base.made, to->rows, count, columns, job->keys ? to->keys : NULL,
         job->keys ? to->key_bytes : NULL, job->seconds ? job->seconds + first : NULL,
-        take_chunk_row, &context, to->results, &done, error);
+        job->shares ? take_chunk_row : NULL, &context, to->results, &done, error);
     if (status != OIF_OK)
         error->line = 0; /* it is that of the chunk */
+    for (size_t i = 0; i < done; i++)
+        job->records[first + (Py_ssize_t)i] = result_record(&to->results[i]);
     return status;
 }
 
@@ -200,9 +200,9 @@ static bool report(const row_job *job, Py_ssize_t count)
     return answer || !job->report;
 }
 
-/* Processes chunks without the GIL, and checks for signals in between. `shared`: for threads, or
- * NULL. */
-static bool process_chunks(const row_job *job, chunk *shared)
+/* Processes chunks without the GIL, and checks for signals in between. `block`: for chunks as a
+ * whole; NULL: row by row. */
+static bool process_chunks(const row_job *job, chunk *block)
 {
     Py_ssize_t count = job->rows->count;
     bool good = true;
@@ -210,8 +210,8 @@ static bool process_chunks(const row_job *job, chunk *shared)
     for (Py_ssize_t first = 0; good && first < count; first += CHUNK_ROWS) {
         Py_ssize_t end = count - first < CHUNK_ROWS ? count : first + CHUNK_ROWS;
         oif_error error;
-        oif_status status = shared ? share_rows(job, shared, first, end, &error)
-                                   : process_rows(job, first, end, &error);
+        oif_status status = block ? process_block(job, block, first, end, &error)
+                                  : process_rows(job, first, end, &error);
         if (status == OIF_OK && end == count)
             break;
         PyEval_RestoreThread(state);
@@ -225,14 +225,14 @@ static bool process_chunks(const row_job *job, chunk *shared)
 }
 
 /* The threads exist only during the call, so a fork never loses them. */
-static bool process_with_threads(row_job *job)
+static bool process_blocks(row_job *job)
 {
     oif_pipeline *made = job->self->base.made;
     oif_error error;
-    chunk shared;
-    bool has_room = chunk_new(&shared, job) && (job->scratch = PyThread_allocate_lock()) != NULL;
+    chunk block;
+    bool has_room = chunk_new(&block, job) && (job->scratch = PyThread_allocate_lock()) != NULL;
     bool has_threads = has_room && oif_pipeline_set_threads(made, job->threads, &error) == OIF_OK;
-    bool good = has_threads && process_chunks(job, &shared);
+    bool good = has_threads && process_chunks(job, &block);
     if (!has_room)
         PyErr_NoMemory();
     else if (!has_threads)
@@ -241,14 +241,15 @@ static bool process_with_threads(row_job *job)
         has_threads = oif_pipeline_set_threads(made, 1, NULL) == OIF_OK;
     if (job->scratch)
         PyThread_free_lock(job->scratch);
-    chunk_free(&shared);
+    chunk_free(&block);
     return good;
 }
 
 static bool process_stream(row_job *job)
 {
-    return job->threads > 1 && job->rows->count >= FEWEST_SHARED_ROWS ? process_with_threads(job)
-                                                                      : process_chunks(job, NULL);
+    const bool is_grouped = job->keys && !job->shares;
+    const bool is_block = (job->threads > 1 || is_grouped) && job->rows->count >= FEWEST_BLOCK_ROWS;
+    return is_block ? process_blocks(job) : process_chunks(job, NULL);
 }
 
 /* ---- Tables ---- */
