@@ -337,7 +337,8 @@ def _as_float(value: Any) -> float | None:
 def _from_objects(array: npt.NDArray[np.object_], converter: str) -> Floats:
     """Numbers, and None or a null for what is missing; anything else is refused with its place."""
     if array.ndim == 0:
-        hint = "; collect() it first" if hasattr(array[()], "collect") else ""
+        hints = {"collect": "; collect() it first", "__aiter__": "; process_aiter takes an asynchronous source"}
+        hint = next((text for name, text in hints.items() if hasattr(array[()], name)), "")
         raise TypeError(f"{type(array[()])!r} cannot be read as rows of numbers{hint}")
     floats = np.empty(array.shape)
     for place, value in np.ndenumerate(array):

@@ -302,3 +302,5 @@ def test_rows_of_an_asynchronous_source(made, history):
         return [result async for result in model.process_aiter(rows())]
 
     assert str(asyncio.run(results(made()))) == str(list(made().process_iter(history)))
+    with pytest.raises(TypeError, match="async_generator.*; process_aiter takes"):
+        getattr(made(), "process" if made is oif.Pipeline else "learn")(rows())
