@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Turns rows into alerts: one model per key, a threshold, episodes, and the reasons for an anomaly.
@@ -555,7 +556,7 @@ public final class Pipeline implements AutoCloseable {
 
     /** The bytes of a key that is a string. */
     public static byte[] utf8(String key) {
-        return key.getBytes(StandardCharsets.UTF_8);
+        return Objects.requireNonNull(key, "the key is null").getBytes(StandardCharsets.UTF_8);
     }
 
     /**

@@ -160,6 +160,9 @@ class PipelineTest {
                     assertThrows(IllegalArgumentException.class, () -> seconds.process("key", new double[] {1.7e9, 1, 2}));
             assertTrue(wrong.getMessage().contains("process(key, seconds, row)"), wrong.getMessage());
             assertThrows(NullPointerException.class, () -> instants.process("key", (Instant) null, 1, 2));
+            NullPointerException none =
+                    assertThrows(NullPointerException.class, () -> instants.process((String) null, time, 1, 2));
+            assertEquals("the key is null", none.getMessage());
         }
     }
 
