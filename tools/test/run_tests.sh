@@ -16,7 +16,7 @@ if [ -z "${OIF_TESTS_LOCKED:-}" ]; then
     export OIF_TESTS_LOCKED=1
     exec flock --close "$logs/lock" tools/test/run_tests.sh "$@"
 fi
-passed=0 failed=0 summary=()
+passed=0 failed=0 summary=() skips=()
 
 run_timed() { # run_timed NAME COMMAND...: its output goes to the log of the stage, its status and times to files
     local TIMEFORMAT='%0R %0U %0S' name=$1 status=0
@@ -33,6 +33,7 @@ report() { # report NAME: counts a stage that has ended
     # A stage that breaks without a failed test (it did not compile) is itself the failure.
     [ $status = FAILED ] && [ "$stage_failed" -eq 0 ] && stage_failed=1
     passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
+    skips+=("$(list_skips "$logs/$name.log")")
     summary+=("$(printf '%-15s %-7s %3d passed, %d failed, %d skipped, %4d s, %4d s of processor time' \
         "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" "$seconds" $((user + system)))")
 }
@@ -70,6 +71,15 @@ count_tests() {
             }
         }
         END { print passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+list_skips() { # of the documents and of pytest: how many, and why
+    sed -nE 's/^[^ ]+:[0-9]+: skipped: /1 /p; s/^SKIPPED \[([0-9]+)\] [^ ]+ /\1 /p' "$1"
+}
+
+add_up_skips() {
+    awk 'NF { count = $1; sub(/^[0-9]+ /, ""); skipped[$0] += count }
+         END { for (reason in skipped) printf "skipped: %d, %s\n", skipped[reason], reason }' | sort
 }
 
 build() { # build PRESET [TARGET...]
@@ -183,6 +193,7 @@ fi
 
 printf '\n'
 printf '%s\n' "${summary[@]}"
+printf '%s\n' "${skips[@]}" | add_up_skips
 [ "${1:-}" = --all ] || echo "left to make test-all: $(ctest --preset release-gcc -N -R "$left_out" | sed -n 's/^ *Test *#[0-9]*: //p' | paste -sd ' ') ${python_left_out[*]#*=}"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
