@@ -1,4 +1,5 @@
 /* From rows to alerts: the rate, the episodes, what is learned, which reason is given. */
+#include "../base/sanitized.h"
 #include "pipeline/pipeline.h"
 #include "pipelines.h"
 
@@ -10,7 +11,7 @@ static void alerts_come_at_the_rate_and_not_before_it_is_ready(void **unused)
     static const char *const options[] = {"alert_rate=0.01 learn=all persistence=1",
                                           "alert_rate=0.01 learn=normal persistence=1",
                                           "alert_rate=0.01 persistence=1"};
-    for (size_t trial = 0; oif_detector_info_at(trial / 3); trial++) {
+    for (size_t trial = 0; oif_detector_info_at(trial / 3); trial += STEP_IF_SANITIZED(5)) {
         const double rate = 0.01, rows = 40000;
         const char *name = oif_detector_info_at(trial / 3)->table.name;
         oif_pipeline *pipeline = new_pipeline(name, "", 3, options[trial % 3]);
@@ -230,7 +231,7 @@ static double rightly_explained(const char *detector, size_t shingle)
 static void the_planted_feature_is_the_first_reason(void **unused)
 {
     (void)unused;
-    for (size_t kind = 0; oif_detector_info_at(kind); kind++)
+    for (size_t kind = 0; oif_detector_info_at(kind); kind += STEP_IF_SANITIZED(3))
         for (size_t shingle = 1; shingle <= 2; shingle++) {
             const char *name = oif_detector_info_at(kind)->table.name;
             double right = rightly_explained(name, shingle);

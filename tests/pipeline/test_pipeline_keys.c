@@ -2,6 +2,7 @@
  * that does not fit, or is damaged, is refused with a message. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
+#include "../base/sanitized.h"
 #include "../snapshot/snapshots.h"
 #include "pipelines.h"
 
@@ -436,7 +437,7 @@ static void every_truncation_and_every_flipped_byte_of_a_key_is_refused(void **u
     double row = 1;
     process_key(pipeline, "key", &row);
     snapshot s = save_key(pipeline, "key"), before = save_all(pipeline);
-    for (size_t i = 0; i < s.count; i++) {
+    for (size_t i = 0; i < s.count; i += STEP_IF_SANITIZED(5)) {
         assert_int_not_equal(
             oif_pipeline_load_key_memory(pipeline, s.bytes, i, NULL, 0, NULL, NULL), OIF_OK);
         s.bytes[i] ^= 0x10;

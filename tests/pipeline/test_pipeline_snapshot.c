@@ -124,7 +124,7 @@ static void require_refused(bytes b, const char *how, size_t at)
 static void every_truncation_and_every_flipped_byte_is_refused(void **unused)
 {
     (void)unused;
-    const size_t step = STEP_IF_SANITIZED(3);
+    const size_t step = STEP_IF_SANITIZED(7);
     for (uint32_t keys = 0; keys < 3; keys++) {
         bytes b = small_snapshot(keys);
         for (size_t count = 0; count < b.count; count += step)

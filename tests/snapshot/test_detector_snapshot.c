@@ -1,5 +1,6 @@
 /* A loaded detector equals the saved one: the same bytes when saved again, the same scores forever.
  * And a load that fails says why. */
+#include "../base/sanitized.h"
 #include "snapshots.h"
 
 #include "snapshot/sections.h"
@@ -26,7 +27,7 @@ static void a_loaded_detector_continues_as_the_saved_one(void **unused)
 {
     (void)unused;
     const char *wanted = getenv("OIF_SNAPSHOT_PAIRS");
-    uint32_t pairs = wanted ? (uint32_t)atoi(wanted) : 200, rows = 10000;
+    uint32_t pairs = wanted ? (uint32_t)atoi(wanted) : 200, rows = SANITIZED ? 2000 : 10000;
     for (uint32_t pair = 0; pair < pairs; pair++) {
         stream s = new_stream((dice){pair});
         oif_detector *saved = new_small(pair % SMALL_DETECTORS, &s, dice_below(&s.dice, 300));
