@@ -310,6 +310,16 @@ static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_e
     return OIF_OK;
 }
 
+OIF_AVX2 static bool none_infinite_avx2(const double *numbers, size_t count)
+{
+    return oif_none_infinite(numbers, count);
+}
+
+bool oif_none_of_many_infinite(const double *numbers, size_t count)
+{
+    return (oif_machine_has_avx2() ? none_infinite_avx2 : oif_none_infinite)(numbers, count);
+}
+
 bool oif_row_is_complete(const double *row, size_t columns)
 {
     unsigned missing = 0;

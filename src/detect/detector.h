@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "base/state_visitor.h"
 #include "base/unchanged.h"
+#include "base/vector.h"
 #include "detect/params.h"
 #include "detect/row_block.h"
 #include "detect/score_scale.h"
@@ -27,7 +28,7 @@
 
 /* Whether every number is finite or missing, as in rows that passed oif_row_check. Has no branch
  * and computes with the bits, so compilers can vectorise it. */
-static inline bool oif_none_infinite(const double *numbers, size_t count)
+OIF_INLINE bool oif_none_infinite(const double *numbers, size_t count)
 {
     const uint64_t sign = UINT64_C(1) << 63, infinite = UINT64_C(0x7FF0000000000000);
     uint64_t differ = sign; /* the top bit stays while all numbers differ from infinity */
@@ -37,6 +38,9 @@ static inline bool oif_none_infinite(const double *numbers, size_t count)
     }
     return differ >> 63;
 }
+
+/* The same for many numbers. */
+bool oif_none_of_many_infinite(const double *numbers, size_t count);
 
 /* Whether no value of the row is missing. */
 bool oif_row_is_complete(const double *row, size_t columns);

@@ -261,17 +261,9 @@ static void skip_rest(oif_section_reader *reader, oif_log_info *log)
 /* Numbers the keys as those of a whole save: in their order. */
 static void renumber_keys(oif_section_reader *reader, oif_pipeline *p)
 {
-    oif_silence_queue queue;
-    oif_silence_queue_init(&queue);
-    if (oif_silence_queue_enlarge(&queue, p->keys.count) &&
-        oif_keys_renumber(&p->keys, &p->models.in_work)) {
-        oif_silence_queue_free(&p->silence);
-        p->silence = queue;
-        oif_pipeline_await_all(p);
-        return;
-    }
-    oif_silence_queue_free(&queue);
-    oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for %u keys", p->keys.count);
+    oif_silence_queue_renumber(&p->silence, &p->keys);
+    if (!oif_keys_renumber(&p->keys, &p->models.in_work))
+        oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for %u keys", p->keys.count);
 }
 
 void oif_pipeline_updates_read(oif_section_reader *reader, oif_pipeline_heading *heading,

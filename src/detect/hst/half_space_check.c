@@ -221,7 +221,8 @@ oif_status oif_hst_check(const void *state, oif_error *error)
     if (forest->no_mass != (rows > 0 ? oif_log2(rows) : 0))
         return oif_fail(error, OIF_EINVARIANT,
                         "masses are put in relation to another number of rows");
-    if (!oif_none_infinite(oif_hst_row(forest, 0), (size_t)forest->window_size * forest->dimension))
+    if (!oif_none_of_many_infinite(oif_hst_row(forest, 0),
+                                   (size_t)forest->window_size * forest->dimension))
         return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
     for (uint32_t column = 0; column < forest->dimension; column++)
         if (!is_range(oif_hst_range_of(forest, column)))

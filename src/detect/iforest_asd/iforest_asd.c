@@ -296,7 +296,8 @@ static oif_status check_window(const asd_state *asd, oif_error *error)
                 "the next doubling is not due when it should be");
     OIF_REQUIRE(&whole, asd->anomalies <= asd->window_size - asd->rows_to_go,
                 "more rows were anomalous than the window has had");
-    OIF_REQUIRE(&whole, oif_none_infinite(slot_row(asd, 0), (size_t)asd->slots * asd->dimension),
+    OIF_REQUIRE(&whole,
+                oif_none_of_many_infinite(slot_row(asd, 0), (size_t)asd->slots * asd->dimension),
                 "a row is infinite");
     return OIF_OK;
 }

@@ -97,7 +97,8 @@ static oif_status check_window(const oif_loda_state *loda, oif_error *error)
     if (loda->next_range != next_range || loda->has_ranges != (loda->rows_held >= first_range))
         return oif_fail(error, OIF_EINVARIANT,
                         "the ranges were not chosen when they should have been");
-    if (!oif_none_infinite(oif_loda_sample(loda, 0), (size_t)loda->sample_size * loda->dimension))
+    if (!oif_none_of_many_infinite(oif_loda_sample(loda, 0),
+                                   (size_t)loda->sample_size * loda->dimension))
         return oif_fail(error, OIF_EINVARIANT, "a row of the sample is infinite");
     return OIF_OK;
 }

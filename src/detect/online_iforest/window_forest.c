@@ -413,8 +413,8 @@ static oif_status check(const void *state, oif_error *error)
     const oif_window_state *forest = state;
     if (forest->rows_held > forest->window_size || forest->next_slot >= forest->slots)
         return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
-    if (!oif_none_infinite(oif_window_ring_column(forest, 0),
-                           (size_t)forest->dimension * forest->slots))
+    if (!oif_none_of_many_infinite(oif_window_ring_column(forest, 0),
+                                   (size_t)forest->dimension * forest->slots))
         return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
     for (int32_t height = -1; height < (int32_t)forest->window_size + 2; height++)
         if (oif_window_extra_depths(forest)[height] != oif_window_extra_depth(forest, height))

@@ -1,10 +1,19 @@
 /* Invariants of the trees of rolling-iforest. */
 #include "detect/rolling_iforest/rolling_tree.h"
 
+#include "base/four.h"
 #include "base/invariant.h"
 
 #include <float.h>
 #include <string.h>
+
+enum { FEW_COLUMNS = 16 };
+
+/* A node above, and the side of it. */
+typedef struct above {
+    const oif_rolling_node *node;
+    uint32_t side;
+} above;
 
 /* The state of a walk over the nodes of a tree. */
 typedef struct tree_check {
@@ -12,23 +21,30 @@ typedef struct tree_check {
     const oif_rolling_trees *trees;
     const oif_rolling_node *nodes;
     uint32_t next; /* expected node; nodes are in the order in which they were grown */
-    const oif_rolling_node *path[OIF_ROLLING_MAX_DEPTH]; /* the ancestors ... */
-    uint32_t sides[OIF_ROLLING_MAX_DEPTH];               /* ... and the side taken at each */
+    above path[OIF_ROLLING_MAX_DEPTH]; /* the ancestors */
+    above by_column[FEW_COLUMNS];      /* the nearest one of each column, if those are few */
 } tree_check;
+
+/* The nearest node above that cuts the column; its node is NULL if there is none. */
+static above nearest_above(const tree_check *check, uint32_t column, uint32_t depth)
+{
+    if (check->trees->dimension <= FEW_COLUMNS)
+        return check->by_column[column];
+    while (depth > 0 && check->path[depth - 1].node->column != column)
+        depth--;
+    return depth > 0 ? check->path[depth - 1] : (above){NULL, 0};
+}
 
 /* A range lies within every range of the same column above it, and on the correct side of its
  * cut. The nearest one is enough: its own range was compared with those above it. */
-static oif_status check_range(const tree_check *check, const oif_rolling_node *at, uint32_t depth)
+static oif_status check_range(const tree_check *check, const oif_rolling_node *at, above nearest)
 {
-    uint32_t i = depth;
-    while (i > 0 && check->path[i - 1]->column != at->column)
-        i--;
-    if (i == 0)
+    const oif_rolling_node *node = nearest.node;
+    if (!node)
         return OIF_OK;
-    const oif_rolling_node *above = check->path[i - 1];
-    OIF_REQUIRE(&check->base, at->low >= above->low && at->high <= above->high,
+    OIF_REQUIRE(&check->base, at->low >= node->low && at->high <= node->high,
                 "a range reaches beyond one above it");
-    OIF_REQUIRE(&check->base, check->sides[i - 1] ? at->low >= above->cut : at->high < above->cut,
+    OIF_REQUIRE(&check->base, nearest.side ? at->low >= node->cut : at->high < node->cut,
                 "a range reaches across a cut above it");
     return OIF_OK;
 }
@@ -60,12 +76,14 @@ static oif_status check_node(tree_check *check, uint32_t node, uint32_t depth, u
                 "a cut is not within its range");
     OIF_REQUIRE(&check->base, at->column < check->trees->dimension,
                 "a cut's column does not exist");
-    oif_status status = check_range(check, at, depth);
-    check->path[depth] = at;
+    const above nearest = nearest_above(check, at->column, depth);
+    above *of_column = &check->by_column[at->column % FEW_COLUMNS];
+    oif_status status = check_range(check, at, nearest);
     for (uint32_t side = 0; side < 2 && status == OIF_OK; side++) {
-        check->sides[depth] = side;
+        *of_column = check->path[depth] = (above){at, side};
         status = check_child(check, at->children[side], depth + 1, &counts[side]);
     }
+    *of_column = nearest;
     if (status != OIF_OK)
         return status;
     *rows = counts[0] + counts[1];
@@ -78,17 +96,30 @@ static oif_status check_node(tree_check *check, uint32_t node, uint32_t depth, u
     return OIF_OK;
 }
 
+/* Whether nodes are zero. In fours, because most nodes of a model that is loaded are not used. */
+OIF_INLINE bool are_empty(const oif_rolling_node *nodes, size_t count)
+{
+    oif_four_masks any = {0}, node;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&node, &nodes[i], sizeof node);
+        any |= node;
+    }
+    return (any[0] | any[1] | any[2] | any[3]) == 0;
+}
+
+OIF_AVX2 static bool are_empty_avx2(const oif_rolling_node *nodes, size_t count)
+{
+    return are_empty(nodes, count);
+}
+
 /* Unused nodes are zero. A walk relies on it: while it waits at a leaf it keeps reading the first
- * node, which a tree of one leaf does not use (rolling_walk.c). Words instead of memcmp: most nodes
- * of a model that is loaded are not used. */
+ * node, which a tree of one leaf does not use (rolling_walk.c). */
 static oif_status check_rest(const tree_check *check)
 {
-    uint64_t words[sizeof(oif_rolling_node) / sizeof(uint64_t)], any = 0;
-    for (uint32_t i = check->next; i < check->trees->node_capacity; i++) {
-        memcpy(words, &check->nodes[i], sizeof words);
-        any |= words[0] | words[1] | words[2] | words[3];
-    }
-    OIF_REQUIRE(&check->base, any == 0, "a node that is not used is not empty");
+    const oif_rolling_node *rest = check->nodes + check->next;
+    const size_t count = check->trees->node_capacity - check->next;
+    OIF_REQUIRE(&check->base, (oif_machine_has_avx2() ? are_empty_avx2 : are_empty)(rest, count),
+                "a node that is not used is not empty");
     return OIF_OK;
 }
 

@@ -294,10 +294,10 @@ static oif_status check(const void *state, oif_error *error)
                 "the first tree without rows is not the next to be grown");
     for (uint32_t tree = grown; tree < num_trees; tree++)
         OIF_REQUIRE(&whole, rows[tree] == 0, "trees were not grown in turn");
-    OIF_REQUIRE(
-        &whole,
-        oif_none_infinite(slot_row(rolling, 0), (size_t)rolling->slots * rolling->dimension),
-        "a row is infinite");
+    OIF_REQUIRE(&whole,
+                oif_none_of_many_infinite(slot_row(rolling, 0),
+                                          (size_t)rolling->slots * rolling->dimension),
+                "a row is infinite");
     return oif_rolling_check(own_trees(rolling), error);
 }
 

@@ -45,7 +45,7 @@ static oif_status check_values(const oif_sdo_state *sdo, const oif_check *check)
 {
     uint32_t incomplete = 0;
     for (uint32_t i = 0; i < sdo->dimension; i++)
-        OIF_REQUIRE(check, oif_none_infinite(oif_sdo_values(sdo, i), sdo->held),
+        OIF_REQUIRE(check, oif_none_of_many_infinite(oif_sdo_values(sdo, i), sdo->held),
                     "an observer is infinite");
     for (uint32_t slot = 0; slot < sdo->held; slot++) {
         uint32_t known = 0;

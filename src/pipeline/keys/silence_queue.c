@@ -115,6 +115,17 @@ void oif_silence_queue_remove(oif_silence_queue *queue, const oif_keys *keys, ui
         sink(queue, keys, at, last);
 }
 
+void oif_silence_queue_renumber(oif_silence_queue *queue, const oif_keys *keys)
+{
+    uint32_t number = 0;
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer, number++)
+        if (queue->place[i] != OIF_NO_KEY)
+            queue->heap[queue->place[i]].entry = number;
+    memset(queue->place, 0xFF, queue->capacity * sizeof *queue->place); /* OIF_NO_KEY */
+    for (uint32_t at = 0; at < queue->count; at++)
+        queue->place[queue->heap[at].entry] = at;
+}
+
 size_t oif_silence_queue_bytes(const oif_silence_queue *queue)
 {
     return queue->capacity * (sizeof *queue->heap + sizeof *queue->place);

@@ -33,6 +33,9 @@ bool oif_silence_queue_first(const oif_silence_queue *queue, struct oif_deadline
 /* Removes an entry, if it is in the queue. Needed before its key is removed from the map. */
 void oif_silence_queue_remove(oif_silence_queue *queue, const oif_keys *keys, uint32_t entry);
 
+/* Gives the entries the numbers that oif_keys_renumber is about to give them. */
+void oif_silence_queue_renumber(oif_silence_queue *queue, const oif_keys *keys);
+
 size_t oif_silence_queue_bytes(const oif_silence_queue *queue);
 
 #endif
