@@ -9,9 +9,12 @@ typedef struct oif_random {
     uint64_t state;
 } oif_random;
 
+/* What a draw adds to the state. Snapshots count draws by it. */
+#define OIF_RANDOM_STEP UINT64_C(0x9E3779B97F4A7C15)
+
 static inline uint64_t oif_random_bits(oif_random *random)
 {
-    uint64_t bits = random->state += UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t bits = random->state += OIF_RANDOM_STEP;
     bits = (bits ^ (bits >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     bits = (bits ^ (bits >> 27)) * UINT64_C(0x94D049BB133111EB);
     return bits ^ (bits >> 31);

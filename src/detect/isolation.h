@@ -5,7 +5,8 @@
 #include "base/random.h"
 
 /* Draws the cut of a node, uniform in its range. The lowest number is always below the cut and the
- * highest never is, so both sides get rows. */
+ * highest never is, so both sides get rows. Packed models have draws in place of cuts, so another
+ * formula needs a new format (docs/snapshot-format.md). */
 static inline double oif_draw_cut(oif_random *random, double low, double high)
 {
     double fraction = oif_random_unit(random);

@@ -271,7 +271,8 @@ void oif_pipeline_updates_read(oif_section_reader *reader, oif_pipeline_heading 
 {
     const uint64_t end = reader->log_end == UINT64_MAX ? bytes : reader->log_end;
     p->stored.log = (oif_log_info){.is_log = true, .base_bytes = reader->offset};
-    p->stored.has_end = reader->log_end != UINT64_MAX;
+    p->stored.has_end =
+        reader->log_end != UINT64_MAX && reader->visitor.format == OIF_SNAPSHOT_VERSION;
     if (end == UINT64_MAX || end < reader->offset || p->keys.count == 0)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the end of the updates is not known");
     else if (end > bytes)

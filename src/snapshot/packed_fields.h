@@ -8,14 +8,21 @@
  * A value is a token and the bytes that the token announces (docs/snapshot-format.md):
  *
  *     00 .. 39   a new value: 8 x the leading bytes that it shares with the value before + its
- *                trailing zero bytes; the bytes between them follow
+ *                trailing zero bytes; the bytes between them follow. But:
+ *     17         records follow that are not all blank
+ *     1E, 1F     the cut of a tree, as the random number that it was drawn with
  *     3A .. 3E   1 to 5 values are those of the blank object
  *     3F         the same, and their number follows
  *     40 .. 4F   one of the last 4,096 values, by its hash; 8 bits of it follow
  *     50 .. 7F   the value before - 24 .. + 23
  *     80 .. FF   one of the last 128 values, by its hash
  *
- * rolling-iforest with 3 columns has 240 KB of fields, packed 11 KB after 100 rows. Tokens are of
+ * Records, such as the nodes of trees, are packed value by value: first all lows, then all highs,
+ * .. Blank records take no tokens:
+ *
+ *     nodes    | blank 0, count 3 | low low low | high high high | cut cut cut | column .. |
+ *
+ * rolling-iforest with 3 columns has 240 KB of fields, packed 10 KB after 100 rows. Tokens are of
  * whole bytes, because a fleet of 100,000 keys has to be loaded in seconds.
  */
 #ifndef OIF_SNAPSHOT_PACKED_FIELDS_H
@@ -33,6 +40,10 @@ typedef struct oif_field_packer {
     uint64_t skipped;           /* packing: values not yet written, as they are blank;
                                    unpacking: that are still to skip */
     bool is_broken;             /* packing: no room; unpacking: not what packing writes */
+    uint64_t drawn;             /* state of the random numbers after the last cut that was drawn */
+    uint64_t last_drawn;        /* packing: state after the last draw of all, if it is known */
+    bool knows_draws, has_drawn;
+    uint32_t searches; /* packing: for a cut far from the one before */
     /* For each width in bytes: the value before, and some of the last ones by their hashes. */
     uint64_t previous[9], near[9][OIF_PACKED_NEAR_VALUES];
     uint64_t far[OIF_PACKED_FAR_VALUES]; /* of all widths */

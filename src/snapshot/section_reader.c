@@ -297,8 +297,8 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
                                 "the snapshot has format %llu, this version of oif reads formats "
                                 "up to %d",
                                 (unsigned long long)written_by, OIF_LOG_VERSION);
-    reader->is_log = written_by == OIF_LOG_VERSION;
-    reader->visitor.format = reader->is_log ? OIF_SNAPSHOT_VERSION : (uint32_t)written_by;
+    reader->is_log = written_by == OIF_LOG_VERSION || written_by == OIF_FIRST_LOG_VERSION;
+    reader->visitor.format = (uint32_t)written_by - reader->is_log;
     if (reader->is_log)
         read_log_end(reader);
 }

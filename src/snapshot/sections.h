@@ -20,8 +20,9 @@
 #include "oif.h"
 
 enum {
-    OIF_SNAPSHOT_VERSION = 4, /* written; 1 to 3 can be read too */
-    OIF_LOG_VERSION = 5,      /* the same as a log */
+    OIF_SNAPSHOT_VERSION = 6, /* written; 1 to 5 can be read too */
+    OIF_LOG_VERSION = 7,      /* the same as a log */
+    OIF_FIRST_LOG_VERSION = 5,
     OIF_SNAPSHOT_MAGIC_BYTES = 8,
     OIF_SNAPSHOT_HEADER_BYTES = 16,
     OIF_LOG_END_BYTES = 12, /* after the header */

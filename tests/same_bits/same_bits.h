@@ -5,7 +5,8 @@
 
 #include <oif.h>
 
-enum { CURRENT_FORMAT = 4 };
+/* Formats of snapshots, and of logs. */
+enum { CURRENT_FORMAT = 6, FIRST_LOG = 5, CURRENT_LOG = 7 };
 
 static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325);
 

@@ -155,14 +155,14 @@ static void every_refusal_has_its_own_message(void **unused)
     require_refused(s, OIF_EKIND, "byte 8: this is not a snapshot of oif");
 
     s = some_snapshot();
-    s.bytes[8] = 6;
+    s.bytes[8] = 8;
     require_refused(s, OIF_ECORRUPT, "the checksum of the header is wrong");
 
     s = some_snapshot();
-    s.bytes[8] = 6;
+    s.bytes[8] = 8;
     repair(s, 0);
     require_refused(s, OIF_EVERSION,
-                    "the snapshot has format 6, this version of oif reads formats up to 5");
+                    "the snapshot has format 8, this version of oif reads formats up to 7");
 
     s = some_snapshot();
     memcpy(s.bytes + 16, "PIPE", 4);
