@@ -53,13 +53,12 @@ static int lock_file(int fd)
     return result;
 }
 
-/* An open file that a snapshot is written to or read from. */
+/* An open file that a snapshot is written to. */
 typedef struct opened {
     int fd;
     int reason;      /* the errno of a failure */
     uint64_t offset; /* of the next byte to write */
     uint64_t end;    /* of the last bytes that were written */
-    bool has_ended;  /* while reading: the end of the file was reached */
 } opened;
 
 /* How many of the next bytes to look at together: enough for a write, few enough to find zeros. */
@@ -98,19 +97,6 @@ static bool write_end(opened *to)
     if (to->end < to->offset)
         to->reason = oif_file_write_at(to->fd, "", 1, to->offset - 1);
     return to->reason == 0;
-}
-
-static ptrdiff_t read_file(void *context, char *buffer, size_t capacity)
-{
-    opened *from = context;
-    ssize_t got;
-    do
-        got = read(from->fd, buffer, capacity);
-    while (got < 0 && errno == EINTR);
-    if (got < 0)
-        from->reason = errno;
-    from->has_ended = got == 0;
-    return got;
 }
 
 /* ---- Opening and locking ---- */
@@ -469,9 +455,51 @@ oif_status oif_state_file_append(oif_state_file *file, const oif_stored_kind *ki
 
 /* ---- Loading ---- */
 
+/* An open file that a snapshot is read from, in large pieces: a key has a dozen small parts. */
+typedef struct source {
+    int fd;
+    int reason;          /* the errno of a failure */
+    uint64_t offset;     /* of the next byte to return */
+    bool has_ended;      /* the end of the file was reached */
+    size_t next, filled; /* buffered bytes: buffer[next] up to buffer[filled] */
+    char buffer[1 << 14];
+} source;
+
+static bool fill_buffer(source *from)
+{
+    ssize_t got;
+    do
+        got = read(from->fd, from->buffer, sizeof from->buffer);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        from->reason = errno;
+    from->has_ended = got == 0;
+    from->next = 0;
+    from->filled = got > 0 ? (size_t)got : 0;
+    return got >= 0;
+}
+
+static ptrdiff_t read_file(void *context, char *bytes, size_t capacity)
+{
+    source *from = context;
+    if (from->next == from->filled && !fill_buffer(from))
+        return -1;
+    const size_t left = from->filled - from->next, count = left < capacity ? left : capacity;
+    memcpy(bytes, from->buffer + from->next, count);
+    from->next += count;
+    from->offset += count;
+    return (ptrdiff_t)count;
+}
+
+static bool rewind_source(source *from)
+{
+    from->offset = from->next = from->filled = 0;
+    return lseek(from->fd, 0, SEEK_SET) == 0;
+}
+
 /* Loads a snapshot that must end where its file does. A log is read up to there, and another
  * program may append to it in the meantime. */
-static oif_status load_whole(opened *from, const oif_stored_kind *kind, void **object,
+static oif_status load_whole(source *from, const oif_stored_kind *kind, void **object,
                              oif_error *error)
 {
     char byte;
@@ -481,14 +509,14 @@ static oif_status load_whole(opened *from, const oif_stored_kind *kind, void **o
         kind->load(has_size ? (uint64_t)info.st_size : UINT64_MAX, read_file, from, object, error);
     if (status != OIF_OK || from->has_ended)
         return status;
-    off_t bytes = lseek(from->fd, 0, SEEK_CUR);
+    const uint64_t bytes = from->offset;
     ptrdiff_t more = read_file(from, &byte, 1);
     if (more == 0)
         return OIF_OK;
     kind->free(*object);
-    return oif_fail_at(error, more > 0 ? OIF_ECORRUPT : OIF_EREAD, 0, (uint64_t)bytes,
-                       "byte %lld: the snapshot ends here, but more bytes follow",
-                       (long long)bytes);
+    return oif_fail_at(error, more > 0 ? OIF_ECORRUPT : OIF_EREAD, 0, bytes,
+                       "byte %llu: the snapshot ends here, but more bytes follow",
+                       (unsigned long long)bytes);
 }
 
 static bool has_changed(int fd, const struct stat *before)
@@ -500,7 +528,7 @@ static bool has_changed(int fd, const struct stat *before)
 }
 
 /* Loads a file again that another program has appended to in the meantime. */
-static oif_status load_stable(opened *from, const oif_stored_kind *kind, void **object,
+static oif_status load_stable(source *from, const oif_stored_kind *kind, void **object,
                               oif_error *error)
 {
     for (int attempt = 1;; attempt++) {
@@ -511,23 +539,37 @@ static oif_status load_stable(opened *from, const oif_stored_kind *kind, void **
         if (status == OIF_OK)
             *object = made;
         if (status == OIF_OK || attempt == LOAD_ATTEMPTS || !is_known ||
-            !has_changed(from->fd, &before) || lseek(from->fd, 0, SEEK_SET) != 0)
+            !has_changed(from->fd, &before) || !rewind_source(from))
             return status;
     }
+}
+
+/* `*reason` becomes the errno of a failure to read. */
+static oif_status load_buffered(int fd, const oif_stored_kind *kind, void **object, int *reason,
+                                oif_error *error)
+{
+    source *from = oif_memory_new(sizeof *from);
+    if (!from)
+        return oif_fail(error, OIF_EMEMORY, "no memory to read a file");
+    *from = (source){.fd = fd};
+    const oif_status status = load_stable(from, kind, object, error);
+    *reason = from->reason;
+    oif_memory_free(from);
+    return status;
 }
 
 static oif_status load_opened(int fd, const char *path, const oif_stored_kind *kind, void **object,
                               oif_error *error)
 {
-    opened from = {.fd = fd};
     if (fd < 0)
         return oif_fail_errno(error, OIF_EREAD, "open", path, errno);
     void *made = *object;
     oif_error why;
-    oif_status status = load_stable(&from, kind, &made, &why);
+    int reason = 0;
+    oif_status status = load_buffered(fd, kind, &made, &reason, &why);
     close(fd);
     if (status == OIF_EREAD)
-        return oif_fail_errno(error, status, "read", path, from.reason);
+        return oif_fail_errno(error, status, "read", path, reason);
     if (status != OIF_OK)
         return oif_fail_because_at(error, status, why.cause, 0, why.column, "'%s': %s",
                                    oif_path_shown(path), why.message);

@@ -838,7 +838,8 @@ static void a_lock_that_always_vanishes_is_given_up(void **unused)
 static void a_failure_to_read_is_reported(void **unused)
 {
     (void)unused;
-    oif_detector *detector = some_detector(90), *loaded;
+    oif_detector *detector = new_named("rolling-iforest", "", 5), *loaded; /* several reads */
+    learn_some(detector, 90);
     require_ok(oif_detector_save_file(detector, "state", NULL));
     plan_nothing();
     require_file_holds(detector);
