@@ -13,7 +13,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 lists=tools/requirements
 name=${1:-}
-export PIP_NO_COMPILE=1 # Python compiles what is imported, half of all files
 [ -f "$lists/${name:-no name}.txt" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 pip_in() { "build/$1-venv/bin/python" -m pip --quiet --disable-pip-version-check "${@:2}"; }
