@@ -174,6 +174,46 @@ static void rows_of_the_newest_key_on_threads_are_saved(void **unused)
     unlink("state");
 }
 
+static void note_silence(void *context, const oif_silence *silence)
+{
+    char *heard = context;
+    const size_t length = strlen(heard);
+    snprintf(heard + length, 200 - length, "%.*s since %g, ", (int)silence->key_bytes, silence->key,
+             silence->since);
+}
+
+/* Keys that updates have put into another order are silent when they were before. */
+static void keys_of_updates_are_silent_in_the_same_order(void **unused)
+{
+    (void)unused;
+    static const char *const keys[] = {"a", "b", "c"};
+    dice from = {9};
+    oif_pipeline *p = some_pipeline("", &from), *loaded = NULL;
+    oif_state_file *file = open_state();
+    const double row[COLUMNS] = {1, 2};
+    char heard[2][200] = {"", ""};
+    oif_result result;
+    oif_error error;
+    for (int i = 0; i < 40; i++)
+        for (int k = 0; k < 3; k++)
+            require_ok(oif_pipeline_process_at(p, keys[k], 1, 10 * i + k, row, &result, &error));
+    update(file, p);
+    for (int i = 40; i < 60; i++)
+        require_ok(oif_pipeline_process_at(p, keys[0], 1, 10 * i, row, &result, &error));
+    process_rows(p, &from, 0, 1, 1); /* too few for a deadline: all other numbers change */
+    update(file, p);
+    assert_int_equal(oif_pipeline_log(p).updates, 1);
+    require_ok_or(oif_state_file_load_pipeline(file, &loaded, &error), error);
+    oif_pipeline_silent(p, 1e6, note_silence, heard[0]);
+    oif_pipeline_silent(loaded, 1e6, note_silence, heard[1]);
+    assert_string_equal(heard[0], "b since 391, c since 392, a since 590, ");
+    assert_string_equal(heard[1], heard[0]);
+    oif_pipeline_free(loaded);
+    oif_pipeline_free(p);
+    oif_state_file_close(file);
+    unlink("state");
+}
+
 static void the_file_stays_bounded(void **unused)
 {
     (void)unused;
@@ -255,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_give_the_bits_of_a_whole_save),
         cmocka_unit_test(an_update_writes_the_keys_that_changed),
+        cmocka_unit_test(keys_of_updates_are_silent_in_the_same_order),
         cmocka_unit_test(rows_of_the_newest_key_on_threads_are_saved),
         cmocka_unit_test(the_file_stays_bounded),
         cmocka_unit_test(a_file_that_another_has_changed_is_replaced),
