@@ -155,11 +155,11 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     make_hosts 100
     learn s
     python3 - <<'PY'
-# As older versions wrote it: format 4, without the section PAST. Behind the header of a log is the end of its updates.
+# As older versions wrote it: without the section PAST, and no log. Behind the header of a log is the end of its updates.
 import struct, zlib
 data = open("s", "rb").read()
-assert struct.unpack_from("<I", data, 8) == (5,)
-header, sections = data[:8] + struct.pack("<I", 4), data[28:]
+assert struct.unpack_from("<I", data, 8) == (7,)
+header, sections = data[:8] + struct.pack("<I", 6), data[28:]
 at = sections.index(b"PAST")
 length = struct.unpack_from("<Q", sections, at + 8)[0]
 open("old", "wb").write(header + struct.pack("<I", zlib.crc32(header)) + sections[:at] + sections[at + 24 + length:])
