@@ -146,7 +146,7 @@ servers='serve\.(acknowledge|alertmanager|config_file|days|deploy|feedback|incid
 not_with_asan="^($statistics|$programs|$servers|$tree)\$"
 
 measurements=(operations incidents reality feedback short small)
-machines=(bench-quick bench-keys same-bits analysis wheels reference paper valgrind java flink)
+machines=(bench-quick bench-keys same-bits analysis wheels paper java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits
     aside "$1" make --no-print-directory "$1" ARGS="--quick --check"
@@ -161,9 +161,7 @@ second_lane() {
     aside same-bits tests/same_bits/run.sh --quick
     aside analysis analysis
     aside wheels tools/build/make_wheels.sh --check
-    aside reference reference
     aside paper make --no-print-directory paper-quick
-    aside valgrind tools/test/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
     aside java tools/test/test_java.sh
     aside flink tools/test/test_flink.sh
 }
@@ -187,6 +185,8 @@ if [ "${1:-}" = --all ]; then
     stage asan build_and_ctest asan -E "$not_with_asan"
     stage tsan thread_tests
     stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=3
+    stage reference reference
+    stage valgrind tools/test/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
     wait "$lane"
     finish "${measurements[@]}" "${machines[@]}"
 fi
