@@ -35,7 +35,7 @@ SMALL_BLOCK, LARGE_BLOCK = 512, 8192
 # In small fleets all models would be whole. With this limit a quarter of it is.
 PACKING = "memory_limit=12000000"
 
-# In large blocks, rows in turn cost at most so many times as much as sorted ones.
+# In large blocks, rows in turn cost at most this many times as much as sorted ones.
 MOST_TIMES = {1000: 2, 100_000: 3}
 
 
