@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "fleet_size.h"
 #include "front/options/history_option.h"
+#include "front/options/season_option.h"
 #include "front/options/small_option.h"
 
 #include <math.h>
@@ -151,6 +152,11 @@ static const cli_option options[] = {
              "counted too",
      .argument = "D", .from = 1, .to = 10000, .range = "1 to 10000"},
     OPTION_SMALL,
+    {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
+     .brief = "of a run with this --season: N rows, 1d, 1w; off",
+     .help = "the size of a run with this --season: rows, or a time such as 24h, 1d or 1w; may be "
+             "given twice; auto (the default); off, which takes less",
+     .argument = "PERIOD", .apply = season_set},
     {"serve", OPTION_SWITCH, SETTING(size.is_served), GROUP_KEYS,
      .brief = "of a stream of oif serve",
      .help = "the size of a stream of oif serve, which also keeps a history of each key"},
