@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] front/*/*.[ch] cli/*/*.[ch] serve/*/*.[ch] fuzz/*.[ch] \
-	fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.[ch] examples/*.c)
+	fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.[ch] examples/*.c)
 scripts := .ci/run java/mvn $(wildcard tools/*/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What serve/stream and serve/trend allocate; tests/serve/test_stream_size.c compares. */
+/* What serve/stream and serve/trend allocate; tests/serve/parts/test_stream_size.c compares. */
 enum {
     USUAL_LIMIT = 64 << 20,
     KEY_BYTES = 224,
