@@ -806,6 +806,7 @@ void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes)
     oif_status status =
         read_limits(&pipeline->params, &pipeline->plan, &pipeline->options, &found, NULL);
     (void)status; /* cannot fail: the pipeline has the same parameters */
+    (void)oif_models_put_back(&pipeline->models, NULL); /* else what it takes is that of before */
     found.bytes = bytes < found.bytes ? bytes : found.bytes;
     set_limits(pipeline, &found);
 }

@@ -13,7 +13,8 @@
  * A packed model may need memory when it grows. If there is none, all packed models are restored
  * and the rows are processed one by one, up to the one that fails. With a limit on memory packed
  * models are not at hand: when they are packed decides what they take, and that decides what is
- * evicted.
+ * evicted. A limit may be set later, so what packed models take must not depend on blocks either:
+ * their room depends on what they hold, not on when they grew (models.c).
  *
  * A row that the first step stops at is processed by itself: it may need another model's room. With
  * a budget of alerts every row depends on all before it, so all rows are processed that way. So are
@@ -120,13 +121,17 @@ static uint32_t find_key(const row_notes *notes, uint32_t entry, uint32_t *slot)
     return notes->key_count;
 }
 
-/* Whether the packed model of another key is at hand. Kept episodes could not be taken back. */
-static bool is_packed_at_hand(const shared_rows *shared, const oif_packed_model *packed)
+/* Whether packed models are at hand. Kept episodes could not be taken back. */
+static bool are_packed_at_hand(const shared_rows *shared)
 {
     const oif_pipeline *p = shared->pipeline;
     return p->memory_limit == SIZE_MAX && !p->past && !shared->given->after &&
-           shared->first >= shared->given->single_until &&
-           packed->bytes <= most_copied_bytes - shared->packed_bytes;
+           shared->first >= shared->given->single_until;
+}
+
+static bool is_packed_at_hand(const shared_rows *shared, const oif_packed_model *packed)
+{
+    return are_packed_at_hand(shared) && packed->bytes <= most_copied_bytes - shared->packed_bytes;
 }
 
 /* Notes a key at its first row. False: its model is not at hand. */
@@ -249,8 +254,6 @@ static bool process_packed(const shared_rows *shared)
 {
     oif_models *models = &shared->pipeline->models;
     oif_pipeline view = *shared->pipeline; /* only its key is asked for */
-    if (oif_models_put_back(models, NULL) != OIF_OK)
-        return false;
     const oif_models_sums sums = oif_models_sums_now(models);
     bool is_good = true;
     for (uint32_t i = 0; i < shared->notes->key_count && is_good; i++)
@@ -281,7 +284,8 @@ static void count_rows(shared_rows *shared)
     }
 }
 
-/* Memory for notes, which the pipeline keeps; NULL if there is none. */
+/* Memory for notes, which the pipeline keeps; NULL if there is none. A limit on memory does not
+ * count them: what is evicted must not depend on blocks. */
 static row_notes *notes_of(oif_pipeline *p)
 {
     if (!p->notes && (p->notes = oif_memory_new(sizeof *p->notes)) != NULL)
@@ -289,18 +293,29 @@ static row_notes *notes_of(oif_pipeline *p)
     return p->notes;
 }
 
+/* Whether it helps to process rows key by key. Notes are at most a hundredth of a limit on memory,
+ * unless threads need them. */
+static bool is_order_useful(const oif_pipeline *p, const given_rows *given)
+{
+    return p->pool || (given->keys && !given->after && given->count >= ROWS_WORTH_GROUPING &&
+                       p->memory_limit / 100 >= sizeof(row_notes));
+}
+
 /* Whether rows may be processed key by key, because the caller cannot see it. */
 static bool is_order_free(const oif_pipeline *p, const given_rows *given)
 {
-    const bool is_asked_for = p->pool || (!given->after && given->count >= ROWS_WORTH_GROUPING);
-    return is_asked_for && p->budget.per_day <= 0 && !p->models.have_grown &&
+    return is_order_useful(p, given) && p->budget.per_day <= 0 && !p->models.have_grown &&
            !p->models.watch.before_change;
 }
 
-/* Finds the models of the next rows. Packed ones only if they have several rows each. */
+/* Finds the models of the next rows. Packed ones only if they have several rows each, and none is
+ * unpacked: that one may become whole when it is packed again. */
 static void find_models(shared_rows *shared, given_rows *given)
 {
     const shared_rows none = *shared;
+    if (are_packed_at_hand(shared) &&
+        oif_models_put_back(&shared->pipeline->models, NULL) != OIF_OK)
+        given->single_until = shared->first + 1;
     gather(shared);
     if (shared->packed_rows >= ROWS_WORTH_A_COPY * shared->packed_keys)
         return;

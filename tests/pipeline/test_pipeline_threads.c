@@ -278,8 +278,11 @@ static void compare_blocks(const setting *set)
         assert_int_equal(oif_pipeline_evictions(single), oif_pipeline_evictions(blocks));
         assert_int_equal(oif_pipeline_unmodelled_rows(single),
                          oif_pipeline_unmodelled_rows(blocks));
-        if (set->option && strcmp(set->option, "memory_limit") == 0)
-            assert_int_equal(oif_pipeline_memory_bytes(single), oif_pipeline_memory_bytes(blocks));
+        oif_pipeline_limit_memory(single, SIZE_MAX); /* one that is set later evicts the same */
+        oif_pipeline_limit_memory(blocks, SIZE_MAX);
+        assert_int_equal(single->models.bytes, blocks->models.bytes);
+        assert_int_equal(single->models.most_bytes, blocks->models.most_bytes);
+        assert_int_equal(single->models.whole_count, blocks->models.whole_count);
         assert_int_equal(oif_pipeline_check(blocks, NULL), OIF_OK);
         oif_pipeline_free(single);
         oif_pipeline_free(blocks);
@@ -305,6 +308,52 @@ static void blocks_of_any_size_are_those_of_single_rows(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i += STEP_IF_SANITIZED(2))
         compare_blocks(&settings[i]);
+}
+
+/* The last of 1,500 single rows has left a model unpacked, which becomes whole when it is put
+ * back. */
+static void a_model_that_becomes_whole_before_a_block_is_at_hand(void **state)
+{
+    enum { BEFORE = 1500, BLOCK = 200 };
+    static const setting set = {.keys = 1, .are_packed = true};
+    stream *s = malloc(sizeof *s);
+    outcome *one = malloc(sizeof *one), *many = malloc(sizeof *many);
+    oif_pipeline *single = make_set_pipeline(&set), *blocks = make_set_pipeline(&set);
+    (void)state;
+    assert_true(s && one && many);
+    make_stream(s, 12, 1);
+    process_one_by_one(single, s, 0, BEFORE + BLOCK, one);
+    process_one_by_one(blocks, s, 0, BEFORE, many);
+    assert_true(blocks->models.in_work != OIF_NO_KEY && blocks->models.whole_count == 0);
+    process_block(blocks, s, BEFORE, BLOCK, many);
+    assert_int_equal(blocks->models.whole_count, 1);
+    for (size_t i = 0; i < BEFORE + BLOCK; i++)
+        assert_memory_equal(&one->results[i].score, &many->results[i].score, sizeof(double));
+    expect_same_state(single, blocks);
+    oif_pipeline_free(single);
+    oif_pipeline_free(blocks);
+    free(s);
+    free(one);
+    free(many);
+}
+
+/* What blocks need is not counted, so a pipeline that must be small does without. */
+static void a_small_limit_on_memory_holds_with_blocks(void **state)
+{
+    stream *s = malloc(sizeof *s);
+    outcome *o = malloc(sizeof *o);
+    (void)state;
+    assert_true(s && o);
+    make_stream(s, 13, 5);
+    for (int is_large = 0; is_large < 2; is_large++) {
+        const setting set = {.keys = 5, .option = "memory_limit", .value = is_large ? 60e6 : 3e6};
+        oif_pipeline *pipeline = make_set_pipeline(&set);
+        process_block(pipeline, s, 0, ROWS / 2, o);
+        assert_int_equal(pipeline->notes != NULL, is_large);
+        oif_pipeline_free(pipeline);
+    }
+    free(s);
+    free(o);
 }
 
 /* ---- Out of memory ---- */
@@ -423,6 +472,8 @@ int main(void)
         cmocka_unit_test(evictions_and_packed_models_are_those_of_one_thread),
         cmocka_unit_test(a_budget_of_alerts_is_that_of_one_thread),
         cmocka_unit_test(blocks_of_any_size_are_those_of_single_rows),
+        cmocka_unit_test(a_model_that_becomes_whole_before_a_block_is_at_hand),
+        cmocka_unit_test(a_small_limit_on_memory_holds_with_blocks),
         cmocka_unit_test(out_of_memory_ends_a_block_after_the_rows_before),
         cmocka_unit_test(a_bad_row_ends_the_call_after_those_before_it),
         cmocka_unit_test(threads_are_from_1_to_16),

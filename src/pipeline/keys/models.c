@@ -98,10 +98,14 @@ static void abandon_work(oif_models *models)
     oif_unpacked_model_abandon(&models->work);
 }
 
-/* Spare space, so a model is reallocated only every few dozen rows. */
+/* Spare space, so a model is reallocated only every few dozen rows. It depends only on the lines:
+ * a model takes as much after one block of rows, or after a load, as after single rows. */
 static size_t roomy(size_t lines)
 {
-    return lines + lines / 16 + 1;
+    size_t room = 1;
+    while (room < lines)
+        room += room / 16 + 1;
+    return room;
 }
 
 /* Whether a model of that packed size should be whole instead. Packed, rolling-iforest takes at
