@@ -23,6 +23,10 @@ typedef struct oif_unchanged {
 /* As `rows`: all since the object was new. What is reported is then blank. */
 #define OIF_ALL_ROWS UINT64_MAX
 
+/* As `rows`, where nothing is to be reported: the object was read from a snapshot, and it was not
+ * checked that what should be blank is. */
+#define OIF_UNKNOWN_ROWS (UINT64_MAX - 1)
+
 /* Reports a part. Lines that are only partly in it still count as changed. */
 void oif_unchanged_add(const oif_unchanged *unchanged, const void *start, size_t bytes);
 

@@ -260,6 +260,54 @@ static void a_removed_key_leaves_nothing_to_others(void **unused)
     oif_pipeline_free(p.whole);
 }
 
+/* The words of the own block of a model. */
+static size_t model_words(const oif_model *model)
+{
+    return model->bytes / sizeof(uint64_t);
+}
+
+static unsigned char *word_at(const oif_model *model, size_t word)
+{
+    return (unsigned char *)model + word * sizeof(uint64_t);
+}
+
+static uint32_t find_key(const oif_pipeline *pipeline, uint32_t number)
+{
+    return oif_keys_find(&pipeline->keys, key_text(number), strlen(key_text(number)));
+}
+
+/* A snapshot may have numbers where a model is blank, with the right checksums. The memory that
+ * packed models share must not bring them to another key. */
+static void numbers_where_a_model_is_blank_stay_in_it(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_packing("rolling-iforest", "", "");
+    const double row[COLUMNS] = {1, 2, 3};
+    oif_model *model;
+    for (uint32_t i = 0; i < 8; i++)
+        process_key(pipeline, key_text(i % 2), row);
+    const oif_model *blank = pipeline->models.blank;
+    const size_t words = model_words(blank);
+    uint32_t tried = 0;
+    for (size_t word = words / 50; word < words; word += words / 500) {
+        const uint32_t changed = find_key(pipeline, 0), other = find_key(pipeline, 1);
+        if (memcmp(word_at(blank, word), word_at(oif_models_view(&pipeline->models, changed), word),
+                   sizeof(uint64_t)) != 0 ||
+            memcmp(word_at(blank, word), word_at(oif_models_view(&pipeline->models, other), word),
+                   sizeof(uint64_t)) != 0)
+            continue;
+        require_ok(oif_models_open(&pipeline->models, changed, &model, NULL));
+        word_at(model, word)[0] ^= 1;
+        require_ok(oif_models_open_for_row(&pipeline->models, other, &model, NULL));
+        assert_memory_equal(word_at(blank, word), word_at(model, word), sizeof(uint64_t));
+        require_ok(oif_models_open(&pipeline->models, changed, &model, NULL));
+        word_at(model, word)[0] ^= 1;
+        tried++;
+    }
+    assert_true(tried > 300);
+    oif_pipeline_free(pipeline);
+}
+
 /* ---- Memory ---- */
 
 static size_t bytes_per_key(uint32_t keys, int rows)
@@ -328,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_model_becomes_whole_once_it_has_learned_much),
         cmocka_unit_test(a_detector_can_be_exchanged_with_a_packed_model),
         cmocka_unit_test(a_removed_key_leaves_nothing_to_others),
+        cmocka_unit_test(numbers_where_a_model_is_blank_stay_in_it),
         cmocka_unit_test(a_key_takes_memory_as_it_learns),
         cmocka_unit_test(the_first_models_are_whole),
         cmocka_unit_test(memory_is_counted_and_limited),

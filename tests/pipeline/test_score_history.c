@@ -176,6 +176,9 @@ static void test_check_sees_damage(void **unused)
     assert_true(DAMAGED(h.weights[5] = h.weights[6]));
     assert_true(DAMAGED(h.weights[0] = INFINITY));
     assert_true(DAMAGED(h.total += 1));
+    assert_true(good.groups < OIF_HISTORY_GROUPS);
+    assert_true(DAMAGED(h.scores[good.groups] = 1e-300));
+    assert_true(DAMAGED(h.weights[OIF_HISTORY_GROUPS - 1] = -0.0));
 #undef DAMAGED
 }
 

@@ -1,5 +1,6 @@
 #include "pipeline/alerts/score_history.h"
 
+#include "base/double_bits.h"
 #include "base/stable_math.h"
 
 #include <math.h>
@@ -298,6 +299,16 @@ static bool is_score(double number)
     return fabs(number) <= 0x1p1020;
 }
 
+/* Whether the numbers of unused groups are blank, to the bit: packed models rely on it
+ * (oif_score_history_unchanged). */
+static bool is_blank(const double numbers[OIF_HISTORY_GROUPS], uint32_t used)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = used; i < OIF_HISTORY_GROUPS; i++)
+        bits |= oif_bits_of_double(numbers[i]);
+    return bits == 0;
+}
+
 bool oif_score_history_check(const history *h)
 {
     if (h->groups > OIF_HISTORY_GROUPS || h->pending >= OIF_HISTORY_PENDING)
@@ -305,6 +316,8 @@ bool oif_score_history_check(const history *h)
     for (uint32_t i = 0; i < h->pending; i++)
         if (!is_score(h->waiting[i]))
             return false;
+    if (!is_blank(h->scores, h->groups) || !is_blank(h->weights, h->groups))
+        return false;
     for (uint32_t i = 0; i < h->groups; i++) {
         double above = i + 1 < h->groups ? h->weights[i + 1] : 0;
         if (!(h->weights[i] > above && h->weights[i] < 0x1p60))

@@ -120,9 +120,9 @@ static bool has_learned_much(const oif_models *models, size_t packed_bytes)
 /* How many rows the unpacked model has processed since it was unpacked. */
 static uint64_t rows_in_work(const oif_models *models, const oif_packed_model *packed)
 {
-    const bool is_new = packed->count == 0;
-    return is_new || models->is_changed ? OIF_ALL_ROWS
-                                        : models->work.model->rows - models->rows_before;
+    if (models->is_changed)
+        return OIF_UNKNOWN_ROWS;
+    return packed->count == 0 ? OIF_ALL_ROWS : models->work.model->rows - models->rows_before;
 }
 
 oif_status oif_models_put_back(oif_models *models, oif_error *error)

@@ -191,9 +191,9 @@ static void find_changed(const oif_model *model, const blocks *b, uint64_t rows,
         memset(words, 0xff, count * sizeof *words);
         if (in_last > 0)
             words[count - 1] = (UINT64_C(1) << in_last) - 1;
-        if (i == 0)
+        if (i == 0 && rows != OIF_UNKNOWN_ROWS)
             oif_model_unchanged(model, &unchanged);
-        else
+        else if (rows != OIF_UNKNOWN_ROWS)
             oif_detector_unchanged(model->detectors[i - 1], &unchanged);
         words += count;
     }
@@ -239,7 +239,7 @@ void oif_unpacked_model_find(oif_unpacked_model *unpacked, const oif_model *blan
     const blocks b = blocks_of(unpacked->model);
     find_changed(unpacked->model, &b, rows, unpacked->changed);
     find_lines(unpacked, unpacked->model, blank, unpacked->lines);
-    if (rows == OIF_ALL_ROWS) /* what is blank now may not have been */
+    if (rows >= OIF_UNKNOWN_ROWS) /* what is blank now may not have been */
         memset(unpacked->changed, 0xff, b.end[b.count - 1] / 8);
 }
 
@@ -266,7 +266,7 @@ static void know_found(oif_unpacked_model *unpacked)
 void oif_unpacked_model_abandon(oif_unpacked_model *unpacked)
 {
     const blocks b = blocks_of(unpacked->model);
-    find_changed(unpacked->model, &b, OIF_ALL_ROWS, unpacked->lines);
+    find_changed(unpacked->model, &b, OIF_UNKNOWN_ROWS, unpacked->lines);
 }
 
 /* Writes the lines that are there and may have changed. */

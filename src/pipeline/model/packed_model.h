@@ -42,7 +42,8 @@ void oif_unpacked_model_free(oif_unpacked_model *unpacked);
 size_t oif_unpacked_model_bytes(const oif_unpacked_model *unpacked);
 
 /* Finds which lines may have changed with the last rows, and of these the ones that are not among
- * `lines` yet and differ from the blank model. OIF_ALL_ROWS: anything may have changed. */
+ * `lines` yet and differ from the blank model. OIF_ALL_ROWS: all that rows can change.
+ * OIF_UNKNOWN_ROWS: any, as in a model that was read from a snapshot. */
 void oif_unpacked_model_find(oif_unpacked_model *unpacked, const oif_model *blank, uint64_t rows);
 
 /* The model was changed and will not be packed: any line may differ from the blank model. */
