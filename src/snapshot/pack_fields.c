@@ -231,9 +231,8 @@ static void pack_field(oif_state_visitor *self, const char *name, oif_field_type
     oif_field_packer *p = (oif_field_packer *)self;
     const span s = span_of(type, values, count);
     if (type == OIF_FIELD_U64 && count == 1 && strcmp(name, "random") == 0) {
-        p->drawn = value_at(&s, p->blank);
-        p->last_drawn = value_at(&s, s.at);
-        p->knows_draws = true;
+        p->draws = (oif_packed_draws){
+            .state = value_at(&s, p->blank), .last_state = value_at(&s, s.at), .are_known = true};
     }
     pack_span(p, s);
 }
@@ -289,25 +288,28 @@ static inline bool is_drawn(uint64_t state, uint64_t cut, double low, double hig
 /* Writes the draw that leads to `state`, `draws` after the one before; 0: it is far from it. */
 static void put_draw(oif_field_packer *p, uint64_t state, unsigned draws)
 {
-    const bool is_near = p->has_drawn && draws > 0;
+    const bool is_near = p->draws.has_state && draws > 0;
     put(p, is_near ? DRAWN : DRAWN_FROM);
     if (is_near)
         put(p, draws);
     for (unsigned shift = 0; shift < 64 && !is_near; shift += 8)
         put(p, state >> shift & 0xFF);
-    p->drawn = state;
-    p->has_drawn = true;
+    p->draws.state = state;
+    p->draws.has_state = true;
+    p->draws.misses = 0;
 }
 
 /* Finds a draw far from the one before, as that of the oldest tree, which follows the newest one in
- * memory: counted back from the last. If that has failed a few times, it is not tried again. */
-static bool put_far_draw(oif_field_packer *p, uint64_t cut, double low, double high)
+ * memory: counted back from the last. By default a node takes some six draws. If that has failed a
+ * few times, it is not tried again. */
+static bool put_far_draw(oif_field_packer *p, size_t records, uint64_t cut, double low, double high)
 {
-    enum { MOST_FAR_DRAWS = 1 << 14, MOST_SEARCHES = 4 };
-    uint64_t state = p->last_drawn;
-    if (p->searches++ >= MOST_SEARCHES)
+    enum { LEAST_DRAWS = 1 << 14, DRAWS_PER_RECORD = 8, MOST_SEARCHES = 4 };
+    const size_t most = LEAST_DRAWS + DRAWS_PER_RECORD * records;
+    uint64_t state = p->draws.last_state;
+    if (p->draws.searches++ >= MOST_SEARCHES)
         return false;
-    for (unsigned i = 0; i < MOST_FAR_DRAWS; i++, state -= OIF_RANDOM_STEP)
+    for (size_t i = 0; i < most; i++, state -= OIF_RANDOM_STEP)
         if (is_drawn(state, cut, low, high)) {
             put_draw(p, state, 0);
             return true;
@@ -315,23 +317,27 @@ static bool put_far_draw(oif_field_packer *p, uint64_t cut, double low, double h
     return false;
 }
 
-/* Writes a cut as the draw that it was made with. The nodes of a tree are in the order of their
- * draws, with a few others between them. */
-static bool put_cut(oif_field_packer *p, const unsigned char *at, uint64_t cut)
+/* Writes a cut, one of the fields of `records` records, as the draw that it was made with. The
+ * nodes of a tree are in the order of their draws, with a few others between them. */
+static bool put_cut(oif_field_packer *p, size_t records, const unsigned char *at, uint64_t cut)
 {
+    enum { MOST_MISSES = 32 };
     double low, high;
     memcpy(&low, at - 2 * sizeof low, sizeof low);
     memcpy(&high, at - sizeof high, sizeof high);
-    if (!(low < high) || !p->knows_draws)
+    if (!(low < high) || !p->draws.are_known)
         return false;
     for (unsigned draws = 1; draws <= MOST_DRAWS; draws++) {
-        const uint64_t state = p->drawn + draws * OIF_RANDOM_STEP;
+        const uint64_t state = p->draws.state + draws * OIF_RANDOM_STEP;
         if (is_drawn(state, cut, low, high)) {
             put_draw(p, state, draws);
             return true;
         }
     }
-    return put_far_draw(p, cut, low, high);
+    if (put_far_draw(p, records, cut, low, high))
+        return true;
+    p->draws.are_known = ++p->draws.misses < MOST_MISSES;
+    return false;
 }
 
 /* Writes a value of the records of a run, whose blank ones follow one another. */
@@ -350,7 +356,7 @@ static void pack_lane(oif_field_packer *p, const oif_records *records, const lan
         }
         if (p->skipped > 0)
             put_skipped(p);
-        if (!l->is_cut || !put_cut(p, at, value))
+        if (!l->is_cut || !put_cut(p, records->count, at, value))
             put_lane_value(p, l->width == 2 ? relative_of(value, i) : value, l->width);
     }
 }

@@ -32,6 +32,16 @@
 
 enum { OIF_PACKED_NEAR_VALUES = 128, OIF_PACKED_FAR_VALUES = 4096, OIF_PACKED_SPARE_BYTES = 16 };
 
+/* The random numbers that cuts were drawn with. Unpacking needs only the state. */
+typedef struct oif_packed_draws {
+    uint64_t state;      /* after the cut found last, or before all */
+    uint64_t last_state; /* after the last draw of all */
+    bool are_known;      /* a cut may be found */
+    bool has_state;      /* written with a cut, so others follow it */
+    uint32_t searches;   /* far from the cut before */
+    uint32_t misses;     /* cuts not found since the last one that was */
+} oif_packed_draws;
+
 /* Visitors that pack and unpack. About 34 KB, too large for the stack. */
 typedef struct oif_field_packer {
     oif_state_visitor visitor;
@@ -40,10 +50,7 @@ typedef struct oif_field_packer {
     uint64_t skipped;           /* packing: values not yet written, as they are blank;
                                    unpacking: that are still to skip */
     bool is_broken;             /* packing: no room; unpacking: not what packing writes */
-    uint64_t drawn;             /* state of the random numbers after the last cut that was drawn */
-    uint64_t last_drawn;        /* packing: state after the last draw of all, if it is known */
-    bool knows_draws, has_drawn;
-    uint32_t searches; /* packing: for a cut far from the one before */
+    oif_packed_draws draws;
     /* For each width in bytes: the value before, and some of the last ones by their hashes. */
     uint64_t previous[9], near[9][OIF_PACKED_NEAR_VALUES];
     uint64_t far[OIF_PACKED_FAR_VALUES]; /* of all widths */

@@ -24,14 +24,14 @@ typedef struct source {
 
 OIF_INLINE source open_source(const oif_field_packer *p, size_t width)
 {
-    return (source){p->next, p->end, p->skipped, p->drawn, p->previous[width], p->is_broken};
+    return (source){p->next, p->end, p->skipped, p->draws.state, p->previous[width], p->is_broken};
 }
 
 OIF_INLINE void close_source(oif_field_packer *p, const source *from, size_t width)
 {
     p->next = (unsigned char *)from->next; /* only read */
     p->skipped = from->skipped;
-    p->drawn = from->drawn;
+    p->draws.state = from->drawn;
     p->previous[width] = from->previous;
     p->is_broken = from->is_broken;
 }

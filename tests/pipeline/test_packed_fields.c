@@ -562,11 +562,11 @@ static void options_may_have_changed(void **unused)
 }
 
 /* Bytes that a key adds to a snapshot. */
-static size_t bytes_of_key(size_t rows)
+static size_t bytes_of_key(const char *settings, size_t rows)
 {
     size_t bytes[2];
     for (size_t i = 0; i < 2; i++) {
-        oif_pipeline *pipeline = grow("rolling-iforest", "", "", 4 + 4 * i, rows);
+        oif_pipeline *pipeline = grow("rolling-iforest", settings, "", 4 + 4 * i, rows);
         bytes[i] = oif_pipeline_snapshot_bytes(pipeline);
         oif_pipeline_free(pipeline);
     }
@@ -576,9 +576,22 @@ static size_t bytes_of_key(size_t rows)
 static void a_key_takes_few_bytes(void **unused)
 {
     (void)unused;
-    const size_t after_3 = bytes_of_key(3), after_100 = bytes_of_key(100);
+    const size_t after_3 = bytes_of_key("", 3), after_100 = bytes_of_key("", 100);
     if (after_3 > 900 || after_100 > 12000)
         fail_msg("a key takes %zu bytes after 3 rows and %zu after 100", after_3, after_100);
+}
+
+/* The oldest of many trees has other cuts before it than the newest, by tens of thousands of draws:
+ * its cuts take few bytes, too. */
+static void cuts_of_many_trees_take_few_bytes(void **unused)
+{
+    (void)unused;
+    enum { FEW = 30, MANY = 150, ROWS = 1500 };
+    const size_t few = bytes_of_key("num_trees=30", ROWS),
+                 many = bytes_of_key("num_trees=150", ROWS),
+                 more_per_tree = (many - few) / (MANY - FEW);
+    print_message("%zu bytes for each tree more\n", more_per_tree);
+    assert_in_range(more_per_tree, 1, 340);
 }
 
 /* ---- Damage ---- */
@@ -654,6 +667,7 @@ int main(void)
         cmocka_unit_test(a_packed_model_is_loaded_as_it_was),
         cmocka_unit_test(options_may_have_changed),
         cmocka_unit_test(a_key_takes_few_bytes),
+        cmocka_unit_test(cuts_of_many_trees_take_few_bytes),
         cmocka_unit_test(another_blank_model_is_refused),
         cmocka_unit_test(a_damaged_packed_byte_is_found_or_does_no_harm),
     };
