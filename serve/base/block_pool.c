@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { SLAB_BYTES = 256 << 10, LEAST = 32 };
+enum { SLAB_BYTES = 256 << 10 };
 
 /* In a list of the slabs of its size, as long as it has a free block. */
 typedef struct block_slab {
