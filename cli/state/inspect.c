@@ -343,13 +343,18 @@ static uint64_t bytes_of_file(const char *path)
     return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
 }
 
-/* The file of kept models is beside the file itself, not beside a link to it. */
+/* What the file of kept models takes on the disk: most of its slots are not full, and the file has
+ * holes there. It is beside the file itself, not beside a link to it. */
 static uint64_t bytes_of_kept_models(const char *path)
 {
+    enum { BLOCK_BYTES = 512 }; /* of st_blocks */
+    struct stat file;
     char *found = realpath(path, NULL), name[4096] = "";
     int bytes = found ? snprintf(name, sizeof name, "%s.shelf", found) : -1;
     free(found);
-    return bytes > 0 && (size_t)bytes < sizeof name ? bytes_of_file(name) : 0;
+    return bytes > 0 && (size_t)bytes < sizeof name && stat(name, &file) == 0
+               ? (uint64_t)file.st_blocks * BLOCK_BYTES
+               : 0;
 }
 
 static oif_status load_file(const char *path, loaded_state *held, oif_error *error)

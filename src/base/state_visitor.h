@@ -48,8 +48,8 @@ typedef struct oif_records {
 /* The formats of snapshots that brought new fields. */
 enum { OIF_FORMAT_BROAD_RANGES = 3, OIF_FORMAT_EPISODES = 3 };
 
-/* That in which packed records are in runs. */
-enum { OIF_FORMAT_RUNS = 6 };
+/* That in which packed records are in runs, and evicted models may be packed. */
+enum { OIF_FORMAT_RUNS = 6, OIF_FORMAT_PACKED_SLOTS = 6 };
 
 /* The head of a visitor's own state. */
 struct oif_state_visitor {

@@ -385,6 +385,18 @@ oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline
     return oif_state_file_save_object(file, kind, pipeline, error);
 }
 
+static oif_status attach_evicted(oif_pipeline *pipeline, oif_state_file *file, bool is_loaded,
+                                 oif_error *error)
+{
+    oif_model *blank;
+    oif_status status = oif_models_new_model(&pipeline->models, &blank, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_evicted_models_attach(&pipeline->evicted, file, blank, is_loaded, error);
+    oif_model_free(blank);
+    return status;
+}
+
 oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline,
                                         oif_error *error)
 {
@@ -397,7 +409,7 @@ oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pip
     oif_pipeline *made = object;
     oif_pipeline_follow(made, file, &before);
     if (made->evicted.is_kept)
-        status = oif_evicted_models_attach(&made->evicted, file, true, error);
+        status = attach_evicted(made, file, true, error);
     if (status == OIF_OK)
         *pipeline = made;
     else
@@ -412,7 +424,7 @@ oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipel
         return oif_fail(error, OIF_EPARAM, "the pipeline has the option evicted=forget");
     if (oif_evicted_models_are_beside(&pipeline->evicted, file))
         return OIF_OK;
-    return oif_evicted_models_attach(&pipeline->evicted, file, false, error);
+    return attach_evicted(pipeline, file, false, error);
 }
 
 oif_status oif_pipeline_save_file(const oif_pipeline *pipeline, const char *path, oif_error *error)

@@ -37,7 +37,7 @@ struct oif_evicted_file {
     bool is_dirty;           /* some slots are not synced yet */
     bool knows_saved;        /* the state on the disk was loaded or saved here */
     uint32_t count, capacity, first_free;
-    uint32_t opened_count; /* slots that the file had when it was opened */
+    uint64_t opened_bytes; /* that the file had when it was opened */
     slot_entry *slots;
     size_t slot_bytes;
     unsigned char *buffer;
@@ -164,24 +164,27 @@ oif_status oif_evicted_file_open(oif_evicted_file *file, oif_error *error)
     if (file->fd < 0 || fstat(file->fd, &found) != 0)
         return oif_fail_errno(error, errno == ENOENT ? OIF_ETRUNCATED : OIF_EREAD,
                               "open the evicted models of", location->path, errno);
-    uint64_t slots = found.st_size > 0 ? (uint64_t)found.st_size / file->slot_bytes : 0;
-    file->opened_count = slots < OIF_NO_SLOT ? (uint32_t)slots : OIF_NO_SLOT;
+    file->opened_bytes = found.st_size > 0 ? (uint64_t)found.st_size : 0;
     return OIF_OK;
 }
 
-oif_status oif_evicted_file_claim_slot(oif_evicted_file *file, uint32_t number, oif_error *error)
+oif_status oif_evicted_file_claim_slot(oif_evicted_file *file, oif_slot slot, oif_error *error)
 {
     const char *path = oif_path_shown(file->location->path);
-    if (number >= file->opened_count)
+    if (slot.bytes > file->slot_bytes)
+        return oif_fail(error, OIF_ECORRUPT, "an evicted model of '%s' is larger than its slot",
+                        path);
+    if (slot.number > file->opened_bytes / file->slot_bytes ||
+        slot.bytes > file->opened_bytes - offset_of(file, slot.number))
         return oif_fail(error, OIF_ETRUNCATED,
-                        "the evicted models of '%s' are cut off after %lu models", path,
-                        (unsigned long)file->opened_count);
-    if (!reserve(file, number))
+                        "the evicted models of '%s' are cut off after %llu bytes", path,
+                        (unsigned long long)file->opened_bytes);
+    if (!reserve(file, slot.number))
         return oif_fail(error, OIF_EMEMORY, "no memory to list evicted models");
-    add_released(file, number + 1);
-    if (file->slots[number].state == SAVED)
+    add_released(file, slot.number + 1);
+    if (file->slots[slot.number].state == SAVED)
         return oif_fail(error, OIF_ECORRUPT, "two evicted models of '%s' have the same slot", path);
-    file->slots[number].state = SAVED;
+    file->slots[slot.number].state = SAVED;
     return OIF_OK;
 }
 
@@ -202,10 +205,11 @@ oif_status oif_evicted_file_retain_all(oif_evicted_file *file, oif_error *error)
 
 /* ---- Putting and getting ---- */
 
-static uint32_t checksum_of(const oif_evicted_file *file, const char *key, size_t key_bytes)
+static uint32_t checksum_of(const oif_evicted_file *file, size_t bytes, const char *key,
+                            size_t key_bytes)
 {
     return oif_checksum(&file->table, oif_checksum(&file->table, 0, key, key_bytes), file->buffer,
-                        file->slot_bytes);
+                        bytes);
 }
 
 static bool may_state_exist(const oif_state_location *location)
@@ -236,13 +240,13 @@ static oif_status open_to_write(oif_evicted_file *file, oif_error *error)
     return status;
 }
 
-/* Writes the buffer to a slot. If it is the last slot of the file, a failed write is undone: on a
- * full disk, every byte counts. */
-static oif_status write_slot(oif_evicted_file *file, uint32_t number, bool is_last,
+/* Writes the start of the buffer to a slot. If it is the last slot of the file, a failed write is
+ * undone: on a full disk, every byte counts. */
+static oif_status write_slot(oif_evicted_file *file, size_t bytes, uint32_t number, bool is_last,
                              oif_error *error)
 {
     uint64_t offset = offset_of(file, number);
-    int reason = oif_file_write_at(file->fd, file->buffer, file->slot_bytes, offset);
+    int reason = oif_file_write_at(file->fd, file->buffer, bytes, offset);
     if (reason == 0)
         return OIF_OK;
     if (is_last)
@@ -251,8 +255,8 @@ static oif_status write_slot(oif_evicted_file *file, uint32_t number, bool is_la
                           reason);
 }
 
-oif_status oif_evicted_file_put(oif_evicted_file *file, const char *key, size_t key_bytes,
-                                oif_slot *slot, oif_error *error)
+oif_status oif_evicted_file_put(oif_evicted_file *file, size_t bytes, const char *key,
+                                size_t key_bytes, oif_slot *slot, oif_error *error)
 {
     oif_status status = open_to_write(file, error);
     if (status != OIF_OK)
@@ -261,7 +265,7 @@ oif_status oif_evicted_file_put(oif_evicted_file *file, const char *key, size_t 
     uint32_t number = is_last ? file->count : file->first_free;
     if (is_last && !reserve(file, number))
         return oif_fail(error, OIF_EMEMORY, "no memory to list one more evicted model");
-    status = write_slot(file, number, is_last, error);
+    status = write_slot(file, bytes, number, is_last, error);
     if (status != OIF_OK)
         return status;
     if (is_last)
@@ -270,7 +274,7 @@ oif_status oif_evicted_file_put(oif_evicted_file *file, const char *key, size_t 
         file->first_free = file->slots[number].next_free;
     file->slots[number] = (slot_entry){.state = WRITTEN};
     file->is_dirty = true;
-    *slot = (oif_slot){number, checksum_of(file, key, key_bytes)};
+    *slot = (oif_slot){number, checksum_of(file, bytes, key, key_bytes), bytes};
     return OIF_OK;
 }
 
@@ -278,11 +282,11 @@ oif_status oif_evicted_file_get(oif_evicted_file *file, const char *key, size_t 
                                 oif_slot slot, oif_error *error)
 {
     int reason =
-        oif_file_read_at(file->fd, file->buffer, file->slot_bytes, offset_of(file, slot.number));
+        oif_file_read_at(file->fd, file->buffer, (size_t)slot.bytes, offset_of(file, slot.number));
     if (reason != 0)
         return oif_fail_errno(error, OIF_EREAD, "read from the evicted models of",
                               file->location->path, reason);
-    if (checksum_of(file, key, key_bytes) != slot.checksum)
+    if (checksum_of(file, (size_t)slot.bytes, key, key_bytes) != slot.checksum)
         return oif_fail_because(error, OIF_ECORRUPT, OIF_CAUSE_WRONG_CHECKSUM,
                                 "the evicted models of '%s' are damaged: a checksum is wrong",
                                 oif_path_shown(file->location->path));

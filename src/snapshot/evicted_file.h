@@ -1,5 +1,6 @@
 /* The evicted models file, PATH.shelf beside the state file PATH: models that do not fit in memory,
- * in slots of equal size.
+ * in slots of equal size. Most models are packed and much shorter than their slot; the rest of it
+ * takes no room on the disk, unless a longer model was there.
  *
  *     PATH.shelf    | slot 0  | slot 1  | slot 2   | slot 3 | ...
  *                     saved     written   released   free
@@ -49,7 +50,8 @@ typedef struct oif_state_location {
 /* A model in the file. */
 typedef struct oif_slot {
     uint32_t number;   /* from 0 */
-    uint32_t checksum; /* of the model's key and the bytes of the slot */
+    uint32_t checksum; /* of the model's key and its bytes */
+    uint64_t bytes;    /* from the start of the slot, at most all of it */
 } oif_slot;
 
 /* ---- Lifecycle ---- */
@@ -71,10 +73,10 @@ oif_status oif_evicted_file_open(oif_evicted_file *file, oif_error *error);
 /* After open: the loaded state uses this slot. Once all are claimed, after_commit frees the
  * rest.
  *
- * OIF_ETRUNCATED   the file ends before the slot
- * OIF_ECORRUPT     the slot is claimed twice
+ * OIF_ETRUNCATED   the file ends before the model does
+ * OIF_ECORRUPT     the slot is claimed twice, or is too small
  * OIF_EMEMORY */
-oif_status oif_evicted_file_claim_slot(oif_evicted_file *file, uint32_t number, oif_error *error);
+oif_status oif_evicted_file_claim_slot(oif_evicted_file *file, oif_slot slot, oif_error *error);
 
 /* After the claims, if the state on disk may be a different one that uses other slots: no slot of
  * the file is overwritten until after_commit.
@@ -93,16 +95,17 @@ void oif_evicted_file_detach(oif_evicted_file *file);
 
 /* ---- Slots ---- */
 
-/* A buffer of slot_bytes: put writes it to the file, get reads it from the file. */
+/* A buffer of slot_bytes: put writes its start to the file, get reads that from the file. */
 unsigned char *oif_evicted_file_buffer(oif_evicted_file *file);
 
-/* Writes the buffer to a free slot, for a key. Nothing has changed after a failure.
+/* Writes the first bytes of the buffer to a free slot, for a key. Nothing has changed after a
+ * failure.
  *
  * OIF_EWRITE, OIF_EREAD, OIF_EMEMORY */
-oif_status oif_evicted_file_put(oif_evicted_file *file, const char *key, size_t key_bytes,
-                                oif_slot *slot, oif_error *error);
+oif_status oif_evicted_file_put(oif_evicted_file *file, size_t bytes, const char *key,
+                                size_t key_bytes, oif_slot *slot, oif_error *error);
 
-/* Reads a slot into the buffer; the slot stays in use.
+/* Reads a model into the buffer; its slot, which was put or claimed, stays in use.
  *
  * OIF_EREAD OIF_ECORRUPT   the key and the bytes do not match the checksum of the slot */
 oif_status oif_evicted_file_get(oif_evicted_file *file, const char *key, size_t key_bytes,

@@ -99,9 +99,9 @@ oif_status oif_evicted_file_open(oif_evicted_file *file, oif_error *error)
     return fail(OIF_EREAD, error);
 }
 
-oif_status oif_evicted_file_claim_slot(oif_evicted_file *file, uint32_t number, oif_error *error)
+oif_status oif_evicted_file_claim_slot(oif_evicted_file *file, oif_slot slot, oif_error *error)
 {
-    (void)file, (void)number;
+    (void)file, (void)slot;
     return fail(OIF_EREAD, error);
 }
 
@@ -128,10 +128,10 @@ unsigned char *oif_evicted_file_buffer(oif_evicted_file *file)
     return NULL;
 }
 
-oif_status oif_evicted_file_put(oif_evicted_file *file, const char *key, size_t key_bytes,
-                                oif_slot *slot, oif_error *error)
+oif_status oif_evicted_file_put(oif_evicted_file *file, size_t bytes, const char *key,
+                                size_t key_bytes, oif_slot *slot, oif_error *error)
 {
-    (void)file, (void)key, (void)key_bytes, (void)slot;
+    (void)file, (void)bytes, (void)key, (void)key_bytes, (void)slot;
     return fail(OIF_EWRITE, error);
 }
 

@@ -205,10 +205,37 @@ static oif_pipeline *five_keys(oif_state_file *file, uint32_t rows)
     return pipeline;
 }
 
-static uint64_t evicted_bytes(void)
+typedef struct bytes {
+    unsigned char *start;
+    size_t count;
+} bytes;
+
+static bytes read_whole(const char *path)
 {
-    struct stat standing;
-    return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size : 0;
+    bytes b = {malloc(1 << 20), 0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    b.count = fread(b.start, 1, 1 << 20, file);
+    fclose(file);
+    return b;
+}
+
+/* The distance from one model to the next; most are packed and shorter. */
+static size_t slot_bytes_of(bytes evicted)
+{
+    for (size_t at = 1; at + 8 <= evicted.count; at++)
+        if (memcmp(evicted.start + at, evicted.start, 8) == 0)
+            return at;
+    fail_msg("there is only one slot");
+    return 0;
+}
+
+static size_t slots_in_file(void)
+{
+    bytes evicted = read_whole("state.shelf");
+    const size_t slot_bytes = slot_bytes_of(evicted);
+    free(evicted.start);
+    return (evicted.count + slot_bytes - 1) / slot_bytes; /* the last model may be packed */
 }
 
 static void the_file_has_at_most_two_slots_for_a_key(void **unused)
@@ -216,16 +243,15 @@ static void the_file_has_at_most_two_slots_for_a_key(void **unused)
     (void)unused;
     oif_state_file *file = open_state();
     oif_pipeline *pipeline = five_keys(file, 5);
-    uint64_t slot_bytes = evicted_bytes() / 3;
-    assert_int_equal(evicted_bytes(), 3 * slot_bytes);
+    assert_int_equal(slots_in_file(), 3);
     double row[COLUMNS] = {1, 2};
     for (uint32_t i = 0; i < 500; i++) {
         process_key(pipeline, key_text(i % 5), row);
         if (i % 17 == 0)
             save(file, pipeline);
     }
-    if (evicted_bytes() > 8 * slot_bytes)
-        fail_msg("%" PRIu64 " slots for 5 keys", evicted_bytes() / slot_bytes);
+    if (slots_in_file() > 8)
+        fail_msg("%zu slots for 5 keys", slots_in_file());
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
     remove_files();
@@ -383,18 +409,18 @@ static void a_new_pipeline_that_is_saved_has_the_file_for_itself(void **unused)
     oif_state_file_close(file);
     file = open_state();
     oif_pipeline *pipeline = five_keys(file, 50);
-    uint64_t alone = evicted_bytes();
+    size_t alone = slots_in_file();
     save(file, pipeline);
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
     file = open_state();
     pipeline = five_keys(file, 50);
-    assert_int_equal(evicted_bytes(), 2 * alone);
+    assert_int_equal(slots_in_file(), 2 * alone);
     for (uint32_t i = 0; i < 50; i++) {
         save(file, pipeline);
         process_key(pipeline, key_text(i % 5), (double[]){1, 2});
     }
-    assert_int_equal(evicted_bytes(), 2 * alone);
+    assert_int_equal(slots_in_file(), 2 * alone);
     require_none_lost(pipeline);
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
@@ -452,21 +478,6 @@ static void a_pipeline_that_forgets_has_no_evicted_models_file(void **unused)
 enum {
     STRIDE = 151 * STEP_IF_SANITIZED(2)
 }; /* of the damaged bytes; the tests of the files cover all */
-
-typedef struct bytes {
-    unsigned char *start;
-    size_t count;
-} bytes;
-
-static bytes read_whole(const char *path)
-{
-    bytes b = {malloc(1 << 20), 0};
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    b.count = fread(b.start, 1, 1 << 20, file);
-    fclose(file);
-    return b;
-}
 
 static void write_whole(const char *path, bytes b)
 {
@@ -550,8 +561,10 @@ static size_t find_evicted_section(bytes state)
 /* Five keys, two of them in memory, and a slot that was needed before another one became free. */
 enum { SLOTS = 4 };
 
-/* The entry of the state for the key whose model is in the slot: slot, checksum, bytes of the key,
- * key. NULL: there is none. */
+/* The entry of the state for the key whose model is in the slot: slot, bytes, checksum, bytes of
+ * the key, key. NULL: there is none. */
+enum { BYTES_AT = 4, CHECKSUM_AT = 12, KEY_BYTES_AT = 16, KEY_AT = 20 };
+
 static unsigned char *line_of(bytes state, uint32_t slot)
 {
     size_t section = find_evicted_section(state);
@@ -559,9 +572,25 @@ static unsigned char *line_of(bytes state, uint32_t slot)
     for (uint64_t left = oif_bytes_load(line - 8, 8); left > 0; left--) {
         if (oif_bytes_load(line, 4) == slot)
             return line;
-        line += 12 + oif_bytes_load(line + 8, 4);
+        line += KEY_AT + oif_bytes_load(line + KEY_BYTES_AT, 4);
     }
     return NULL;
+}
+
+static size_t model_bytes(bytes state, uint32_t slot)
+{
+    const unsigned char *line = line_of(state, slot);
+    return line ? (size_t)oif_bytes_load(line + BYTES_AT, 8) : 0;
+}
+
+/* The end of the last model that the state needs. */
+static size_t needed_bytes(bytes state, size_t slot_bytes)
+{
+    size_t needed = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (line_of(state, slot))
+            needed = slot * slot_bytes + model_bytes(state, slot);
+    return needed;
 }
 
 static oif_result result_of_a_new_key(void)
@@ -580,13 +609,14 @@ static void a_damaged_model_is_lost_and_the_others_are_not(void **unused)
     oif_result whole[5], results[5], fresh = result_of_a_new_key();
     make_state(&state, &evicted);
     assert_int_equal(lost_by_all_keys(whole), 0);
-    assert_int_equal(evicted.count % SLOTS, 0);
+    const size_t slot_bytes = slot_bytes_of(evicted);
+    assert_int_equal((evicted.count + slot_bytes - 1) / slot_bytes, SLOTS);
     for (size_t at = 0; at < evicted.count; at += STRIDE) {
         evicted.start[at] ^= (unsigned char)(1 << at % 8);
         write_whole("state", state);
         write_whole("state.shelf", evicted);
         evicted.start[at] ^= (unsigned char)(1 << at % 8);
-        bool is_used = line_of(state, (uint32_t)(at / (evicted.count / SLOTS)));
+        bool is_used = at % slot_bytes < model_bytes(state, (uint32_t)(at / slot_bytes));
         assert_int_equal(lost_by_all_keys(results), is_used);
         uint32_t changed = 0;
         for (uint32_t i = 0; i < 5; i++) {
@@ -609,7 +639,9 @@ static void a_state_or_its_evicted_models_cut_off_are_refused(void **unused)
     bytes state, evicted;
     oif_result results[5];
     make_state(&state, &evicted);
-    for (size_t count = 0; count < evicted.count; count += STRIDE) {
+    const size_t needed = needed_bytes(state, slot_bytes_of(evicted));
+    for (size_t cut = 1; cut <= needed; cut += STRIDE) {
+        const size_t count = needed - cut;
         write_whole("state.shelf", (bytes){evicted.start, count});
         assert_int_equal(lost_by_all_keys(results), -1);
     }
@@ -660,6 +692,55 @@ static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(voi
     remove_files();
 }
 
+/* Written by a version whose slots were filled by models that were not packed. */
+static bytes golden_state, golden_evicted;
+
+static void evicted_models_of_format_4_come_back(void **unused)
+{
+    (void)unused;
+    bytes state, evicted;
+    oif_result expected[5], results[5];
+    make_state(&state, &evicted);
+    assert_int_equal(lost_by_all_keys(expected), 0);
+    write_whole("state", golden_state);
+    write_whole("state.shelf", golden_evicted);
+    assert_int_equal(lost_by_all_keys(results), 0);
+    for (uint32_t i = 0; i < 5; i++)
+        require_same_result(&results[i], &expected[i]);
+    free(state.start);
+    free(evicted.start);
+    remove_files();
+}
+
+/* What a key of three columns takes on the disk after 100 rows. */
+static void evicted_models_are_packed(void **unused)
+{
+    (void)unused;
+    enum { KEYS = 50, WIDE = 3, ROWS = 100, MOST_BYTES = 16 << 10 };
+    oif_error error;
+    oif_state_file *file = open_state();
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", WIDE, "max_keys=2 evicted=keep");
+    require_ok_or(oif_state_file_keep_evicted(file, pipeline, &error), error);
+    dice from = {8};
+    double row[WIDE];
+    for (uint32_t key = 0; key < KEYS; key++)
+        for (uint32_t i = 0; i < ROWS; i++) {
+            draw_row(&from, row, WIDE);
+            process_key(pipeline, key_text(key), row);
+        }
+    struct stat standing;
+    save(file, pipeline);
+    assert_int_equal(stat("state.shelf", &standing), 0);
+    const size_t kept = oif_pipeline_kept(pipeline);
+    print_message("%zu bytes of a key on the disk, %zu of its slot\n",
+                  (size_t)standing.st_blocks * 512 / kept, (size_t)standing.st_size / kept);
+    assert_true(kept >= KEYS / 2 && (size_t)standing.st_blocks * 512 <= kept * MOST_BYTES);
+    require_none_lost(pipeline);
+    oif_pipeline_free(pipeline);
+    oif_state_file_close(file);
+    remove_files();
+}
+
 /* Evicted models of another day, complete, beside this state: they are not the models that the
  * state refers to. */
 static void an_older_model_is_not_taken_for_the_newer_one(void **unused)
@@ -692,7 +773,7 @@ static void a_key_that_stands_twice_is_refused(void **unused)
     oif_result results[5];
     make_state(&state, &evicted);
     size_t section = find_evicted_section(state);
-    unsigned char *digit = state.start + section + 20 + 16 + 12 + strlen("host-"), was = *digit;
+    unsigned char *digit = state.start + section + 20 + 16 + KEY_AT + strlen("host-"), was = *digit;
     for (char other = '0'; other < '5'; other++) { /* two are in memory, three evicted */
         *digit = (unsigned char)other;
         repair((snapshot){state.start, state.count}, section);
@@ -710,16 +791,17 @@ static void damage_a_model(dice *from, bytes state, size_t section, bytes evicte
 {
     oif_checksum_table table;
     oif_checksum_table_init_castagnoli(&table);
-    size_t slot_bytes = evicted.count / SLOTS;
     uint32_t slot = line_of(state, 0) ? 0 : 1;
-    unsigned char *line = line_of(state, slot), *model = evicted.start + slot * slot_bytes;
-    size_t key_bytes = (size_t)oif_bytes_load(line + 8, 4);
+    unsigned char *line = line_of(state, slot),
+                  *model = evicted.start + slot * slot_bytes_of(evicted);
+    size_t key_bytes = (size_t)oif_bytes_load(line + KEY_BYTES_AT, 4),
+           count = model_bytes(state, slot);
     for (uint32_t wounds = 1 + dice_below(from, 3); wounds > 0; wounds--)
-        model[dice_below(from, (uint32_t)slot_bytes)] =
+        model[dice_below(from, (uint32_t)count)] =
             dice_chance(from, 0.3) ? 0xFF : (unsigned char)dice_bits(from);
-    repair_all((snapshot){model, slot_bytes});
-    uint32_t checksum = oif_checksum(&table, 0, line + 12, key_bytes);
-    oif_bytes_store(line + 4, oif_checksum(&table, checksum, model, slot_bytes), 4);
+    repair_all((snapshot){model, count});
+    uint32_t checksum = oif_checksum(&table, 0, line + KEY_AT, key_bytes);
+    oif_bytes_store(line + CHECKSUM_AT, oif_checksum(&table, checksum, model, count), 4);
     repair((snapshot){state.start, state.count}, section);
 }
 
@@ -791,9 +873,16 @@ int main(void)
         cmocka_unit_test(a_damaged_model_is_lost_and_the_others_are_not),
         cmocka_unit_test(a_state_or_its_evicted_models_cut_off_are_refused),
         cmocka_unit_test(slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless),
+        cmocka_unit_test(evicted_models_of_format_4_come_back),
+        cmocka_unit_test(evicted_models_are_packed),
         cmocka_unit_test(an_older_model_is_not_taken_for_the_newer_one),
         cmocka_unit_test(a_key_that_stands_twice_is_refused),
         cmocka_unit_test(a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    golden_state = read_whole("golden/snapshots/format-4/pipeline_evicted.oif");
+    golden_evicted = read_whole("golden/snapshots/format-4/pipeline_evicted_shelf.oif");
+    const int failed = cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    free(golden_state.start);
+    free(golden_evicted.start);
+    return failed;
 }

@@ -140,6 +140,12 @@ static const char *name_text(uint32_t name)
     return text;
 }
 
+/* A third of the models take all of their slot. */
+static size_t bytes_of(uint32_t what)
+{
+    return what % 3 == 0 ? SLOT_BYTES : 1 + what % SLOT_BYTES;
+}
+
 static void draw_bytes(uint32_t what, unsigned char bytes[SLOT_BYTES])
 {
     dice from = {what};
@@ -171,7 +177,7 @@ static oif_status open_evicted(const listing *known, oif_error *error)
     oif_status status = count_lines(known) > 0 ? oif_evicted_file_open(made, error) : OIF_OK;
     for (uint32_t i = 0; i < NAMES && status == OIF_OK; i++)
         if (known->lines[i].slot.number != OIF_NO_SLOT)
-            status = oif_evicted_file_claim_slot(made, known->lines[i].slot.number, error);
+            status = oif_evicted_file_claim_slot(made, known->lines[i].slot, error);
     if (status != OIF_OK) {
         oif_evicted_file_free(made);
         oif_state_file_close(world.file);
@@ -204,14 +210,14 @@ static void finish(void)
 static oif_status put(uint32_t name, uint32_t what, oif_error *error)
 {
     line *l = &world.now.lines[name];
-    oif_slot slot = {7, 7};
+    oif_slot slot = {7, 7, 7};
     draw_bytes(what, oif_evicted_file_buffer(world.evicted));
-    oif_status status =
-        oif_evicted_file_put(world.evicted, name_text(name), strlen(name_text(name)), &slot, error);
+    oif_status status = oif_evicted_file_put(world.evicted, bytes_of(what), name_text(name),
+                                             strlen(name_text(name)), &slot, error);
     if (status == OIF_OK)
         *l = (line){slot, what};
     else
-        assert_true(slot.number == 7 && slot.checksum == 7);
+        assert_true(slot.number == 7 && slot.checksum == 7 && slot.bytes == 7);
     return status;
 }
 
@@ -251,7 +257,9 @@ static void require_all_there(const listing *b)
         oif_error error;
         require_ok_or(get(i, &b->lines[i], &error), error);
         draw_bytes(b->lines[i].what, expected);
-        assert_memory_equal(oif_evicted_file_buffer(world.evicted), expected, SLOT_BYTES);
+        assert_int_equal(b->lines[i].slot.bytes, bytes_of(b->lines[i].what));
+        assert_memory_equal(oif_evicted_file_buffer(world.evicted), expected,
+                            bytes_of(b->lines[i].what));
     }
 }
 
@@ -267,7 +275,9 @@ static void require_whole(void)
 static uint64_t slots_in_file(void)
 {
     struct stat standing;
-    return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size / SLOT_BYTES : 0;
+    return stat("state.shelf", &standing) == 0
+               ? ((uint64_t)standing.st_size + SLOT_BYTES - 1) / SLOT_BYTES
+               : 0;
 }
 
 /* As after kill -9: nothing is saved, and the next program knows only the saved state. */
@@ -337,7 +347,7 @@ static void many_slots_are_fine(void **unused)
     start();
     for (uint32_t i = 0; i < MANY; i++) {
         draw_bytes(i, oif_evicted_file_buffer(world.evicted));
-        require_ok(oif_evicted_file_put(world.evicted, "x", 1, &slots[i], NULL));
+        require_ok(oif_evicted_file_put(world.evicted, bytes_of(i), "x", 1, &slots[i], NULL));
     }
     for (uint32_t i = 0; i < MANY; i++)
         require_ok(oif_evicted_file_get(world.evicted, "x", 1, slots[i], NULL));
@@ -383,6 +393,7 @@ static void a_user_that_was_detached_is_not_touched(void **unused)
 
 /* ---- Lost files ---- */
 
+/* The last one takes all of its slot. */
 static void three_models_saved(void)
 {
     start();
@@ -406,7 +417,7 @@ static void a_file_that_is_cut_off_is_refused(void **unused)
     finish();
 }
 
-static void a_slot_that_two_models_have_is_refused(void **unused)
+static void a_slot_that_two_models_have_or_that_is_too_small_is_refused(void **unused)
 {
     (void)unused;
     oif_error error;
@@ -416,6 +427,10 @@ static void a_slot_that_two_models_have_is_refused(void **unused)
     assert_int_equal(open_evicted(&world.saved, &error), OIF_ECORRUPT);
     world.saved.lines[1].slot.number = UINT32_MAX - 1;
     assert_int_equal(open_evicted(&world.saved, &error), OIF_ETRUNCATED);
+    world.saved.lines[1].slot = (oif_slot){.bytes = SLOT_BYTES + 1};
+    assert_int_equal(open_evicted(&world.saved, &error), OIF_ECORRUPT);
+    world.saved.lines[1].slot.bytes = UINT64_MAX;
+    assert_int_equal(open_evicted(&world.saved, &error), OIF_ECORRUPT);
     world.file = NULL;
     finish();
 }
@@ -434,7 +449,9 @@ static void every_flipped_byte_is_found(void **unused)
         fseek(file, at, SEEK_SET);
         fputc(byte ^ 1 << at % 8, file);
         for (uint32_t i = 0; i < 3; i++) {
-            bool is_hit = (uint32_t)(at / SLOT_BYTES) == world.now.lines[i].slot.number;
+            const oif_slot *slot = &world.now.lines[i].slot;
+            bool is_hit = (uint32_t)(at / SLOT_BYTES) == slot->number &&
+                          (uint64_t)(at % SLOT_BYTES) < slot->bytes;
             assert_int_equal(get(i, &world.now.lines[i], &error), is_hit ? OIF_ECORRUPT : OIF_OK);
         }
         fseek(file, at, SEEK_SET);
@@ -457,12 +474,11 @@ static void bytes_that_end_with_their_own_checksum_are_told_apart(void **unused)
         draw_bytes(i, buffer);
         oif_bytes_store(buffer + SLOT_BYTES - 4,
                         oif_checksum(&oif_checksum_zip, 0, buffer, SLOT_BYTES - 4), 4);
-        require_ok(oif_evicted_file_put(world.evicted, "x", 1, &slots[i], NULL));
+        require_ok(oif_evicted_file_put(world.evicted, SLOT_BYTES, "x", 1, &slots[i], NULL));
     }
     assert_int_equal(oif_evicted_file_get(world.evicted, "x", 1, slots[0], NULL), OIF_OK);
-    assert_int_equal(oif_evicted_file_get(world.evicted, "x", 1,
-                                          (oif_slot){slots[0].number, slots[1].checksum}, NULL),
-                     OIF_ECORRUPT);
+    slots[0].checksum = slots[1].checksum;
+    assert_int_equal(oif_evicted_file_get(world.evicted, "x", 1, slots[0], NULL), OIF_ECORRUPT);
     finish();
 }
 
@@ -609,7 +625,7 @@ int main(void)
         cmocka_unit_test(the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is),
         cmocka_unit_test(a_user_that_was_detached_is_not_touched),
         cmocka_unit_test(a_file_that_is_cut_off_is_refused),
-        cmocka_unit_test(a_slot_that_two_models_have_is_refused),
+        cmocka_unit_test(a_slot_that_two_models_have_or_that_is_too_small_is_refused),
         cmocka_unit_test(every_flipped_byte_is_found),
         cmocka_unit_test(bytes_that_end_with_their_own_checksum_are_told_apart),
         cmocka_unit_test(whatever_fails_no_saved_state_loses_anything),

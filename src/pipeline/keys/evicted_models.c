@@ -2,11 +2,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "pipeline/model/model_sections.h"
 #include "snapshot/detector_sections.h"
 #include "snapshot/stored_in_memory.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char evicted_tag[] = "SHLF";
 
@@ -19,6 +19,7 @@ void oif_evicted_models_init(oif_evicted_models *evicted, bool is_kept)
 void oif_evicted_models_free(oif_evicted_models *evicted)
 {
     oif_evicted_file_detach(evicted->file);
+    oif_model_packer_free(evicted->packer);
     oif_keys_free(&evicted->keys);
 }
 
@@ -30,14 +31,15 @@ static void count_lost(oif_evicted_models *evicted, const char *why)
 
 /* ---- Slots ---- */
 
-static uint64_t number_of_slot(oif_slot slot)
+static void set_slot(oif_key_entry *entry, oif_slot slot)
 {
-    return (uint64_t)slot.checksum << 32 | slot.number;
+    entry->number = (uint64_t)slot.checksum << 32 | slot.number;
+    entry->seen = slot.bytes;
 }
 
 static oif_slot slot_of(const oif_key_entry *entry)
 {
-    return (oif_slot){(uint32_t)entry->number, (uint32_t)(entry->number >> 32)};
+    return (oif_slot){(uint32_t)entry->number, (uint32_t)(entry->number >> 32), entry->seen};
 }
 
 bool oif_evicted_models_have(const oif_key_entry *entry)
@@ -45,16 +47,16 @@ bool oif_evicted_models_have(const oif_key_entry *entry)
     return slot_of(entry).number != OIF_NO_SLOT;
 }
 
-/* Bytes of a slot: a snapshot of one model. */
+/* Bytes of a slot: a snapshot of one model that is not packed. */
 static size_t slot_bytes(const oif_evicted_models *evicted)
 {
     return OIF_SNAPSHOT_HEADER_BYTES + (size_t)evicted->model_bytes + OIF_SECTION_BYTES;
 }
 
-static oif_memory_stream buffer_stream(const oif_evicted_models *evicted)
+static oif_memory_stream buffer_stream(const oif_evicted_models *evicted, size_t bytes)
 {
     char *buffer = (char *)oif_evicted_file_buffer(evicted->file);
-    return (oif_memory_stream){buffer, buffer + slot_bytes(evicted)};
+    return (oif_memory_stream){buffer, buffer + bytes};
 }
 
 /* Stores the slot of a key. */
@@ -65,21 +67,37 @@ static bool note_slot(oif_evicted_models *evicted, const char *key, size_t key_b
         entry = oif_keys_add(&evicted->keys, key, key_bytes);
     if (entry == OIF_NO_KEY)
         return false;
-    evicted->keys.entries[entry].number = number_of_slot(slot);
+    set_slot(&evicted->keys.entries[entry], slot);
     evicted->count++;
     return true;
 }
 
 /* ---- Putting ---- */
 
-static oif_status write_buffer(const oif_evicted_models *evicted, oif_model *model,
-                               oif_error *error)
+/* Writes a snapshot of the model into the buffer. `*bytes`: how long it is. A packed one with its
+ * section about the blank model may be longer than the slot if packing gains nothing. */
+static oif_status write_buffer(const oif_evicted_models *evicted, bool is_packed, oif_model *model,
+                               size_t *bytes, oif_error *error)
 {
     oif_section_writer writer;
-    oif_memory_stream buffer = buffer_stream(evicted);
+    oif_memory_stream buffer = buffer_stream(evicted, slot_bytes(evicted));
     oif_section_writer_open(&writer, oif_memory_stream_write, &buffer, error);
-    oif_model_sections_write(&writer, model);
+    if (is_packed) {
+        oif_blank_section_write(&writer, evicted->packer);
+        oif_packed_section_write(&writer, evicted->packer, model);
+    } else {
+        oif_model_sections_write(&writer, model);
+    }
+    *bytes = (size_t)writer.offset + OIF_SECTION_BYTES;
     return oif_section_writer_close(&writer);
+}
+
+static oif_status fill_buffer(const oif_evicted_models *evicted, oif_model *model, size_t *bytes,
+                              oif_error *error)
+{
+    return evicted->packer && write_buffer(evicted, true, model, bytes, NULL) == OIF_OK
+               ? OIF_OK
+               : write_buffer(evicted, false, model, bytes, error);
 }
 
 oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_entry *entry,
@@ -87,15 +105,17 @@ oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_ent
 {
     oif_slot slot = {0};
     oif_error why;
+    size_t bytes = 0;
     if (!evicted->is_kept)
         return OIF_OK;
     if (!evicted->file) {
         count_lost(evicted, "evicted=keep needs a state file, and there is none");
         return OIF_OK;
     }
-    oif_status status = write_buffer(evicted, model, &why);
+    oif_status status = fill_buffer(evicted, model, &bytes, &why);
     if (status == OIF_OK)
-        status = oif_evicted_file_put(evicted->file, entry->key, entry->key_bytes, &slot, &why);
+        status =
+            oif_evicted_file_put(evicted->file, bytes, entry->key, entry->key_bytes, &slot, &why);
     if (status == OIF_OK && !note_slot(evicted, entry->key, entry->key_bytes, slot)) {
         oif_evicted_file_free_slot(evicted->file, slot.number);
         return oif_fail(error, OIF_EMEMORY, "no memory to record where a model is");
@@ -109,14 +129,30 @@ oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_ent
 
 /* ---- Reading back ---- */
 
-static oif_status read_buffer(const oif_evicted_models *evicted, oif_model *model, oif_error *error)
+/* Opens the first section of a model. Returns whether that is packed. */
+static bool read_blank(oif_section_reader *reader, const oif_model_packer *packer)
+{
+    if (!oif_section_reader_expect_either(reader, OIF_SECTION_BLANK, OIF_SECTION_STATE))
+        return false;
+    const oif_blank_fields blank = oif_blank_section_read(reader);
+    if (!packer || blank.bytes != packer->blank.bytes || blank.checksum != packer->blank.checksum)
+        oif_section_reader_fail(reader, OIF_EVERSION,
+                                "a model without rows is not what it was when this was written");
+    return oif_section_reader_expect_either(reader, OIF_SECTION_PACKED, OIF_SECTION_STATE);
+}
+
+/* Reads the first bytes of the buffer. */
+static oif_status read_buffer(const oif_evicted_models *evicted, size_t bytes, oif_model *model,
+                              oif_error *error)
 {
     oif_section_reader reader;
-    oif_memory_stream buffer = buffer_stream(evicted);
+    oif_memory_stream buffer = buffer_stream(evicted, bytes);
     oif_section_reader_open(&reader, oif_memory_stream_read, &buffer, error);
-    reader.end = slot_bytes(evicted);
-    oif_section_reader_expect(&reader, OIF_SECTION_STATE);
-    if (reader.status == OIF_OK)
+    reader.end = bytes;
+    const bool is_packed = read_blank(&reader, evicted->packer);
+    if (reader.status == OIF_OK && is_packed)
+        oif_packed_section_read(&reader, evicted->packer, model);
+    else if (reader.status == OIF_OK)
         oif_model_sections_read(&reader, model);
     oif_section_reader_close(&reader);
     return reader.status;
@@ -130,7 +166,8 @@ oif_status oif_evicted_models_copy(const oif_evicted_models *evicted, const oif_
                         "the evicted models were beside a state file, and none is open");
     oif_status status =
         oif_evicted_file_get(evicted->file, entry->key, entry->key_bytes, slot_of(entry), error);
-    return status == OIF_OK ? read_buffer(evicted, model, error) : status;
+    return status == OIF_OK ? read_buffer(evicted, (size_t)slot_of(entry).bytes, model, error)
+                            : status;
 }
 
 /* The entry of a key that has a slot, or NULL. */
@@ -207,22 +244,35 @@ static oif_status claim_slots(const oif_evicted_models *evicted, oif_evicted_fil
     oif_status status = oif_evicted_file_open(file, error);
     for (uint32_t i = 0; i < evicted->keys.count && status == OIF_OK; i++)
         if (oif_evicted_models_have(&evicted->keys.entries[i]))
-            status =
-                oif_evicted_file_claim_slot(file, slot_of(&evicted->keys.entries[i]).number, error);
+            status = oif_evicted_file_claim_slot(file, slot_of(&evicted->keys.entries[i]), error);
     return status == OIF_OK && !is_loaded ? oif_evicted_file_retain_all(file, error) : status;
 }
 
+/* Creates what packs the models; none if they are too large. */
+static oif_status make_packer(oif_model *blank, oif_model_packer **packer, oif_error *error)
+{
+    return oif_model_field_bytes(blank) > OIF_PACKED_MOST_FIELD_BYTES
+               ? OIF_OK
+               : oif_model_packer_new(blank, packer, error);
+}
+
 oif_status oif_evicted_models_attach(oif_evicted_models *evicted, oif_state_file *file,
-                                     bool is_loaded, oif_error *error)
+                                     oif_model *blank, bool is_loaded, oif_error *error)
 {
     oif_evicted_file *made = NULL;
-    oif_status status = oif_evicted_file_new(&file->location, slot_bytes(evicted), &made, error);
+    oif_model_packer *packer = NULL;
+    oif_status status = make_packer(blank, &packer, error);
+    if (status == OIF_OK)
+        status = oif_evicted_file_new(&file->location, slot_bytes(evicted), &made, error);
     if (status == OIF_OK && evicted->count > 0)
         status = claim_slots(evicted, made, is_loaded, error);
     if (status != OIF_OK) {
         oif_evicted_file_free(made);
+        oif_model_packer_free(packer);
         return status;
     }
+    oif_model_packer_free(evicted->packer);
+    evicted->packer = packer;
     if (is_loaded)
         oif_evicted_file_after_commit(made, true);
     oif_evicted_file_attach(made, &file->evicted, &evicted->file);
@@ -236,10 +286,12 @@ bool oif_evicted_models_are_beside(const oif_evicted_models *evicted, const oif_
 
 /* ---- Snapshots ---- */
 
-/* Visits the slot and the length of a key. */
+/* Visits the slot and the length of a key. In older formats a model fills its slot. */
 static void visit_slot(oif_state_visitor *visitor, oif_slot *slot, uint32_t *key_bytes)
 {
     oif_visit_u32(visitor, "slot", &slot->number, 1);
+    if (oif_visitor_has(visitor, OIF_FORMAT_PACKED_SLOTS))
+        oif_visit_u64(visitor, "bytes", &slot->bytes, 1);
     oif_visit_u32(visitor, "checksum", &slot->checksum, 1);
     oif_visit_u32(visitor, "key_bytes", key_bytes, 1);
 }
@@ -276,7 +328,7 @@ void oif_evicted_models_write(oif_section_writer *writer, const oif_evicted_mode
 static void read_key(oif_section_reader *reader, oif_evicted_models *evicted,
                      const oif_keys *in_memory, char *key)
 {
-    oif_slot slot = {0, 0};
+    oif_slot slot = {.bytes = slot_bytes(evicted)};
     uint32_t key_bytes = 0;
     visit_slot(&reader->visitor, &slot, &key_bytes);
     if (key_bytes > OIF_KEY_MAX_BYTES || slot.number == OIF_NO_SLOT)

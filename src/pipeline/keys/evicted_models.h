@@ -11,16 +11,17 @@
 #define OIF_PIPELINE_EVICTED_MODELS_H
 
 #include "pipeline/keys/keys.h"
-#include "pipeline/model/model.h"
+#include "pipeline/model/model_sections.h"
 #include "snapshot/sections.h"
 #include "snapshot/state_file.h"
 
 typedef struct oif_evicted_models {
-    bool is_kept;           /* false with evicted=forget: the rest is unused */
-    uint64_t model_bytes;   /* of the sections of a model; the pipeline sets it */
-    oif_evicted_file *file; /* NULL without a state file: every evicted model is lost */
-    oif_keys keys;          /* the number of an entry is its slot and checksum */
-    uint32_t count;         /* keys with a slot */
+    bool is_kept;             /* false with evicted=forget: the rest is unused */
+    uint64_t model_bytes;     /* of the sections of a model; the pipeline sets it */
+    oif_evicted_file *file;   /* NULL without a state file: every evicted model is lost */
+    oif_model_packer *packer; /* NULL without a file, or if models are too large to be packed */
+    oif_keys keys;  /* the number of an entry is its slot and checksum, `seen` its bytes */
+    uint32_t count; /* keys with a slot */
     uint64_t lost;
     char why_lost[OIF_ERROR_MESSAGE_BYTES]; /* for the last lost model */
 } oif_evicted_models;
@@ -55,11 +56,12 @@ oif_status oif_evicted_models_copy(const oif_evicted_models *evicted, const oif_
 /* Forgets the model of a key. Returns whether it had one. */
 bool oif_evicted_models_drop(oif_evicted_models *evicted, const char *key, size_t key_bytes);
 
-/* Keeps evicted models beside this state file from now on. is_loaded: the file holds the state of
- * this pipeline, so slots that it does not use are free. Otherwise no slot is overwritten until the
- * pipeline is saved. Failures as in oif_state_file_keep_evicted. */
+/* Keeps evicted models beside this state file from now on, packed as the difference from the blank
+ * model. is_loaded: the file holds the state of this pipeline, so slots that it does not use are
+ * free. Otherwise no slot is overwritten until the pipeline is saved. Failures as in
+ * oif_state_file_keep_evicted. */
 oif_status oif_evicted_models_attach(oif_evicted_models *evicted, oif_state_file *file,
-                                     bool is_loaded, oif_error *error);
+                                     oif_model *blank, bool is_loaded, oif_error *error);
 
 /* Whether the models are kept beside this state file. */
 bool oif_evicted_models_are_beside(const oif_evicted_models *evicted, const oif_state_file *file);
