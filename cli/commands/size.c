@@ -69,6 +69,20 @@ static void print_history(const history_size *history)
                  grouped_text((uint64_t)history->rows, rows));
 }
 
+/* What a lower limit would save, if that is a tenth or more: models become whole while there is
+ * room, because their rows take less time then. */
+static void print_least(const fleet_size *size)
+{
+    const double least =
+        size->memory_bytes - size->whole_keys * (size->whole_bytes - size->packed_bytes);
+    char limit[AMOUNT_TEXT_BYTES];
+    if (least > 0.9 * size->memory_bytes)
+        return;
+    print_amount("at least", least);
+    output_print("   if all are packed: a memory limit of %s\n",
+                 limit_text((least - size->history.bytes) * 1.1, limit));
+}
+
 static void print_text(const fleet_size *size)
 {
     print_amount("memory", size->memory_bytes);
@@ -81,6 +95,7 @@ static void print_text(const fleet_size *size)
     output_print("\n");
     if (size->is_served)
         print_history(&size->history);
+    print_least(size);
     print_models("state file", size->keys, size->file_bytes / size->keys);
     print_options(size);
 }

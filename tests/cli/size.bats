@@ -45,6 +45,25 @@ PYTHON
     [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --season 1d --season 1w)" -ne "$few" ]
 }
 
+@test "a lower limit that saves memory is printed, and takes no more than it says" {
+    fleet=(--keys 20000 --columns 10 --small --season off)
+    oif size "${fleet[@]}" --memory-limit 1TB
+    least=$(sed -nE 's/^at least +([0-9.]+ [A-Z]+) .*/\1/p' <<< "$output")
+    limit=$(sed -n 's/.*if all are packed: a memory limit of //p' <<< "$output")
+    python3 - "$(sed -nE 's/^memory +([0-9.]+) GB/\1/p' <<< "$output")" "$least" "$limit" \
+        "$("$OIF" size "${fleet[@]}" --memory-limit "$limit" --json)" <<'PYTHON'
+import json, sys
+memory, (least, unit), limit = float(sys.argv[1]) * 1e9, sys.argv[2].split(), sys.argv[3]
+least = float(least) * {"MB": 1e6, "GB": 1e9}[unit]
+limit = float(limit[:-2]) * {"MB": 1e6, "GB": 1e9}[limit[-2:]]
+limited = json.loads(sys.argv[4])
+assert least < limit < memory / 2, sys.argv
+assert limited["fitting_keys"] == 20000 and limited["memory_bytes"] <= limit, limited
+PYTHON
+    oif size --keys 1e6 --columns 10 --rows-per-key 5 --memory-limit 1TB
+    [[ "$output" != *"at least"* ]]
+}
+
 @test "models that packing does not make smaller count in full" {
     bytes() { "$OIF" size --memory-limit 1TB --json --detector rrcf --keys 1e5 --columns 3 "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
     [ "$(bytes --rows-per-key 1500)" -ge "$(bytes --rows-per-key 100)" ]
