@@ -1183,7 +1183,10 @@ OIF_API uint64_t oif_pipeline_restarts(const oif_pipeline *pipeline);
 
 /* Limits the memory of the pipeline, in bytes,
  * in addition to the option memory_limit: the smaller one counts.
- * Meant for the limits of this machine; it is not saved. */
+ * Meant for the limits of this machine; it is not saved.
+ * Set it before the first row: what models take without a limit
+ * depends on whether rows came one by one or in blocks,
+ * so a later limit may evict other keys. */
 OIF_API void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes);
 
 /* The memory of the pipeline and all its models, in bytes.
@@ -1632,6 +1635,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *f
  *   - Models in it that the saved state still needs stay until the next save.
  *     After a crash the state that was saved last finds all its models.
  *   - Clones and snapshots saved elsewhere contain only the models in memory.
+ *   - Packing takes memory for three models at most, which is not counted.
  *   - A model that cannot be written or read back is lost: its key starts over,
  *     the row is processed, and oif_pipeline_lost counts it.
  *

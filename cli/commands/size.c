@@ -169,8 +169,8 @@ static const cli_option options[] = {
     OPTION_SMALL,
     {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
      .brief = "of a run with this --season: N rows, 1d, 1w; off",
-     .help = "the size of a run with this --season: rows, or a time such as 24h, 1d or 1w; may be "
-             "given twice; auto (the default); off, which takes less",
+     .help = "the size of a run with this --season: rows, or a time such as 24h, 1d or 1w if rows "
+             "come every minute; may be given twice; auto (the default); off, which takes less",
      .argument = "PERIOD", .apply = season_set},
     {"serve", OPTION_SWITCH, SETTING(size.is_served), GROUP_KEYS,
      .brief = "of a stream of oif serve",

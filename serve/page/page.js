@@ -90,6 +90,7 @@ async function loadChosen() {
     const stream = streamOf(chosen.stream);
     if (!stream || !stream.rows || (stream.key != null && chosen.key == null)) {
         detail.clearDetail();
+        show($("detail-error"), false);
         return renderChosen(); // why there is nothing
     }
     try {
@@ -100,6 +101,7 @@ async function loadChosen() {
         if (error.status === 401 || !error.status)
             return fail(error);
         detail.clearDetail();
+        renderChosen(); // why, if the list of streams knows already
         setText($("detail-error"), error.message);
         show($("detail-error"), true);
     }

@@ -736,6 +736,15 @@ const oif_params *oif_pipeline_options(const oif_pipeline *pipeline)
     return &pipeline->options;
 }
 
+/* A budget that is turned off is forgotten, because a snapshot does not have it then. */
+static void change_budget(oif_alert_budget *budget, double per_day)
+{
+    if (per_day > 0)
+        budget->per_day = per_day;
+    else
+        oif_alert_budget_init(budget, 0);
+}
+
 oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, double value,
                                       oif_error *error)
 {
@@ -747,7 +756,7 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
     if (pipeline->budget.per_day > 0 || !have_equal_values(&pipeline->options, &changed))
         pipeline->stored = (oif_stored_place){0}; /* all models change */
     pipeline->options = changed;
-    pipeline->budget.per_day = oif_params_value(&changed, "alerts");
+    change_budget(&pipeline->budget, oif_params_value(&changed, "alerts"));
     oif_models_set_options(&pipeline->models, &options);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer)
         oif_pipeline_await(pipeline, i);
@@ -806,7 +815,6 @@ void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes)
     oif_status status =
         read_limits(&pipeline->params, &pipeline->plan, &pipeline->options, &found, NULL);
     (void)status; /* cannot fail: the pipeline has the same parameters */
-    (void)oif_models_put_back(&pipeline->models, NULL); /* else what it takes is that of before */
     found.bytes = bytes < found.bytes ? bytes : found.bytes;
     set_limits(pipeline, &found);
 }

@@ -13,8 +13,7 @@
  * A packed model may need memory when it grows. If there is none, all packed models are restored
  * and the rows are processed one by one, up to the one that fails. With a limit on memory packed
  * models are not at hand: when they are packed decides what they take, and that decides what is
- * evicted. A limit may be set later, so what packed models take must not depend on blocks either:
- * their room depends on what they hold, not on when they grew (models.c).
+ * evicted.
  *
  * A row that the first step stops at is processed by itself: it may need another model's room. With
  * a budget of alerts every row depends on all before it, so all rows are processed that way. So are
@@ -125,8 +124,10 @@ static uint32_t find_key(const row_notes *notes, uint32_t entry, uint32_t *slot)
 static bool are_packed_at_hand(const shared_rows *shared)
 {
     const oif_pipeline *p = shared->pipeline;
-    return p->memory_limit == SIZE_MAX && !p->past && !shared->given->after &&
-           shared->first >= shared->given->single_until;
+    const given_rows *given = shared->given;
+    return p->memory_limit == SIZE_MAX && !p->past && !given->after &&
+           shared->first >= given->single_until &&
+           given->count - shared->first >= ROWS_WORTH_A_COPY;
 }
 
 static bool is_packed_at_hand(const shared_rows *shared, const oif_packed_model *packed)

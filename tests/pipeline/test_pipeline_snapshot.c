@@ -247,6 +247,42 @@ static void a_state_file_holds_a_pipeline(void **unused)
     assert_int_equal(remove(folder), 0); /* it is empty: no lock was left */
 }
 
+static void process_both(oif_pipeline *one, oif_pipeline *other, dice *from, int first, int count)
+{
+    for (int i = first; i < first + count; i++) {
+        oif_result a, b;
+        double row[2];
+        draw_row(from, row, 2);
+        require_ok(oif_pipeline_process_at(one, "k", 1, 1e9 + i, row, &a, NULL));
+        require_ok(oif_pipeline_process_at(other, "k", 1, 1e9 + i, row, &b, NULL));
+        require_same_result(&a, &b);
+    }
+}
+
+/* The snapshot does not have it. */
+static void a_budget_that_is_off_is_forgotten(void **unused)
+{
+    (void)unused;
+    dice from = {4};
+    oif_pipeline *loaded = NULL, *one = new_pipeline("loda", "", 2, "alerts=5");
+    for (int i = 0; i < 500; i++) {
+        oif_result result;
+        double row[2];
+        draw_row(&from, row, 2);
+        require_ok(oif_pipeline_process_at(one, "k", 1, 1e9 + i, row, &result, NULL));
+    }
+    require_ok(oif_pipeline_change_option(one, "alerts", 0, NULL));
+    bytes b = save(one);
+    loaded = load(b);
+    process_both(one, loaded, &from, 500, 50);
+    require_ok(oif_pipeline_change_option(one, "alerts", 5, NULL));
+    require_ok(oif_pipeline_change_option(loaded, "alerts", 5, NULL));
+    process_both(one, loaded, &from, 550, 400);
+    oif_pipeline_free(one);
+    oif_pipeline_free(loaded);
+    free(b.start);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +291,7 @@ int main(void)
         cmocka_unit_test(damage_that_no_checksum_shows_is_refused_or_harmless),
         cmocka_unit_test(a_snapshot_of_a_detector_is_no_pipeline),
         cmocka_unit_test(a_state_file_holds_a_pipeline),
+        cmocka_unit_test(a_budget_that_is_off_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,8 +98,8 @@ static void abandon_work(oif_models *models)
     oif_unpacked_model_abandon(&models->work);
 }
 
-/* Spare space, so a model is reallocated only every few dozen rows. It depends only on the lines:
- * a model takes as much after one block of rows, or after a load, as after single rows. */
+/* Spare space, so a model is reallocated only every few dozen rows. There are few sizes: the memory
+ * that a model leaves when it grows fits another one. */
 static size_t roomy(size_t lines)
 {
     size_t room = 1;
