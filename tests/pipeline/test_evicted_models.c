@@ -879,7 +879,7 @@ int main(void)
         cmocka_unit_test(a_key_that_stands_twice_is_refused),
         cmocka_unit_test(a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless),
     };
-    golden_state = read_whole("golden/snapshots/format-4/pipeline_evicted.oif");
+    golden_state = read_whole("golden/snapshots/format-4/pipeline_evicted.state");
     golden_evicted = read_whole("golden/snapshots/format-4/pipeline_evicted.shelf");
     const int failed = cmocka_run_group_tests(tests, enter_folder, leave_folder);
     free(golden_state.start);
