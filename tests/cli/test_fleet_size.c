@@ -1,5 +1,6 @@
 /* oif size says how much memory many keys will take: compared with runs of thousands of keys, by
  * the library's own count and by the memory of the process. */
+#include "../base/sanitized.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/fleet_size.h"
 #include "front/options/command.h"
@@ -13,12 +14,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static const bool is_sanitized = true;
-#else
-static const bool is_sanitized = false;
-#endif
 
 enum { MOST_COLUMNS = 16, MOST_ARGUMENTS = 12 };
 
@@ -98,7 +93,7 @@ static fleet_size compare(fleet of)
                   1.1);
     assert_within("state file", size.file_bytes, (double)oif_pipeline_snapshot_bytes(pipeline), 0.9,
                   1.1);
-    if (of.is_first && !is_sanitized)
+    if (of.is_first && !SANITIZED)
         assert_within("of the process", size.memory_bytes, resident, 0.6, 1.4);
     oif_pipeline_free(pipeline);
     settings_close(&settings);

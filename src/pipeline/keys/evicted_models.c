@@ -6,7 +6,6 @@
 #include "snapshot/stored_in_memory.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char evicted_tag[] = "SHLF";
 

@@ -1,17 +1,12 @@
 /* oif size --serve says how much memory a stream will take: compared with streams of thousands of
  * keys, by what they report and by the memory of the process. */
+#include "../../base/sanitized.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/fleet_size.h"
 #include "front/options/command.h"
 #include "stream_fixture.h"
 
 #include <math.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static const bool is_sanitized = true;
-#else
-static const bool is_sanitized = false;
-#endif
 
 enum { MOST_ARGUMENTS = 12, LINE_BYTES = 256 };
 
@@ -129,7 +124,7 @@ static fleet_size compare(const fleet *of)
     assert_int_equal(found.rows_without_model, 0);
     assert_within("history", size.history.bytes, (double)found.history_bytes, 0.1);
     assert_within("memory", size.memory_bytes, (double)found.memory_bytes, 0.1);
-    if (of->is_first && !is_sanitized)
+    if (of->is_first && !SANITIZED)
         assert_within("of the process", size.memory_bytes, resident, 0.2);
     assert_within("keys", 1e6 * size.history.kept_keys, 1e6 * (double)count_kept(one), 0.1);
     stream_release(one);
