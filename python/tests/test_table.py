@@ -28,7 +28,7 @@ def scored_by_program(program, path, rows, *options):
         writer.writerow(names)
         writer.writerows([["" if value != value else repr(float(value)) for value in row] for row in rows])
     command = [program, "score", "-q", "--columns", ",".join(names), "--fields", "score,p,anomaly,threshold", *options, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     lines = list(csv.reader(io.StringIO(done.stdout)))[1:]
     return np.array([[float(value) for value in line[len(names) :]] for line in lines])
 

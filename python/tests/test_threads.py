@@ -30,7 +30,7 @@ def run_threads(work):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(600)
         assert not thread.is_alive(), "a thread hangs"
     if errors:
         raise errors[0]
@@ -177,7 +177,7 @@ def exit_code_of_child(work):
     """Runs work in a forked child; None when it hangs."""
     child = multiprocessing.get_context("fork").Process(target=work)
     child.start()
-    child.join(60)
+    child.join(600)
     if child.is_alive():
         child.kill()
         child.join()
