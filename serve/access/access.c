@@ -218,25 +218,10 @@ static bool is_safe_method(const char *method)
 
 /* ---- Whether it may ---- */
 
-static bool refuse_for_now(unsigned wait_seconds, problem *why)
-{
-    problem_set(why, 429, "Wait, and check the token.",
-                "too many wrong tokens came from this address");
-    why->wait_seconds = wait_seconds;
-    return false;
-}
-
-/* A right token is never kept waiting, so a wrong one of another program of the same address does
- * not lock it out. Tokens are long enough not to be guessed at any speed. */
-static bool refuse_token(access_rules *rules, const request *asked, problem *why)
+/* Tokens are long enough not to be guessed at any speed. */
+static bool refuse_token(const request *asked, problem *why)
 {
     const bool has_tried = asked->headers[HEADER_AUTHORIZATION] != NULL;
-    unsigned wait_seconds = 0;
-    if (has_tried) {
-        if (!clients_may_try(rules->clients, asked->from, &wait_seconds))
-            return refuse_for_now(wait_seconds, why);
-        clients_note_wrong(rules->clients, asked->from);
-    }
     return problem_set(why, 401, "Send Authorization: Bearer TOKEN, or log in on the page.",
                        has_tried ? "this is not a token of this server" : "a token is needed");
 }
@@ -261,7 +246,7 @@ bool access_check(access_rules *rules, request *asked, access_level needed, prob
         asked->who = find_token(rules, asked);
     if (access_level_of(asked) >= needed)
         return true;
-    return asked->who ? refuse_level(asked, needed, why) : refuse_token(rules, asked, why);
+    return asked->who ? refuse_level(asked, needed, why) : refuse_token(asked, why);
 }
 
 bool access_check_stream(const request *asked, const char *stream, problem *why)
@@ -278,14 +263,8 @@ bool access_check_stream(const request *asked, const char *stream, problem *why)
 const token *access_log_in(access_rules *rules, const request *asked, const char *text,
                            char cookie[SECRET_HEX_BYTES], problem *why)
 {
-    unsigned wait_seconds = 0;
-    if (!clients_may_try(rules->clients, asked->from, &wait_seconds)) {
-        refuse_for_now(wait_seconds, why);
-        return NULL;
-    }
     const token *who = token_table_find_text(asked->tokens, text, strlen(text));
     if (!who) {
-        clients_note_wrong(rules->clients, asked->from);
         problem_set(why, 401, NULL, "this is not a token of this server");
         return NULL;
     }

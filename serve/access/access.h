@@ -8,7 +8,6 @@
 #ifndef OIF_SERVE_ACCESS_H
 #define OIF_SERVE_ACCESS_H
 
-#include "serve/http/clients.h"
 #include "serve/http/request.h"
 #include "sessions.h"
 
@@ -22,7 +21,6 @@ typedef struct access_rules {
     char base_path[64]; /* "/oif"; "": none */
     char origin[256];   /* of the page, "https://oif.example"; "": not given */
     sessions *sessions;
-    clients *clients;
     pthread_mutex_t lock; /* protects what follows */
     token_table *tokens;  /* NULL or empty: none are needed */
 } access_rules;
@@ -51,8 +49,7 @@ token_table *access_tokens(access_rules *rules);
  *
  * 401   no token, or a wrong one
  * 403   the level is too low, or another origin
- * 421   the Host is another machine
- * 429   too many wrong tokens; why->wait_seconds */
+ * 421   the Host is another machine */
 bool access_check(access_rules *rules, request *asked, access_level needed, problem *why);
 
 /* Whether the token of a checked request is for this stream: 403. */

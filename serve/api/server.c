@@ -226,8 +226,6 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
         reply_problem(&one->answer, &why);
     else
         one->found = route_find(running->served, &one->asked, &one->answer);
-    if (access_level_of(&one->asked) > ACCESS_NONE)
-        connection_prove(one->peer);
     size_t limit = one->found ? route_body_limit(running->served, one->found) : 0;
     bool is_body_good =
         !one->found || body_begin(&one->taken, &one->asked, limit, &running->served->bodies, &why);
@@ -454,7 +452,6 @@ server *server_open(const server_options *options, const listening *opened, app 
     running->open =
         connections_open(&(connections_options){.timeout_seconds = options->timeout_seconds,
                                                 .is_encrypted = running->is_encrypted,
-                                                .counted = served->access.clients,
                                                 .on_refusal = count_refusal,
                                                 .context = running});
     running->workers = jobs_open(JOB_THREADS);

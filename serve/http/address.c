@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { NETWORK_BYTES = 8, MAPPED_BYTES = 12 };
+enum { MAPPED_BYTES = 12 };
 
 void address_write(const struct sockaddr *from, char text[ADDRESS_BYTES])
 {
@@ -23,16 +23,6 @@ void address_write(const struct sockaddr *from, char text[ADDRESS_BYTES])
         else
             inet_ntop(AF_INET6, &six.sin6_addr, text, ADDRESS_BYTES);
     }
-}
-
-void address_group(const char *address, char group[ADDRESS_BYTES])
-{
-    struct in6_addr six;
-    snprintf(group, ADDRESS_BYTES, "%s", address);
-    if (!strchr(address, ':') || inet_pton(AF_INET6, address, &six) != 1)
-        return;
-    memset(six.s6_addr + NETWORK_BYTES, 0, sizeof six.s6_addr - NETWORK_BYTES);
-    inet_ntop(AF_INET6, &six, group, ADDRESS_BYTES);
 }
 
 bool address_is_listed(const char *address, const char *list)

@@ -11,11 +11,6 @@ enum { ADDRESS_BYTES = 64 };
 /* "192.0.2.1", "2001:db8::1", or "unix" for a local socket. IPv4 that comes by IPv6 is IPv4. */
 void address_write(const struct sockaddr *from, char text[ADDRESS_BYTES]);
 
-/* Which clients share a limit: an address of IPv4, or the network of one of IPv6, because one
- * machine may use all 2^64 addresses of its network: "2001:db8:0:1::". Any other text is its own
- * group. */
-void address_group(const char *address, char group[ADDRESS_BYTES]);
-
 /* Whether an address is in a list such as "192.0.2.1,unix". */
 bool address_is_listed(const char *address, const char *list);
 

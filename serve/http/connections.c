@@ -21,8 +21,7 @@ struct connection {
     connection *before, *after;
     int descriptor;
     wire_watch watch;
-    char address[ADDRESS_BYTES], counted[ADDRESS_BYTES]; /* where it is counted */
-    bool is_counted;
+    char address[ADDRESS_BYTES];
     bool is_cut;
     _Atomic int phase;
     _Atomic double deadline;
@@ -112,40 +111,6 @@ static void refuse_bytes(void *context, const char *why)
     options->on_refusal(options->context, 400, one->address, why);
 }
 
-/* libmicrohttpd closes a connection that was shut down. */
-static void turn_away(const connection *one)
-{
-    static const char why[] = "too many connections of this address have not shown a token";
-    const connections_options *options = &one->all->options;
-    options->on_refusal(options->context, 429, one->address, why);
-    if (!options->is_encrypted)
-        wire_answer(one->descriptor, "429 Too Many Requests", "Retry-After: 1\r\n", why);
-    shutdown(one->descriptor, SHUT_RDWR);
-}
-
-/* Sets what it is about; false: it is turned away. */
-static bool begin(connection *one, const struct sockaddr *from)
-{
-    clients *counted = one->all->options.counted;
-    address_write(from, one->address);
-    one->is_counted = counted && clients_enter(counted, one->address, one->counted);
-    if (counted && !one->is_counted) {
-        turn_away(one);
-        return false;
-    }
-    one->watch = (wire_watch){
-        .is_encrypted = one->all->options.is_encrypted, .on_refusal = refuse_bytes, .context = one};
-    return wire_watch_start(one->descriptor, &one->watch);
-}
-
-void connection_prove(connection *one)
-{
-    if (!one || !one->is_counted)
-        return;
-    clients_leave(one->all->options.counted, one->counted);
-    one->is_counted = false;
-}
-
 connection *connection_new(connections *all, int descriptor, const struct sockaddr *from)
 {
     connection *one = calloc(1, sizeof *one);
@@ -153,8 +118,10 @@ connection *connection_new(connections *all, int descriptor, const struct sockad
         return NULL;
     one->all = all;
     one->descriptor = descriptor;
-    if (!begin(one, from)) {
-        connection_prove(one);
+    address_write(from, one->address);
+    one->watch = (wire_watch){
+        .is_encrypted = all->options.is_encrypted, .on_refusal = refuse_bytes, .context = one};
+    if (!wire_watch_start(descriptor, &one->watch)) {
         free(one);
         return NULL;
     }
@@ -174,7 +141,6 @@ void connection_free(connection *one)
         return;
     connections *all = one->all;
     wire_watch_stop(one->descriptor);
-    connection_prove(one);
     pthread_mutex_lock(&all->lock);
     *(one->before ? &one->before->after : &all->first) = one->after;
     if (one->after)

@@ -4,7 +4,10 @@
 #ifndef OIF_SERVE_CONNECTIONS_H
 #define OIF_SERVE_CONNECTIONS_H
 
-#include "clients.h"
+#include "address.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 typedef struct connections connections;
 typedef struct connection connection;
@@ -22,8 +25,7 @@ typedef enum connection_phase {
 typedef struct connections_options {
     double timeout_seconds;
     bool is_encrypted;
-    clients *counted; /* NULL: addresses have no limit */
-    /* of bytes that are no good request, or of a connection too many */
+    /* of bytes that are no good request */
     void (*on_refusal)(void *context, int status, const char *from, const char *why);
     void *context;
 } connections_options;
@@ -32,15 +34,12 @@ typedef struct connections_options {
 connections *connections_open(const connections_options *options);
 void connections_close(connections *all);
 
-/* NULL: it is turned away, or out of memory. */
+/* NULL: out of memory. */
 connection *connection_new(connections *all, int descriptor, const struct sockaddr *from);
 void connection_free(connection *one); /* call it before the descriptor is closed */
 
 /* Its client, as text; "" for NULL. */
 const char *connection_address(const connection *one);
-
-/* It may stay: the client has shown a token, or needs none. */
-void connection_prove(connection *one);
 
 /* A request begins: whether its bytes were judged (wire.h). False for NULL. */
 bool connection_agrees(connection *one);

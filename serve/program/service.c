@@ -17,12 +17,7 @@ static const char default_address[] = "127.0.0.1:8571";
 static const double default_max_body_bytes = 64 << 20;
 
 /* All bodies together may hold as much as this many of the largest. */
-enum {
-    LARGEST_BODIES = 4,
-    DEFAULT_CONNECTIONS = 2000,
-    DEFAULT_TIMEOUT_SECONDS = 30,
-    ADDRESS_CONNECTIONS_MIN = 64
-};
+enum { LARGEST_BODIES = 4, DEFAULT_CONNECTIONS = 2000, DEFAULT_TIMEOUT_SECONDS = 30 };
 
 /* ---- Starting ---- */
 
@@ -52,27 +47,15 @@ static bool set_external(service *one)
     return false;
 }
 
-/* One address may have half of the connections before it shows a token. */
-static bool prepare_access(service *one)
-{
-    access_rules *rules = &one->served.access;
-    const serve_settings *asked = one->asked;
-    const size_t half = connections_max(asked) / 2;
-    access_set_port(rules, one->opened.port);
-    rules->is_loopback = one->opened.is_loopback;
-    rules->clients = clients_new(half > ADDRESS_CONNECTIONS_MIN ? half : ADDRESS_CONNECTIONS_MIN);
-    one->served.proxies = asked->proxies;
-    return rules->clients || (complain(EXIT_FAILED, "out of memory"), false);
-}
-
 static exit_code prepare(service *one)
 {
     problem why;
     fresh_secrets secrets;
     if (!set_external(one))
         return EXIT_USAGE;
-    if (!prepare_access(one))
-        return EXIT_FAILED;
+    access_set_port(&one->served.access, one->opened.port);
+    one->served.access.is_loopback = one->opened.is_loopback;
+    one->served.proxies = one->asked->proxies;
     if (!fresh_secrets_load(one->asked, service_is_local(one), &secrets, &why)) {
         complain_about(&why);
         return why.status == 400 ? EXIT_USAGE : EXIT_FAILED;
@@ -173,7 +156,6 @@ static void close_access(service *one)
 {
     access_rules *rules = &one->served.access;
     sessions_close(rules->sessions);
-    clients_free(rules->clients);
     access_set_tokens(rules, NULL);
     audit_close(one->served.changes);
     pthread_mutex_destroy(&rules->lock);
