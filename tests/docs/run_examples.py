@@ -11,14 +11,15 @@ alone; look at the difference before you keep it. In a page,
   ```c scorer.c       a block with a file name is written to that file first.
 Other blocks are left alone.
 
-In the folder, tools/ is that of the checkout, and python3 the one that runs this. Ports from 18000 to 19999 that a page
+In the folder, tools/ and examples/ are those of the checkout, and python3 the one that runs this. Ports from 18000 to 19999 that a page
 names as 127.0.0.1:PORT are free ones in its commands, files and output, so two runs do not meet. Pages run beside each
 other. After a failure, the end of each log file in the folder is printed. A command that takes 300 seconds fails, and
 the page ends there: a server may not have started. A page with a line
   <!-- needs: COMMAND -->
-is skipped when the command fails. Each of its examples prints the reason, the last line that the command prints. A line
+is skipped when the command fails; the reason is the last line that the command prints. A line
   <!-- next needs: COMMAND -->
-does the same for the next block alone.
+does the same for the next block alone. The end is a line for each reason, with how many examples it skipped, and of which
+pages.
 """
 import concurrent.futures
 import glob
@@ -27,6 +28,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from free_port import free_port  # noqa: E402
@@ -154,14 +156,16 @@ class Page:
         self.path, self.prefix, self.update = path, prefix, update
         self.text = open(path, encoding="utf-8").read()
         self.ports = free_ports(self.text)
-        self.passed = self.failed = self.skipped = self.moved = 0
+        self.passed = self.failed = self.moved = 0
+        self.skipped = Counter()  # by reason
         self.stuck = None  # why the rest of the page is not run
         self.said = []
 
     def run(self):
         # A server that a page has just stopped may still write its last file.
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            os.symlink(os.path.join(CHECKOUT, "tools"), os.path.join(folder, "tools"))
+            for name in ("tools", "examples"):
+                os.symlink(os.path.join(CHECKOUT, name), os.path.join(folder, name))
             reason = missing(NEEDS.findall(self.text), folder, self.prefix)
             for block in blocks(self.text):
                 self.run_block(folder, reason, *block)
@@ -178,8 +182,7 @@ class Page:
         for number, command, expected in commands(start, lines):
             reason = reason or self.stuck
             if reason is not None:
-                self.skipped += 1
-                self.said.append(f"{self.path}:{number}: skipped: {reason}")
+                self.skipped[reason] += 1
             else:
                 self.run_command(folder, number, command, expected)
 
@@ -201,13 +204,22 @@ class Page:
                              f"\n--- printed (exit {result.returncode})\n{printed}{ends_of_logs(folder)}")
 
 
+def print_skipped(pages):
+    for reason in sorted(set().union(*(page.skipped for page in pages))):
+        skipped = [page for page in pages if page.skipped[reason]]
+        count = sum(page.skipped[reason] for page in skipped)
+        print(f"skipped: {count}, {reason} ({', '.join(page.path for page in skipped)})")
+
+
 def main(prefix, paths, update):
     pages = [Page(path, os.path.abspath(prefix), update) for path in paths]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         for page in workers.map(Page.run, pages):
             for text in page.said:
                 print(text, flush=True)
-    passed, failed, skipped = (sum(getattr(page, what) for page in pages) for what in ("passed", "failed", "skipped"))
+    print_skipped(pages)
+    passed, failed = (sum(getattr(page, what) for page in pages) for what in ("passed", "failed"))
+    skipped = sum(sum(page.skipped.values()) for page in pages)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return failed > 0 or passed == 0
 

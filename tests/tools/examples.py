@@ -43,14 +43,14 @@ class Examples(Folder):
     def test_an_example_that_is_run_says_nothing(self):
         self.assertEqual(self.run_page(), (0, ["3 passed, 0 failed"]))
 
-    def test_each_example_of_a_page_that_lacks_something_says_what(self):
+    def test_a_page_that_lacks_something_says_what_once(self):
         status, said = self.run_page(first="<!-- needs: echo no curl; exit 1 -->")
-        self.assertEqual(said, [f"page.md:{line}: skipped: no curl" for line in (4, 6, 11)] + ["0 passed, 0 failed, 3 skipped"])
+        self.assertEqual(said, ["skipped: 3, no curl (page.md)", "0 passed, 0 failed, 3 skipped"])
         self.assertEqual(status, 1, "a run of nothing is not a success")
 
     def test_a_block_that_lacks_something_says_what_and_the_others_run(self):
         said = self.run_page(second="<!-- next needs: test -e nothing -->")
-        self.assertEqual(said, (0, ["page.md:11: skipped: test -e nothing", "2 passed, 0 failed, 1 skipped"]))
+        self.assertEqual(said, (0, ["skipped: 1, test -e nothing (page.md)", "2 passed, 0 failed, 1 skipped"]))
 
     def test_a_service_that_cannot_start_fails_its_page_with_its_log(self):
         status, said = self.run_text("```console\n$ echo 'the port is in use' > serve.log\n"
@@ -59,7 +59,7 @@ class Examples(Folder):
         said = [line for line in said if line]
         self.assertEqual(said[0], "page.md:3: $ until grep -q listening serve.log; do sleep 0.1; done")
         self.assertEqual(said[-5:], ["--- printed (exit 124)", "--- serve.log", "the port is in use",
-                                     "page.md:4: skipped: line 3 took more than 2 s", "1 passed, 1 failed, 1 skipped"])
+                                     "skipped: 1, line 3 took more than 2 s (page.md)", "1 passed, 1 failed, 1 skipped"])
 
     def test_the_ports_of_a_page_are_free_ones(self):
         said = self.run_text("```console\n$ echo 127.0.0.1:18999 | awk -F: '{ print $0, $2 == 10000 + 8999 }'\n127.0.0.1:18999 0\n```\n")

@@ -118,7 +118,7 @@ check "oif score gives what docs/manual/shell.md shows" scores_pump
 check "oif serve answers" serves
 check "manual pages, completions, the unit and the examples are there" has_files usr/share/man/man1/oif.1.gz usr/share/man/man1/oif-score.1.gz \
     usr/share/bash-completion/completions/oif usr/share/zsh/vendor-completions/_oif usr/share/fish/vendor_completions.d/oif.fish \
-    lib/systemd/system/oif-serve.service usr/share/doc/oif/copyright usr/share/doc/oif/examples/prometheus/oif_rules.yml \
+    lib/systemd/system/oif-serve.service usr/share/doc/oif/copyright usr/share/doc/oif/examples/nyc_taxi.csv usr/share/doc/oif/examples/prometheus/oif_rules.yml \
     usr/share/doc/oif/examples/grafana/oif_serve.json usr/share/doc/oif/examples/kubernetes/oif_serve.yaml
 check "bash reads its completion" inside bash -n /usr/share/bash-completion/completions/oif
 check "purging oif leaves nothing behind" purge "$root.bare" oif

@@ -1,21 +1,15 @@
 """The data sets of the Online Isolation Forest paper: where they are, and what the paper reached on them.
 
 The data are not part of the repository. A file NAME.npz is looked for in the folder $OIF_DATA, else in the cache
-that `make data` fills ($XDG_CACHE_HOME/oif/data, by default ~/.cache/oif/data).
-
-    tools/measure/datasets.py nyc_taxi    the series of taxi passengers as CSV: time, passengers, label
+that `make data` fills ($XDG_CACHE_HOME/oif/data, by default ~/.cache/oif/data). The series of nyc_taxi_shingle is also
+examples/nyc_taxi.csv.
 """
 
 import os
-import sys
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-try:
-    import numpy as np
-except ModuleNotFoundError:
-    sys.exit("datasets.py needs NumPy: python3 -m pip install numpy")
+import numpy as np
 
 OWN_FOLDER = "set OIF_DATA to a folder that has the file"
 HOW_TO_GET = f"run `make data` to fetch the public data sets, or {OWN_FOLDER}"
@@ -102,21 +96,3 @@ def shuffle(rows, anomalous, seed):
     """Both in one random order. RandomState, because its numbers stay the same in every version of numpy."""
     order = np.random.RandomState(seed).permutation(len(rows))
     return rows[order], anomalous[order]
-
-
-def print_nyc_taxi():
-    """The last half-hour of each window, which its label is about; the first window starts with July 1st."""
-    windows, anomalous = load("nyc_taxi_shingle")
-    print("time,passengers,label")
-    for i, (window, label) in enumerate(zip(windows, anomalous)):
-        time = datetime(2014, 7, 1) + timedelta(minutes=30 * (len(window) - 1 + i))
-        print(f"{time.isoformat(timespec='minutes')},{window[-1]:.0f},{label:d}")
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] != ["nyc_taxi"]:
-        sys.exit(__doc__)
-    try:
-        print_nyc_taxi()
-    except DataMissing as failure:
-        sys.exit(str(failure))

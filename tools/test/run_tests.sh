@@ -74,7 +74,7 @@ count_tests() {
 }
 
 list_skips() { # of the documents and of pytest: how many, and why
-    sed -nE 's/^[^ ]+:[0-9]+: skipped: /1 /p; s/^SKIPPED \[([0-9]+)\] [^ ]+ /\1 /p' "$1"
+    sed -nE 's/^skipped: ([0-9]+), /\1 /p; s/^SKIPPED \[([0-9]+)\] [^ ]+ /\1 /p' "$1"
 }
 
 add_up_skips() {
