@@ -292,12 +292,10 @@ static void print_bodies(void)
         [BODY_JSON] = "JSON arrays",
         [BODY_FLOAT64] = "raw numbers",
         [BODY_INFLUX] = "Influx lines",
-        [BODY_TELEGRAF] = "Telegraf's JSON",
         [BODY_PROMETHEUS] = "texts of exporters",
         [BODY_REMOTE_WRITE] = "remote write",
         [BODY_REMOTE_WRITE_2] = "remote write 2.0",
         [BODY_OTLP] = "OTLP protobuf",
-        [BODY_OTLP_JSON] = "OTLP JSON",
     };
     for (int kind = 0; kind < BODY_KINDS; kind++)
         fprintf(stderr, "%12llu bodies: %s\n", bodies[kind], names[kind]);
@@ -390,10 +388,9 @@ static void check_variants(const body_input *from, uint64_t state)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const body_kind kinds[] = {
-        BODY_INFLUX,         BODY_TELEGRAF, BODY_PROMETHEUS, BODY_REMOTE_WRITE,
-        BODY_REMOTE_WRITE_2, BODY_OTLP,     BODY_OTLP_JSON,  BODY_JSON,
-        BODY_FLOAT64,        BODY_NDJSON,   BODY_CSV};
+    static const body_kind kinds[] = {BODY_INFLUX,         BODY_PROMETHEUS, BODY_REMOTE_WRITE,
+                                      BODY_REMOTE_WRITE_2, BODY_OTLP,       BODY_JSON,
+                                      BODY_FLOAT64,        BODY_NDJSON,     BODY_CSV};
     static bool is_started;
     input from = {data, data + size};
     const char *only = getenv("OIF_FUZZ_FORMAT");

@@ -100,7 +100,7 @@ static void require_json(const reply *answer)
         fprintf(stderr, "%s: %.*s\n", error.text, (int)answer->body_bytes, answer->body);
         abort();
     }
-    const bool is_for_agent = json_object_get(parsed, "code") != NULL; /* Influx and OTLP */
+    const bool is_for_agent = json_object_get(parsed, "code") != NULL; /* Influx */
     if (answer->status >= 400 && is_for_agent)
         require(json_string_length(json_object_get(parsed, "message")) > 0);
     if (answer->status >= 400 && !is_for_agent) {

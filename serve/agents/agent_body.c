@@ -11,12 +11,10 @@
 typedef bool (*sample_reader)(sample_reading *reading, oif_text body, problem *why);
 
 static const sample_reader readers[BODY_KINDS] = {[BODY_INFLUX] = influx_samples_read,
-                                                  [BODY_TELEGRAF] = telegraf_samples_read,
                                                   [BODY_PROMETHEUS] = prometheus_samples_read,
                                                   [BODY_REMOTE_WRITE] = remote_write_read,
                                                   [BODY_REMOTE_WRITE_2] = remote_write_2_read,
-                                                  [BODY_OTLP] = otlp_read,
-                                                  [BODY_OTLP_JSON] = otlp_json_read};
+                                                  [BODY_OTLP] = otlp_read};
 
 /* The caller frees the samples, also if it fails. */
 static bool read_samples(const agent_body *body, const sample_rule *rule, sample_reading *reading,

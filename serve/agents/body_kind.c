@@ -21,12 +21,10 @@ static bool find_word(const char *word, body_found *found, problem *why)
                                                   [BODY_JSON] = "json",
                                                   [BODY_FLOAT64] = "raw",
                                                   [BODY_INFLUX] = "influx",
-                                                  [BODY_TELEGRAF] = "telegraf",
                                                   [BODY_PROMETHEUS] = "prometheus",
                                                   [BODY_REMOTE_WRITE] = "remote-write",
                                                   [BODY_REMOTE_WRITE_2] = "remote-write-2",
-                                                  [BODY_OTLP] = "otlp",
-                                                  [BODY_OTLP_JSON] = "otlp-json"};
+                                                  [BODY_OTLP] = "otlp"};
     char known[256] = "";
     size_t used = 0;
     for (body_kind kind = 0; kind < BODY_KINDS; kind++) {
@@ -90,20 +88,15 @@ static bool has_first_key(oif_text text, const char *key)
     return take(&text, "{") && take(&text, key) && take(&text, ":");
 }
 
-/* What agents send is known by the first key of the object. The reader of OTLP refuses logs and
- * traces. */
-static body_kind kind_of_json(oif_text body)
+/* What OpenTelemetry sends as JSON is known by the first key of the object. */
+static bool read_json(oif_text body, body_found *found, problem *why)
 {
-    oif_text text = without_blanks(body), batch = text;
+    const oif_text text = without_blanks(body);
     if (has_first_key(text, "\"resourceMetrics\"") || has_first_key(text, "\"resourceLogs\"") ||
         has_first_key(text, "\"resourceSpans\""))
-        return BODY_OTLP_JSON;
-    if (take(&batch, "{") && take(&batch, "\"metrics\"") && take(&batch, ":") &&
-        take(&batch, "[") && take(&batch, "{"))
-        return BODY_TELEGRAF;
-    if (telegraf_samples_recognise(text))
-        return BODY_TELEGRAF;
-    return json_rows_are_lines(body) ? BODY_NDJSON : BODY_JSON;
+        return problem_set(why, 415, BODY_OTLP_REMEDY, "OTLP is not read as JSON");
+    found->kind = json_rows_are_lines(body) ? BODY_NDJSON : BODY_JSON;
+    return true;
 }
 
 /* Comments may come first. */
@@ -125,7 +118,7 @@ static bool look(const body_claim *claim, oif_text body, body_found *found, prob
     if (claim->known > 0)
         found->kind = (body_kind)(claim->known - 1);
     else if (*text.text == '{' || *text.text == '[')
-        found->kind = kind_of_json(body);
+        return read_json(body, found, why);
     else if (has_binary(body))
         return problem_set(why, 415,
                            "Name its type in Content-Type, or its format in the query; raw float64 "
@@ -173,8 +166,7 @@ static bool find_json(oif_text body, body_found *found, problem *why)
     if (*text.text != '{' && *text.text != '[')
         return problem_set(why, 400, "Send an object, an array of objects, or an object per line.",
                            "the body is not JSON with rows in it");
-    found->kind = kind_of_json(body);
-    return true;
+    return read_json(body, found, why);
 }
 
 /* Both Prometheus and OpenTelemetry send it. */

@@ -13,12 +13,10 @@ typedef enum body_kind {
     BODY_JSON, /* an array of objects, or objects over several lines */
     BODY_FLOAT64,
     BODY_INFLUX, /* from here on: samples, not rows */
-    BODY_TELEGRAF,
     BODY_PROMETHEUS,
     BODY_REMOTE_WRITE,
     BODY_REMOTE_WRITE_2,
     BODY_OTLP,
-    BODY_OTLP_JSON,
     BODY_KINDS
 } body_kind;
 
@@ -39,6 +37,11 @@ typedef struct body_found {
     body_kind kind;
     bool is_guessed; /* by the bytes: then it must have a row, and not only a header */
 } body_found;
+
+/* What a sender of OTLP as JSON can do. */
+#define BODY_OTLP_REMEDY                                                                           \
+    "Send metrics as protobuf: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf for the SDK, "            \
+    "\"encoding: proto\" for the exporter otlphttp of the collector."
 
 /* 415 if the type is unknown, 400 if the bytes are not what the request says. */
 bool body_kind_find(const body_claim *claim, oif_text body, body_found *found, problem *why);

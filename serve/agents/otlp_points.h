@@ -1,4 +1,4 @@
-/* OpenTelemetry's metrics as samples, for both encodings (otlp.c, otlp_json.c):
+/* OpenTelemetry's metrics as samples; otlp.c reads their bytes:
  *
  *     gauge                     name
  *     sum                       name, with _total if it only grows and counts from its start

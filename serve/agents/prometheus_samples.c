@@ -47,6 +47,16 @@ static bool parse_number(oif_text text, double *number)
     return oif_number_parse(text.text, end, number) == end;
 }
 
+/* Of a time in seconds, milliseconds, microseconds or nanoseconds since 1970, by its size. */
+static double seconds_of(double number)
+{
+    const double size = fabs(number);
+    return size < 1e11   ? number
+           : size < 1e14 ? number / 1e3
+           : size < 1e17 ? number / 1e6
+                         : number / 1e9;
+}
+
 static bool take_line(sample_reading *reading, oif_text line, uint64_t number, text_room *room)
 {
     static const char expected[] =
@@ -62,7 +72,7 @@ static bool take_line(sample_reading *reading, oif_text line, uint64_t number, t
         return sample_reading_skip(reading, number, expected);
     reading->uses_now |= parts.time.bytes == 0;
     if (parts.time.bytes > 0)
-        one.seconds = sample_seconds(time);
+        one.seconds = seconds_of(time);
     one.name = parts.name;
     if (!take_labels(room, parts.labels, labels, &count, &has_bound))
         return false;

@@ -19,27 +19,13 @@ bool sample_reading_skip(sample_reading *reading, uint64_t line, const char *mes
 
 /* All return false if nothing of the body can be used, with the reason in `why`. */
 bool influx_samples_read(sample_reading *reading, oif_text body, problem *why);
-bool telegraf_samples_read(sample_reading *reading, oif_text body, problem *why);
-
-/* Whether a text begins with a metric of Telegraf. */
-bool telegraf_samples_recognise(oif_text text);
-
 bool prometheus_samples_read(sample_reading *reading, oif_text body, problem *why);
 bool remote_write_read(sample_reading *reading, oif_text body, problem *why);
 bool remote_write_2_read(sample_reading *reading, oif_text body, problem *why);
 bool otlp_read(sample_reading *reading, oif_text body, problem *why);
-bool otlp_json_read(sample_reading *reading, oif_text body, problem *why);
-
-/* A tree of JSON takes some ten times the bytes of its text: 413 if there are too many. */
-enum { SAMPLE_JSON_BYTES_MAX = 8 << 20 };
-bool sample_json_check(oif_text body, problem *why);
 
 /* By the conventions of Prometheus: _total, _count and _sum are counters, _bucket with the label le
  * is a bucket. */
 sample_kind sample_kind_by_name(oif_text name, bool has_bound);
-
-/* Seconds since 1970; a number in seconds, milliseconds, microseconds or nanoseconds, by its
- * size. */
-double sample_seconds(double number);
 
 #endif

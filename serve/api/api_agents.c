@@ -159,15 +159,9 @@ static void write_field(unsigned number, const char *text)
 }
 
 /* google.rpc.Status: 1 is the code, 2 the message. */
-static void refuse_otlp(api_call *call, const problem *why, bool is_json)
+static void refuse_otlp(api_call *call, const problem *why)
 {
     begin_refusal(call, why);
-    if (is_json) {
-        output_print("{\"code\":%d,\"message\":", status_code(why->status));
-        write_message(why);
-        output_text("}\n");
-        return;
-    }
     call->type = PROTOBUF;
     write_varint(1 << 3);
     write_varint((uint64_t)status_code(why->status));
@@ -176,18 +170,11 @@ static void refuse_otlp(api_call *call, const problem *why, bool is_json)
 
 /* ExportMetricsServiceResponse: empty if all is well. Else it has 1, the points that were refused:
  * 1 is how many, 2 why. */
-static void answer_otlp(api_call *call, const agent_report *report, bool is_json)
+static void answer_otlp(api_call *call, const agent_report *report)
 {
     size_t bytes;
-    if (is_json && report->bad == 0)
-        output_text("{}");
-    else if (is_json) {
-        output_print("{\"partialSuccess\":{\"rejectedDataPoints\":\"%" PRIu64 "\"", report->bad);
-        write_json_string("errorMessage", report->first_bad.message);
-        output_text("}}");
-    }
-    call->type = is_json ? REPLY_JSON : PROTOBUF;
-    if (is_json || report->bad == 0)
+    call->type = PROTOBUF;
+    if (report->bad == 0)
         return;
     output_divert();
     write_varint(1 << 3);
@@ -202,22 +189,19 @@ static void answer_otlp(api_call *call, const agent_report *report, bool is_json
 
 bool api_otlp_metrics(api_call *call, problem *why)
 {
+    if (!request_type_is(call->asked->headers[HEADER_CONTENT_TYPE], PROTOBUF))
+        return problem_set(why, 415, BODY_OTLP_REMEDY, "metrics are " PROTOBUF);
     posted_rows posted = posted_rows_begin(call);
-    const bool is_json = request_type_is(call->asked->headers[HEADER_CONTENT_TYPE], REPLY_JSON);
     posted.may_create = true;
     posted.protobuf = BODY_OTLP;
-    posted.format = is_json ? "otlp-json" : NULL;
-    const bool is_known = is_json ||
-                          request_type_is(call->asked->headers[HEADER_CONTENT_TYPE], PROTOBUF) ||
-                          problem_set(why, 415, NULL, "metrics are " PROTOBUF " or " REPLY_JSON);
-    bool is_good = is_known && read_request(&posted, why) && posted_rows_take(&posted, why);
+    const bool is_good = read_request(&posted, why) && posted_rows_take(&posted, why);
     char left[AGENT_REPORT_BYTES];
     if (agent_report_text(&posted.report, left))
         reply_add_header(call->answer, "Oif-Left-Out", "%s", left);
     if (is_good)
-        answer_otlp(call, &posted.report, is_json);
+        answer_otlp(call, &posted.report);
     else
-        refuse_otlp(call, why, is_json);
+        refuse_otlp(call, why);
     posted_rows_end(&posted);
     return true;
 }

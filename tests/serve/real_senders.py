@@ -9,14 +9,12 @@ from test_opentelemetry import EXPECTED, Sender
 
 TIME = 1_794_970_640
 TEXT = '[outputs.http.headers]\nContent-Type = "text/plain; charset=utf-8"\n'
-JSON = '[outputs.http.headers]\nContent-Type = "application/json"\n'
 REMOTE = '[outputs.http.headers]\nContent-Type = "application/x-protobuf"\nContent-Encoding = "snappy"\nX-Prometheus-Remote-Write-Version = "0.1.0"\n'
 OUTPUTS = {
     "influxdb": '[[outputs.influxdb]]\nurls = ["ADDRESS"]\ndatabase = "hosts"\n',
     "influxdb with gzip": '[[outputs.influxdb]]\nurls = ["ADDRESS"]\ndatabase = "hosts"\ncontent_encoding = "gzip"\n',
     "influxdb_v2": '[[outputs.influxdb_v2]]\nurls = ["ADDRESS"]\nbucket = "hosts"\norganization = "o"\ntoken = ""\n',
     "http, lines": '[[outputs.http]]\nurl = "ADDRESS/api/v1/streams/hosts/rows"\ndata_format = "influx"\n' + TEXT,
-    "http, JSON": '[[outputs.http]]\nurl = "ADDRESS/api/v1/streams/hosts/rows"\ndata_format = "json"\njson_timestamp_units = "1ns"\n' + JSON,
     "http, remote write": '[[outputs.http]]\nurl = "ADDRESS/api/v1/streams/hosts/write"\ndata_format = "prometheusremotewrite"\n' + REMOTE,
 }
 
@@ -61,7 +59,7 @@ def test_telegraf(server, tmp_path, output):
 COLLECTOR = """receivers:
   otlp: {protocols: {http: {endpoint: "127.0.0.1:PORT"}}}
 exporters:
-  otlphttp: {endpoint: "ADDRESS", encoding: ENCODING, headers: {Oif-Stream: shop}, sending_queue: {enabled: false}}
+  otlphttp: {endpoint: "ADDRESS", headers: {Oif-Stream: shop}, sending_queue: {enabled: false}}
 service:
   telemetry: {metrics: {level: none}}
   pipelines: {metrics: {receivers: [otlp], exporters: [otlphttp]}}
@@ -75,10 +73,9 @@ class Receiver:
         self.address = f"http://127.0.0.1:{port}"
 
 
-@pytest.mark.parametrize("encoding", ["proto", "json"])
-def test_the_collector_of_opentelemetry(server, tmp_path, encoding):
+def test_the_collector_of_opentelemetry(server, tmp_path):
     program, port = sender("collector"), free_port()
-    text = COLLECTOR.replace("PORT", str(port)).replace("ADDRESS", server.address).replace("ENCODING", encoding)
+    text = COLLECTOR.replace("PORT", str(port)).replace("ADDRESS", server.address)
     (tmp_path / "collector.yaml").write_text(text)
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen([program, "--config", "file:collector.yaml"], cwd=tmp_path, stdout=log, stderr=log)

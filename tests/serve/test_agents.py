@@ -1,4 +1,4 @@
-"""What agents send becomes rows by one rule: Influx lines, Telegraf's JSON, Prometheus, OpenTelemetry."""
+"""What agents send becomes rows by one rule: Influx lines, Prometheus, OpenTelemetry."""
 
 import gzip
 import json
@@ -172,28 +172,6 @@ def test_influxdbs_errors_are_those_that_telegraf_prints(server):
 
 def test_a_body_of_influx_may_be_compressed(server):
     assert server.post("/write?db=t", gzip.compress(b"a,host=x v=1\n"), headers={"Content-Encoding": "gzip"}).status == 204
-
-
-# ---- Telegraf's JSON ----
-
-METRICS = [
-    {"fields": {"usage": 12.5, "on": True, "state": "up"}, "name": "cpu", "tags": {"host": "a", "cpu": "0"}, "timestamp": TIME},
-    {"fields": {"used": 3}, "name": "mem", "tags": {"host": "a"}, "timestamp": TIME},
-]
-
-
-@pytest.mark.parametrize("body", [json.dumps({"metrics": METRICS}), "\n".join(map(json.dumps, METRICS)), json.dumps({"metrics": METRICS}, indent=2)])
-@pytest.mark.parametrize("headers", [JSON, PLAIN, {}], ids=str)
-def test_telegrafs_json_has_the_same_rule(server, body, headers):
-    put(server, {"key": "host"})
-    answer = post(server, body, headers)
-    assert rows_of(answer) == [{"time": TIME, "host": "a", 'cpu_usage{cpu="0"}': 12.5, 'cpu_on{cpu="0"}': 1, "mem_used": 3}]
-    assert answer.headers["Oif-Left-Out"] == "text 1"
-
-
-def test_rows_that_resemble_telegrafs_are_rows(server):
-    assert post(server, '{"name": "a", "x": 1}\n{"fields": {"x": 2}}\n', JSON, "create=true&answer=count").json["accepted"] == 2
-    assert server.get(STREAM).json["columns"][0] == "x"
 
 
 # ---- Prometheus ----
@@ -372,88 +350,44 @@ def test_errors_of_otlp_are_statuses(server):
     assert bad.status == 400 and bad.headers["Content-Type"] == "application/x-protobuf" and bad.body.startswith(b"\x08\x03\x12") and b"OTLP" in bad.body
     other = server.post("/v1/metrics", "x", headers=PLAIN)
     assert other.status == 415
-    text = server.post("/v1/metrics", "{}", headers=JSON)
-    assert text.status == 400 and text.json["code"] == 3 and "resourceMetrics" in text.json["message"]
     nameless = make.resource_metrics({}, make.gauge("", make.number_point(1, TIME)), make.gauge("a", make.number_point(1, TIME)))
     part = server.post("/v1/metrics", nameless, headers=PROTOBUF)
     assert part.status == 200 and part.body[:1] == b"\x0a" and b"no name" in part.body
     assert server.get("/api/v1/streams/otlp").json["rows"] == 1
 
 
-def otlp_json(name="a", kind="gauge", point=None, **more):
-    point = {"timeUnixNano": str(TIME * 10**9), "asDouble": 1.5, **(point or {})}
-    return {
-        "resourceMetrics": [
-            {
-                "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
-                "scopeMetrics": [{"scope": {"name": "x"}, "metrics": [{"name": name, kind: {"dataPoints": [point], **more}}]}],
-            }
-        ]
-    }
-
-
 @pytest.mark.parametrize("headers", [JSON, PLAIN], ids=str)
-def test_otlp_json_is_recognised(server, headers):
-    put(server, {"key": "service_name"})
-    attributes = [{"key": "n", "value": {"intValue": "7"}}, {"key": "t", "value": {"stringValue": "x"}}]
-    assert rows_of(post(server, json.dumps(otlp_json(point={"attributes": attributes})), headers)) == [{"time": TIME, "service_name": "shop", 'a{n="7",t="x"}': 1.5}]
-
-
-def test_otlp_json_has_the_kinds_of_protobuf(server):
-    put(server, {})
-
-    def rows(*arguments, **more):
-        return rows_of(post(server, json.dumps(otlp_json(*arguments, **more)), JSON))[0]
-
-    assert rows("b", "sum", {"asDouble": None, "asInt": "7"}, isMonotonic=True, aggregationTemporality=2) == {"time": TIME, "b_total": 7}
-    assert rows("b", "sum", {"asInt": 7, "asDouble": None}, isMonotonic=True, aggregationTemporality="AGGREGATION_TEMPORALITY_DELTA") == {"time": TIME, "b": 7}
-    histogram = {"count": "6", "sum": 2.5, "bucketCounts": ["1", "5"], "explicitBounds": [0.5], "min": 0.1}
-    assert rows("h", "histogram", histogram) == {"time": TIME, "h_count": 6, "h_sum": 2.5, "h_min": 0.1}
-    assert rows("s", "summary", {"count": 1, "sum": 2, "quantileValues": [{"quantile": 0.5, "value": 3}]}) == {"time": TIME, "s_count": 1, "s_sum": 2, 's{quantile="0.5"}': 3}
-    answer = post(server, json.dumps(otlp_json(point={"flags": 1})), JSON, "answer=count")
-    assert answer.json["left_out"] == {"stale": 1} and answer.json["accepted"] == 0
-
-
-def test_otlp_json_by_its_path(server):
-    answer = server.post("/v1/metrics", json.dumps(otlp_json()), headers=JSON)
-    assert answer.status == 200 and answer.json == {}
-    other = json.dumps(otlp_json("b")).encode()
-    assert server.post("/v1/metrics", gzip.compress(other), headers={**JSON, "Content-Encoding": "gzip"}).status == 200
-    assert server.get("/api/v1/streams/otlp").json["rows"] == 2
+@pytest.mark.parametrize("key", ["resourceMetrics", "resourceLogs", "resourceSpans"])
+def test_otlp_as_json_is_refused_with_the_exporter_to_use(server, key, headers):
+    body = json.dumps({key: [{"resource": {"attributes": []}, "count": 7, "timeUnixNano": 5}]})
+    for answer in (server.post("/v1/metrics", body, headers=headers), post(server, body, headers)):
+        assert answer.status == 415 and "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf" in answer.error["remedy"], answer.text
+    assert server.get("/api/v1/streams").json["streams"] == []
 
 
 # ---- Nothing is not 200 ----
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "headers", "query"),
     [
-        '{"resourceMetrics": []}',
-        '{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "a", "gauge": {"dataPoints": []}}]}]}]}',
-        '{"metrics": [{"fields": {}, "name": "cpu", "tags": {}, "timestamp": 5}]}',
-        "# HELP a b\n# TYPE a gauge\n",
+        (make.resource_metrics({}), PROTOBUF, "format=otlp"),
+        (make.resource_metrics({}, make.gauge("a")), PROTOBUF, "format=otlp"),
+        (b"# HELP a b\n# TYPE a gauge\n", PLAIN, ""),
     ],
 )
-def test_a_body_without_any_sample_is_refused_as_rows(server, body):
-    headers = JSON if body.startswith("{") else PLAIN
-    answer = post(server, body, headers)
+def test_a_body_without_any_sample_is_refused_as_rows(server, body, headers, query):
+    answer = post(server, body, headers, "create=true&" + query)
     assert answer.status == 400 and "no sample" in answer.error["message"], answer.text
     put(server, {})
-    assert post(server, body, headers).status == 400
+    assert post(server, body, headers, query).status == 400
     assert server.get(STREAM).json["columns"] is None
 
 
 def test_agents_may_send_a_message_without_samples_to_their_own_path(server):
-    assert server.post("/v1/metrics", '{"resourceMetrics": []}', headers=JSON).status == 200
+    assert server.post("/v1/metrics", make.resource_metrics({}), headers=PROTOBUF).status == 200
     put(server, {})
     assert server.post(STREAM + "/write", make.snappy(b""), headers=REMOTE).status == 204
-
-
-@pytest.mark.parametrize("key", ["resourceLogs", "resourceSpans"])
-def test_logs_and_traces_of_otlp_are_not_rows(server, key):
-    body = json.dumps({key: [{"resource": {"attributes": []}, "count": 7, "timeUnixNano": 5}]})
-    answer = post(server, body, JSON)
-    assert answer.status == 400 and "not OTLP metrics" in answer.error["message"], answer.text
 
 
 # ---- Later bodies ----
