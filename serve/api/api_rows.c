@@ -18,33 +18,27 @@ static rows_answer_kind usual_answer(const request *asked)
                                                                       : ANSWER_RESULTS;
 }
 
-/* A name of a writer, or the key of a request. */
-static bool check_sender(const char *what, const char *text, problem *why)
+static bool check_writer(const char *name, problem *why)
 {
-    enum { SENDER_BYTES_MAX = 200 };
-    const size_t bytes = strlen(text);
+    enum { WRITER_BYTES_MAX = 200 };
+    const size_t bytes = strlen(name);
     for (size_t i = 0; i < bytes; i++)
-        if (text[i] < ' ' || text[i] > '~')
-            return problem_set(why, 400, NULL, "%s: expected printable ASCII", what);
-    return (bytes > 0 && bytes <= SENDER_BYTES_MAX) ||
-           problem_set(why, 400, NULL, "%s: expected 1 to %d bytes", what, SENDER_BYTES_MAX);
+        if (name[i] < ' ' || name[i] > '~')
+            return problem_set(why, 400, NULL, "writer: expected printable ASCII");
+    return (bytes > 0 && bytes <= WRITER_BYTES_MAX) ||
+           problem_set(why, 400, NULL, "writer: expected 1 to %d bytes", WRITER_BYTES_MAX);
 }
 
 static bool read_sender(const request *asked, rows_request *rows, problem *why)
 {
-    rows->key = asked->headers[HEADER_IDEMPOTENCY_KEY];
     rows->has_first_row = request_find(asked, "first_row") != NULL;
     if (!request_count(asked, "first_row", UINT64_C(1) << 62, &rows->first_row, why) ||
         !request_text(asked, "writer", &rows->writer, why) ||
-        (rows->writer && !check_sender("writer", rows->writer, why)) ||
-        (rows->key && !check_sender("Idempotency-Key", rows->key, why)))
+        (rows->writer && !check_writer(rows->writer, why)))
         return false;
-    if (rows->writer && !rows->has_first_row)
-        return problem_set(why, 400, "Add first_row, the number of the first row of the batch.",
-                           "writer: the rows of a writer need numbers");
-    return !rows->key || !rows->has_first_row ||
-           problem_set(why, 400, "Leave one of them out.",
-                       "first_row and Idempotency-Key cannot be combined");
+    return !rows->writer || rows->has_first_row ||
+           problem_set(why, 400, "Add first_row, the number of the first row of the batch.",
+                       "writer: the rows of a writer need numbers");
 }
 
 static bool read_request(const request *asked, posted_rows *posted, problem *why)

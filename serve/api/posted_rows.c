@@ -202,11 +202,9 @@ bool posted_rows_check_bad(const posted_rows *posted, problem *why)
  * the same samples. */
 static void expect_repetition(posted_rows *posted)
 {
-    rows_request *rows = &posted->rows;
-    if (rows->key || rows->has_first_row)
-        return;
-    rows->key = digest_text(body_of(posted).text, body_of(posted).bytes, posted->digest);
-    rows->is_forgotten = true;
+    const oif_text bytes = body_of(posted);
+    if (!posted->rows.has_first_row)
+        posted->rows.digest = digest_text(bytes.text, bytes.bytes, posted->digest);
 }
 
 static bool take(posted_rows *posted, problem *why)

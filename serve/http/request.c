@@ -19,7 +19,6 @@ static const char *const header_names[HEADER_COUNT] = {
     [HEADER_COOKIE] = "Cookie",
     [HEADER_FORWARDED_FOR] = "X-Forwarded-For",
     [HEADER_HOST] = "Host",
-    [HEADER_IDEMPOTENCY_KEY] = "Idempotency-Key",
     [HEADER_IF_NONE_MATCH] = "If-None-Match",
     [HEADER_LAST_EVENT_ID] = "Last-Event-ID",
     [HEADER_ORIGIN] = "Origin",

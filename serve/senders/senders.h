@@ -1,8 +1,8 @@
 /* Who has sent the rows of a stream, so rows that are sent again are processed once, and get the
- * same answer again.
+ * same answer again if they are numbered.
  *
  *     writers   name -> how many rows of it were processed      the least recently seen is dropped
- *     keys      of requests, in the same way: a key is a writer of one batch
+ *     bodies    of agents, in the same way: the digest of a body is a writer of one batch
  *     answers   batch <- batch <- batch                         the oldest is dropped
  *               rows: a digest of each, and where its line is in the text
  *
@@ -18,13 +18,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { WRITERS_MAX = 1000, REQUEST_KEYS_MAX = 1000, ANSWERS_BYTES_MAX = 4 << 20 };
+enum { WRITERS_MAX = 1000, BODIES_MAX = 1000, ANSWERS_BYTES_MAX = 4 << 20 };
 
 typedef enum sender_kind {
     SENDER_NONE,
     SENDER_STREAM, /* rows are numbered by the stream: there is only one sender */
     SENDER_WRITER,
-    SENDER_KEY /* of one request */
+    SENDER_BODY /* one body, named by its digest; its answer is not kept */
 } sender_kind;
 
 /* Who sends a body. */
@@ -33,7 +33,6 @@ typedef struct sender {
     const char *name; /* "" of SENDER_STREAM */
     size_t name_bytes;
     uint64_t first_row; /* the number of the first row of the body, among those of the sender */
-    bool keeps_answer;
 } sender;
 
 typedef struct senders senders;
@@ -42,7 +41,7 @@ typedef struct senders senders;
 senders *senders_new(void);
 void senders_free(senders *all);
 
-/* How many rows of a writer or a key were processed; 0 if it is not known. */
+/* How many rows of a writer or a body were processed; 0 if it is not known. */
 uint64_t senders_position(const senders *all, const sender *from);
 
 /* More rows of it were processed. A failure to remember it is counted as a drop. */

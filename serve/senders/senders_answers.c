@@ -25,7 +25,7 @@ void answers_begin(senders *all, const sender *from, rows_answer_kind kind)
     all->made.from = from;
     all->made.kind = kind;
     all->made.count = 0;
-    all->made.is_given_up = !from->keeps_answer;
+    all->made.is_given_up = false;
 }
 
 void answers_add(senders *all, const kept_row *row)
@@ -86,7 +86,7 @@ void answers_end(senders *all, uint64_t first_row, const char *text, size_t byte
         bytes + made->count * sizeof *made->rows + made->from->name_bytes < ANSWERS_BYTES_MAX / 2;
     kept_batch *batch =
         !made->is_given_up && made->count > 0 && fits ? kept_batch_new(&like) : NULL;
-    all->answers_dropped += made->from->keeps_answer && made->count > 0 && !batch;
+    all->answers_dropped += made->count > 0 && !batch;
     made->count = 0;
     if (!batch)
         return;

@@ -1,6 +1,6 @@
 /* The senders of a stream in a file: in this machine's memory layout, with a digest at the end.
  *
- *     "oifsend1" | rows of the stream | writers | keys | batches | digest
+ *     "oifsend1" | rows of the stream | writers | bodies | batches | digest
  */
 #include "senders_parts.h"
 
@@ -123,7 +123,7 @@ static void put_batches(sender_file *to, const senders *all)
 
 static void get_batch(sender_file *from, senders *all)
 {
-    kept_batch like = {.kind = (sender_kind)get_count(from, SENDER_KEY)};
+    kept_batch like = {.kind = (sender_kind)get_count(from, SENDER_WRITER)};
     like.answer = (rows_answer_kind)get_count(from, ANSWER_COUNT);
     like.first = get_count(from, UINT64_MAX);
     like.count = (size_t)get_count(from, ANSWERS_BYTES_MAX / sizeof(kept_row));
@@ -149,7 +149,7 @@ bool senders_save(const senders *all, uint64_t rows, FILE *file)
     put(&to, file_magic, sizeof file_magic);
     put_count(&to, rows);
     put_writers(&to, &all->writers);
-    put_writers(&to, &all->keys);
+    put_writers(&to, &all->bodies);
     put_count(&to, all->answers_dropped);
     put_batches(&to, all);
     put_count(&to, to.digest);
@@ -164,7 +164,7 @@ bool senders_load(senders *all, uint64_t rows, FILE *file)
     if (memcmp(magic, file_magic, sizeof magic) != 0 || get_count(&from, UINT64_MAX) != rows)
         return false;
     get_writers(&from, &all->writers);
-    get_writers(&from, &all->keys);
+    get_writers(&from, &all->bodies);
     all->answers_dropped = get_count(&from, UINT64_MAX);
     for (uint64_t left = get_count(&from, ANSWERS_BYTES_MAX); left > 0 && from.is_good; left--)
         get_batch(&from, all);

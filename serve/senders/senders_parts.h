@@ -41,7 +41,7 @@ typedef struct made_batch {
 } made_batch;
 
 struct senders {
-    writer_list writers, keys;
+    writer_list writers, bodies;
     kept_batch *oldest, *newest;
     size_t answer_bytes;
     uint64_t answers_dropped;

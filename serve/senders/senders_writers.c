@@ -14,7 +14,7 @@ senders *senders_new(void)
     if (!all)
         return NULL;
     all->writers.limit = WRITERS_MAX;
-    all->keys.limit = REQUEST_KEYS_MAX;
+    all->bodies.limit = BODIES_MAX;
     return all;
 }
 
@@ -25,22 +25,17 @@ void senders_free(senders *all)
     while (all->oldest)
         senders_drop_batch(all);
     byte_table_free(&all->writers.table);
-    byte_table_free(&all->keys.table);
+    byte_table_free(&all->bodies.table);
     free(all->made.rows);
     free(all);
 }
 
 /* ---- Positions ---- */
 
-static const writer_list *list_of(const senders *all, sender_kind kind)
-{
-    return kind == SENDER_WRITER ? &all->writers : &all->keys;
-}
-
 uint64_t senders_position(const senders *all, const sender *from)
 {
-    const known_writer *found =
-        byte_table_find(&list_of(all, from->kind)->table, from->name, from->name_bytes);
+    const writer_list *list = from->kind == SENDER_WRITER ? &all->writers : &all->bodies;
+    const known_writer *found = byte_table_find(&list->table, from->name, from->name_bytes);
     return found ? found->rows : 0;
 }
 
@@ -87,9 +82,9 @@ known_writer *writer_list_touch(writer_list *list, const char *name, size_t byte
 
 void senders_advance(senders *all, const sender *from, uint64_t rows, double now)
 {
-    if (from->kind != SENDER_WRITER && from->kind != SENDER_KEY)
+    if (from->kind != SENDER_WRITER && from->kind != SENDER_BODY)
         return;
-    writer_list *list = from->kind == SENDER_WRITER ? &all->writers : &all->keys;
+    writer_list *list = from->kind == SENDER_WRITER ? &all->writers : &all->bodies;
     known_writer *one = writer_list_touch(list, from->name, from->name_bytes);
     if (!one)
         return;

@@ -23,8 +23,7 @@ typedef struct rows_request {
     bool has_first_row;
     uint64_t first_row; /* number of the first row of the body, from 0 */
     const char *writer; /* whose rows first_row counts; NULL: those of the stream */
-    const char *key;    /* of the request: one that has come before is not processed; NULL: none */
-    bool is_forgotten;  /* the answer is not kept for a repetition */
+    const char *digest; /* of the body: one that has come before is not processed; NULL: none */
     bool may_wait;      /* rows of samples: they wait for others if the settings say so */
     rows_answer_kind answer;
     size_t max_columns; /* besides the server's own limit; 0: none */
@@ -34,7 +33,7 @@ typedef struct rows_request {
 typedef struct rows_answer {
     uint64_t rows, saved; /* of the stream: processed, and on disk */
     uint64_t accepted;    /* rows of this body that were processed */
-    uint64_t skipped;     /* rows processed earlier, by first_row or the key of the request */
+    uint64_t skipped;     /* rows processed earlier, by first_row or the digest of the body */
     uint64_t repeated;    /* of those, rows whose earlier results are in the answer */
     uint64_t waiting;     /* rows of the stream that wait for more samples */
     bool has_writer;

@@ -462,14 +462,12 @@ static run_end run_body(body_run *run, problem *why)
     return end;
 }
 
-/* The answer is kept for a sender that may repeat the body. A replay only keeps it. */
-run_end stream_run_body(body_run *run, problem *why)
+/* The answer is kept for a sender that may repeat the rows. A replay only keeps it. */
+static run_end run_numbered(body_run *run, problem *why)
 {
     senders *all = run->one->senders;
     const uint64_t first = stream_position(run->one, &run->from);
     size_t bytes;
-    if (run->from.kind == SENDER_NONE)
-        return run_body(run, why);
     answers_begin(all, &run->from, run->request->answer);
     output_divert();
     run_end end = run_body(run, why);
@@ -478,7 +476,15 @@ run_end stream_run_body(body_run *run, problem *why)
     if (text && !run->one->is_replaying)
         output_write(text, bytes);
     free(text);
+    return end;
+}
+
+run_end stream_run_body(body_run *run, problem *why)
+{
+    const sender *from = &run->from;
+    const bool is_numbered = from->kind == SENDER_STREAM || from->kind == SENDER_WRITER;
+    const run_end end = is_numbered ? run_numbered(run, why) : run_body(run, why);
     if (run->answer->accepted > 0)
-        senders_advance(all, &run->from, run->answer->accepted, run->now);
+        senders_advance(run->one->senders, from, run->answer->accepted, run->now);
     return end;
 }

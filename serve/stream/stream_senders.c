@@ -1,5 +1,5 @@
-/* What senders need: rows that are sent again (numbers of writers, keys of requests, and repeated
- * answers), and rows of samples that wait for more columns (serve/agents/waiting_rows.h).
+/* What senders need: rows that are sent again (numbers of writers, digests of bodies, and
+ * repeated answers), and rows of samples that wait for more columns (serve/agents/waiting_rows.h).
  *
  *     JOURNAL_SENT      rows of a sender. If they wait, those that have waited long enough are
  *                       processed
@@ -19,10 +19,10 @@
 
 sender stream_sender_of(const rows_request *request)
 {
-    sender from = {.kind = SENDER_NONE, .name = "", .keeps_answer = !request->is_forgotten};
-    if (request->key) {
-        from.kind = SENDER_KEY;
-        from.name = request->key;
+    sender from = {.kind = SENDER_NONE, .name = ""};
+    if (request->digest) {
+        from.kind = SENDER_BODY;
+        from.name = request->digest;
     } else if (request->has_first_row) {
         from.kind = request->writer ? SENDER_WRITER : SENDER_STREAM;
         from.name = request->writer ? request->writer : "";
@@ -61,10 +61,10 @@ bool stream_check_sender(const stream *one, const sender *from, problem *why)
 
 char *stream_write_sent(const rows_request *request, size_t *bytes)
 {
-    json_t *about = json_pack(
-        "{s:i, s:b, s:b, s:s*, s:s*, s:b, s:I}", "answer", (int)request->answer, "forgotten",
-        request->is_forgotten, "waits", request->may_wait, "writer", request->writer, "key",
-        request->key, "numbered", request->has_first_row, "first", (json_int_t)request->first_row);
+    json_t *about =
+        json_pack("{s:i, s:b, s:s*, s:s*, s:b, s:I}", "answer", (int)request->answer, "waits",
+                  request->may_wait, "writer", request->writer, "digest", request->digest,
+                  "numbered", request->has_first_row, "first", (json_int_t)request->first_row);
     char *head = about ? json_dumps(about, JSON_COMPACT) : NULL;
     json_decref(about);
     const size_t head_bytes = head ? strlen(head) + 1 : 0;
@@ -93,10 +93,9 @@ bool stream_read_sent(const journal_record *record, rows_request *request, json_
         .bytes = record->bytes - head_bytes - 1,
         .format = record->format,
         .answer = answer >= 0 && answer <= ANSWER_COUNT ? (rows_answer_kind)answer : ANSWER_COUNT,
-        .is_forgotten = json_is_true(json_object_get(*texts, "forgotten")),
         .may_wait = json_is_true(json_object_get(*texts, "waits")),
         .writer = json_string_value(json_object_get(*texts, "writer")),
-        .key = json_string_value(json_object_get(*texts, "key")),
+        .digest = json_string_value(json_object_get(*texts, "digest")),
         .has_first_row = json_is_true(json_object_get(*texts, "numbered")),
         .first_row = (uint64_t)json_integer_value(json_object_get(*texts, "first"))};
     return true;
@@ -216,7 +215,7 @@ bool stream_take_waiting(stream *one, const rows_request *request, rows_answer *
 {
     const double now = background_wall_seconds();
     const sender from = stream_sender_of(request);
-    answer->skipped = from.kind == SENDER_KEY ? senders_position(one->senders, &from) : 0;
+    answer->skipped = from.kind == SENDER_BODY ? senders_position(one->senders, &from) : 0;
     if (answer->skipped > 0)
         return true;
     if (from.kind == SENDER_STREAM || from.kind == SENDER_WRITER)

@@ -9,7 +9,7 @@
 
 static sender writer_of(const char *name, uint64_t first)
 {
-    return (sender){SENDER_WRITER, name, strlen(name), first, true};
+    return (sender){SENDER_WRITER, name, strlen(name), first};
 }
 
 /* A batch whose lines are "NAME NUMBER\n". */
@@ -127,11 +127,11 @@ static FILE *saved(const senders *all, char **bytes, size_t *count)
 static senders *make_some(void)
 {
     senders *all = senders_new();
-    const sender key = {SENDER_KEY, "k", 1, 0, true};
+    const sender body = {SENDER_BODY, "k", 1, 0};
     keep_batch(all, "a", 0, 5);
     keep_batch(all, "b", 0, 3);
     keep_batch(all, "a", 5, 2);
-    senders_advance(all, &key, 4, 6);
+    senders_advance(all, &body, 4, 6);
     return all;
 }
 
@@ -145,9 +145,9 @@ static void what_is_saved_is_loaded(void **state)
     assert_false(senders_load(other, 78, file));
     rewind(file);
     assert_true(senders_load(again, 77, file));
-    const sender a = writer_of("a", 0), key = {SENDER_KEY, "k", 1, 0, true};
+    const sender a = writer_of("a", 0), body = {SENDER_BODY, "k", 1, 0};
     assert_int_equal(senders_position(again, &a), 7);
-    assert_int_equal(senders_position(again, &key), 4);
+    assert_int_equal(senders_position(again, &body), 4);
     assert_int_equal(count_kept(again, "a", 0, 7), 7);
     assert_int_equal(count_kept(again, "b", 0, 3), 3);
     fclose(file);
