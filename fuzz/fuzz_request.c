@@ -56,11 +56,9 @@ static app *served(void)
     one.max_body_bytes = BODY_BYTES_MAX;
     one.bodies.limit_bytes = 4 * BODY_BYTES_MAX;
     one.access.is_loopback = true;
-    one.access.sessions = sessions_open(NULL);
     pthread_mutex_init(&one.access.lock, NULL);
     pthread_mutex_init(&one.creating, NULL);
     pthread_rwlock_init(&one.others_lock, NULL);
-    require(one.access.sessions);
     one.watchers = events_open(streams_feed(all));
     atomic_store(&one.all, all);
     return &one;

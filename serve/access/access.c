@@ -11,12 +11,6 @@
 
 /* ---- Tokens ---- */
 
-void access_set_port(access_rules *rules, unsigned port)
-{
-    snprintf(rules->cookie, sizeof rules->cookie, port > 0 ? "oif_session_%u" : "oif_session",
-             port);
-}
-
 static bool is_base_path(const char *path)
 {
     static const char all[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~/-";
@@ -72,26 +66,6 @@ token_table *access_tokens(access_rules *rules)
 
 /* ---- Who asks ---- */
 
-/* The value of our cookie, or NULL. */
-static const char *find_cookie(const access_rules *rules, const request *asked, size_t *bytes)
-{
-    const char *at = asked->headers[HEADER_COOKIE];
-    const size_t name_bytes = strlen(rules->cookie);
-    while (at && *at) {
-        at += strspn(at, " ;");
-        const size_t length = strcspn(at, ";");
-        if (length > name_bytes && strncmp(at, rules->cookie, name_bytes) == 0 &&
-            at[name_bytes] == '=') {
-            *bytes = length - name_bytes - 1;
-            while (*bytes > 0 && at[name_bytes + *bytes] == ' ')
-                --*bytes;
-            return at + name_bytes + 1;
-        }
-        at += length;
-    }
-    return NULL;
-}
-
 /* What follows the scheme of the header, such as "Bearer "; NULL: it is another one. */
 static const char *after_scheme(const char *header, const char *scheme)
 {
@@ -101,7 +75,8 @@ static const char *after_scheme(const char *header, const char *scheme)
     return header + bytes + strspn(header + bytes, " ");
 }
 
-/* "Basic " and NAME:TOKEN in base 64, for programs that know only names and passwords. */
+/* "Basic " and NAME:TOKEN in base 64, for browsers and other programs that know only names and
+ * passwords. */
 static const token *find_basic(const request *asked, const char *encoded)
 {
     const gnutls_datum_t text = {(unsigned char *)(uintptr_t)encoded, (unsigned)strlen(encoded)};
@@ -118,7 +93,7 @@ static const token *find_basic(const request *asked, const char *encoded)
 }
 
 /* Most agents send Bearer, those of InfluxDB send Token. */
-static const token *find_by_header(const request *asked)
+static const token *find_token(const request *asked)
 {
     const char *header = asked->headers[HEADER_AUTHORIZATION];
     const char *text = after_scheme(header, "Bearer ");
@@ -128,19 +103,6 @@ static const token *find_by_header(const request *asked)
         return token_table_find_text(asked->tokens, text, strlen(text));
     text = after_scheme(header, "Basic ");
     return text ? find_basic(asked, text) : NULL;
-}
-
-/* A cookie counts only if there is no other authorization. */
-static const token *find_token(access_rules *rules, const request *asked)
-{
-    size_t bytes = 0;
-    secret hash;
-    if (asked->headers[HEADER_AUTHORIZATION])
-        return find_by_header(asked);
-    const char *cookie = find_cookie(rules, asked, &bytes);
-    return cookie && sessions_find(rules->sessions, cookie, bytes, &hash)
-               ? token_table_find(asked->tokens, &hash)
-               : NULL;
 }
 
 access_level access_level_of(const request *asked)
@@ -222,7 +184,8 @@ static bool is_safe_method(const char *method)
 static bool refuse_token(const request *asked, problem *why)
 {
     const bool has_tried = asked->headers[HEADER_AUTHORIZATION] != NULL;
-    return problem_set(why, 401, "Send Authorization: Bearer TOKEN, or log in on the page.",
+    return problem_set(why, 401,
+                       "Send Authorization: Bearer TOKEN, or the token as the password of Basic.",
                        has_tried ? "this is not a token of this server" : "a token is needed");
 }
 
@@ -243,7 +206,7 @@ bool access_check(access_rules *rules, request *asked, access_level needed, prob
     if (!is_safe_method(asked->method) && !is_same_origin(rules, asked))
         return problem_set(why, 403, NULL, "a page of another site may not write here");
     if (token_table_count(asked->tokens) > 0)
-        asked->who = find_token(rules, asked);
+        asked->who = find_token(asked);
     if (access_level_of(asked) >= needed)
         return true;
     return asked->who ? refuse_level(asked, needed, why) : refuse_token(asked, why);
@@ -256,27 +219,4 @@ bool access_check_stream(const request *asked, const char *stream, problem *why)
     return problem_set(why, 403, "Use a token for this stream.",
                        "the token \"%s\" is only for streams such as %s", access_name(asked),
                        access_patterns(asked));
-}
-
-/* ---- Sessions ---- */
-
-const token *access_log_in(access_rules *rules, const request *asked, const char *text,
-                           char cookie[SECRET_HEX_BYTES], problem *why)
-{
-    const token *who = token_table_find_text(asked->tokens, text, strlen(text));
-    if (!who) {
-        problem_set(why, 401, NULL, "this is not a token of this server");
-        return NULL;
-    }
-    if (sessions_begin(rules->sessions, &who->hash, asked->from, cookie))
-        return who;
-    problem_set(why, 503, "Try it again.", "no session can be made now");
-    return NULL;
-}
-
-bool access_log_out(access_rules *rules, const request *asked)
-{
-    size_t bytes = 0;
-    const char *cookie = find_cookie(rules, asked, &bytes);
-    return cookie && sessions_end(rules->sessions, cookie, bytes);
 }

@@ -3,31 +3,23 @@
  * Without tokens the server listens only on loopback or on a local socket, and everyone there may
  * do everything. On loopback the Host header must then name this machine (a foreign name that
  * resolves to 127.0.0.1 is refused). With tokens, each request needs one: as "Authorization: Bearer
- * TOKEN", or by the session that POST /login gives to the page. In any case a browser's write for a
+ * TOKEN", or as the password of Basic, which browsers ask for. In any case a browser's write for a
  * page of another origin is refused. */
 #ifndef OIF_SERVE_ACCESS_H
 #define OIF_SERVE_ACCESS_H
 
 #include "serve/http/request.h"
-#include "sessions.h"
+#include "tokens.h"
 
 #include <pthread.h>
 
-enum { ACCESS_COOKIE_BYTES = 32 };
-
 typedef struct access_rules {
-    bool is_loopback; /* without tokens, Host must name this machine */
-    char cookie[ACCESS_COOKIE_BYTES];
-    char base_path[64]; /* "/oif"; "": none */
-    char origin[256];   /* of the page, "https://oif.example"; "": not given */
-    sessions *sessions;
+    bool is_loopback;     /* without tokens, Host must name this machine */
+    char base_path[64];   /* "/oif"; "": none */
+    char origin[256];     /* of the page, "https://oif.example"; "": not given */
     pthread_mutex_t lock; /* protects what follows */
     token_table *tokens;  /* NULL or empty: none are needed */
 } access_rules;
-
-/* Names the cookie after the port, because browsers send cookies to all ports of a host; 0: a local
- * socket. */
-void access_set_port(access_rules *rules, unsigned port);
 
 /* Takes origin and base path of the page from --external-url; NULL: they are not known. 400: its
  * path cannot be one. */
@@ -59,12 +51,5 @@ bool access_check_stream(const request *asked, const char *stream, problem *why)
 access_level access_level_of(const request *asked);
 const char *access_patterns(const request *asked);
 const char *access_name(const request *asked); /* of the token; "": none was needed */
-
-/* Finds the token of POST /login, and begins its session. NULL: `why` has the cause. */
-const token *access_log_in(access_rules *rules, const request *asked, const char *text,
-                           char cookie[SECRET_HEX_BYTES], problem *why);
-
-/* Ends the session of a request; false: it has none. */
-bool access_log_out(access_rules *rules, const request *asked);
 
 #endif

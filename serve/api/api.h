@@ -11,11 +11,7 @@ bool api_now(api_call *call, problem *why);
 bool api_incidents(api_call *call, problem *why);
 bool api_events(api_call *call, problem *why);
 
-bool api_login(api_call *call, problem *why);
-bool api_logout(api_call *call, problem *why);
 bool api_audit(api_call *call, problem *why);
-bool api_get_sessions(api_call *call, problem *why);
-bool api_end_session(api_call *call, problem *why);
 
 bool api_list_streams(api_call *call, problem *why);
 bool api_get_stream(api_call *call, problem *why);

@@ -96,13 +96,12 @@ static json_t *details_of(const request *asked)
     return NULL;
 }
 
-/* A token may be in the body of a login, and nothing else of it matters. */
 static void record(const api_call *call)
 {
     const request *asked = call->asked;
     if (!call->served->changes)
         return;
-    json_t *details = strcmp(asked->path, "/login") == 0 ? NULL : details_of(asked);
+    json_t *details = details_of(asked);
     audit_add(call->served->changes, &(audit_entry){.who = call->who,
                                                     .from = asked->from,
                                                     .method = asked->method,

@@ -16,7 +16,7 @@ typedef struct api_call {
     const char *type;
     streams *all;     /* once api_find_streams was called */
     stream *one;      /* once api_find_stream was called; it is released after the handler */
-    const token *who; /* that asks; after a login, the one that was given */
+    const token *who; /* that asks */
     bool is_change;   /* and goes to the audit log; a handler may know better */
 } api_call;
 

@@ -19,16 +19,12 @@ static const route routes[] = {
     {"GET", "/healthz", ACCESS_NONE, page_healthz, "", BODY_NONE},
     {"GET", "/readyz", ACCESS_NONE, api_readyz, "", BODY_NONE},
     {"GET", "/metrics", ACCESS_READ, api_metrics, "", BODY_NONE},
-    {"POST", "/login", ACCESS_NONE, api_login, "", BODY_SMALL},
-    {"POST", "/logout", ACCESS_NONE, api_logout, "", BODY_SMALL},
     {"GET", "/api/v1/openapi.json", ACCESS_NONE, page_file, "", BODY_NONE},
     {"GET", "/api/v1", ACCESS_READ, api_root, "", BODY_NONE},
     {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
     {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "id open since limit", BODY_NONE},
     {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
     {"GET", "/api/v1/audit", ACCESS_ADMIN, api_audit, "limit", BODY_NONE},
-    {"GET", "/api/v1/sessions", ACCESS_ADMIN, api_get_sessions, "", BODY_NONE},
-    {"DELETE", "/api/v1/sessions", ACCESS_ADMIN, api_end_session, "id", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
     {"GET", STREAM "/ready", ACCESS_READ, api_stream_ready, "", BODY_NONE},
@@ -62,8 +58,8 @@ static const route routes[] = {
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
     {"POST", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_FORM},
     {"GET", STREAM "/row", ACCESS_READ, api_get_row, "number", BODY_NONE},
-    {"GET", "/", ACCESS_NONE, page_file, "", BODY_NONE},
-    {"GET", "/FILE", ACCESS_NONE, page_file, "", BODY_NONE},
+    {"GET", "/", ACCESS_READ, page_file, "", BODY_NONE},
+    {"GET", "/FILE", ACCESS_READ, page_file, "", BODY_NONE},
 };
 
 enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
@@ -166,7 +162,7 @@ const route *route_find(app *served, request *asked, reply *answer)
     if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why) ||
         (found && is_of_stream(found) && !access_check_stream(asked, asked->segments[3], &why))) {
         if (why.status == 401)
-            reply_add_header(answer, "WWW-Authenticate", "Bearer realm=\"oif\"");
+            reply_add_header(answer, "WWW-Authenticate", "Basic realm=\"oif\"");
         reply_problem(answer, &why);
         return NULL;
     }

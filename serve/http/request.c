@@ -16,7 +16,6 @@ static const char *const header_names[HEADER_COUNT] = {
     [HEADER_CONTENT_ENCODING] = "Content-Encoding",
     [HEADER_CONTENT_LENGTH] = "Content-Length",
     [HEADER_CONTENT_TYPE] = "Content-Type",
-    [HEADER_COOKIE] = "Cookie",
     [HEADER_FORWARDED_FOR] = "X-Forwarded-For",
     [HEADER_HOST] = "Host",
     [HEADER_IF_NONE_MATCH] = "If-None-Match",

@@ -44,8 +44,6 @@ function remember(name, value) {
 function fail(error) {
     if (error.name === "AbortError")
         return;
-    if (error.status === 401)
-        return askToken();
     setLink(error.status ? "live" : "down");
     banner(error.status ? error.message : null); // the headline says that the connection is lost
 }
@@ -327,35 +325,6 @@ function renderAll() {
         format.rate(rate)} rows/s, ${format.bytes(memory)}` : "");
 }
 
-// ---- Login ----
-
-// Nothing is shown to somebody without a token, also not what was loaded before it ended.
-function askToken() {
-    document.body.dataset.locked = "true";
-    if (!$("login").open)
-        $("login").showModal();
-}
-
-$("login").oncancel = event => event.preventDefault();
-$("login-form").onsubmit = async event => {
-    event.preventDefault();
-    try {
-        await ask("/login", { method: "POST", body: JSON.stringify({ token: $("login-token").value }),
-                              headers: { "Content-Type": "application/json" } });
-        remember("login", "yes"); // the cookie itself cannot be seen from here
-        location.reload();
-    } catch (error) {
-        setText($("login-error"), error.status === 401 || error.status === 403 ? "This is not the token of this server." : error.message);
-        show($("login-error"), true);
-    }
-};
-
-$("logout").onclick = guarded(async () => {
-    await ask("/logout", { method: "POST" });
-    remember("login", "no");
-    location.reload();
-});
-
 // ---- Settings of the page ----
 
 const THEMES = ["auto", "light", "dark"];
@@ -494,7 +463,6 @@ function startControls() {
 const start = guarded(async () => {
     info = await ask("/api/v1");
     setText($("version"), `oif ${info.version}`);
-    show($("logout"), remembered("login", "no") === "yes");
     show($("add"), mayWrite());
     for (const part of document.querySelectorAll(".writing"))
         show(part, mayWrite());

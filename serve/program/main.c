@@ -33,7 +33,7 @@ static exit_code run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    umask(S_IRWXG | S_IRWXO); /* rows, tokens and sessions are for the owner of the process alone */
+    umask(S_IRWXG | S_IRWXO); /* rows are for the owner of the process alone */
     share_heap();
     output_start();
     exit_code code = output_finish(run(argc, argv));

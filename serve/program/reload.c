@@ -144,7 +144,7 @@ void service_reload(service *one)
     fresh_secrets secrets = {.tokens = NULL};
     configured fresh;
     const bool is_good = configured_open(one->given, &fresh) == EXIT_OK;
-    fresh.settings.serve.external_url = one->asked->external_url; /* that of cookies, too */
+    fresh.settings.serve.external_url = one->asked->external_url; /* the paths of the page, too */
     if (is_good &&
         !fresh_secrets_load(&fresh.settings.serve, service_is_local(one), &secrets, &why))
         complain(EXIT_FAILED, "%s", why.message);

@@ -53,7 +53,6 @@ static exit_code prepare(service *one)
     fresh_secrets secrets;
     if (!set_external(one))
         return EXIT_USAGE;
-    access_set_port(&one->served.access, one->opened.port);
     one->served.access.is_loopback = one->opened.is_loopback;
     one->served.proxies = one->asked->proxies;
     if (!fresh_secrets_load(one->asked, service_is_local(one), &secrets, &why)) {
@@ -115,10 +114,8 @@ static bool take_folder(service *one)
     problem why;
     if (!streams_prepare(&options, &one->kept, &why))
         return complain_about(&why);
-    one->served.access.sessions = sessions_open(asked->data);
     one->served.changes = audit_open(asked->data);
-    return (one->served.access.sessions && one->served.changes) ||
-           (complain(EXIT_FAILED, "out of memory"), false);
+    return one->served.changes || (complain(EXIT_FAILED, "out of memory"), false);
 }
 
 /* Meanwhile, requests are answered with "loading". */
@@ -155,7 +152,6 @@ static void wait_for_end(service *one)
 static void close_access(service *one)
 {
     access_rules *rules = &one->served.access;
-    sessions_close(rules->sessions);
     access_set_tokens(rules, NULL);
     audit_close(one->served.changes);
     pthread_mutex_destroy(&rules->lock);

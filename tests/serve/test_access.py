@@ -1,5 +1,6 @@
-"""Who may ask: loopback, tokens, cookies, TLS, pages of other sites."""
+"""Who may ask: loopback, tokens, TLS, pages of other sites."""
 
+import base64
 import subprocess
 
 import pytest
@@ -17,6 +18,10 @@ def tokens(tmp_path):
 
 def bearer(token):
     return {"Authorization": f"Bearer {token}"}
+
+
+def basic(token):
+    return {"Authorization": "Basic " + base64.b64encode(f"anyone:{token}".encode()).decode()}
 
 
 def refused(*options):
@@ -81,39 +86,28 @@ def test_each_token_may_do_what_it_is_for(serve, tokens):
         )
         assert found == expected, token
     answer = server.get("/api/v1")
-    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+    assert answer.headers["WWW-Authenticate"] == 'Basic realm="oif"'
     assert server.get("/api/v1", headers=bearer(READ)).json["read_only"] is True
     assert server.get("/api/v1", headers=bearer(WRITE)).json["read_only"] is False
 
 
-def test_pages_health_and_the_description_need_no_token(serve, tokens):
+def test_health_and_the_description_need_no_token(serve, tokens):
     server = serve(*tokens)
-    for path in ("/", "/healthz", "/readyz", "/api/v1/openapi.json"):
+    for path in ("/healthz", "/readyz", "/api/v1/openapi.json"):
         assert server.get(path).status == 200, path
-    for path in ("/api/v1/now", "/api/v1/events", "/api/v1/streams/x", "/api/v1/streams/x/points"):
+    for path in ("/", "/page.js", "/api/v1/now", "/api/v1/events", "/api/v1/streams/x", "/api/v1/streams/x/points"):
         assert server.get(path).status == 401, path
 
 
-def test_login_gives_a_cookie_that_scripts_cannot_read(serve, tokens):
+def test_a_browser_gives_the_token_as_a_password(serve, tokens):
     server = serve(*tokens)
-    assert server.post("/login", {"token": "wrong-wrong-wrong"}).status == 401
-    assert server.post("/login", {"tok": 1}).status == 400
-    answer = server.post("/login", {"token": READ})
-    assert answer.status == 200 and answer.json == {"read_only": True, "role": "read", "token": "read-token-1"}
-    cookie = answer.headers["Set-Cookie"]
-    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Secure" not in cookie
-    pair = cookie.split(";")[0]
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert server.post("/login", f"token={READ}", headers=form).headers["Set-Cookie"] != cookie, "each login is a session"
-    assert server.post("/login", f"token={READ}x", headers=form).status == 401
-    assert server.post("/login", f"tok={READ}", headers=form).status == 400
-    assert server.post("/login", f"token={READ}", headers={**form, "Origin": "http://evil.example"}).status == 403
-    assert server.get("/api/v1", headers={"Cookie": pair}).json["read_only"] is True
-    assert server.get("/api/v1", headers={"Cookie": f"a=b; {pair}; c=d"}).status == 200
-    assert server.get("/api/v1", headers={"Cookie": pair + "x"}).status == 401
-    assert server.put("/api/v1/streams/a", {}, headers={"Cookie": pair}).status == 403
-    assert "Max-Age=0" in server.post("/logout", headers={"Cookie": pair}).headers["Set-Cookie"]
-    assert server.get("/api/v1", headers={"Cookie": pair}).status == 401
+    assert server.get("/").headers["WWW-Authenticate"] == 'Basic realm="oif"'
+    assert server.get("/", headers=basic(READ)).headers["Content-Type"].startswith("text/html")
+    assert server.get("/api/v1", headers=basic(READ)).json["read_only"] is True
+    assert server.put("/api/v1/streams/a", {}, headers=basic(READ)).status == 403
+    assert server.put("/api/v1/streams/a", {}, headers=basic(WRITE)).status == 201
+    evil = {**basic(WRITE), "Origin": "http://evil.example"}
+    assert server.put("/api/v1/streams/b", {}, headers=evil).status == 403, "browsers add the password for every page that asks"
 
 
 def make_certificate(folder, name):
@@ -126,12 +120,11 @@ def make_certificate(folder, name):
     return cert, key
 
 
-def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
+def test_tls_serves_https(serve, tokens, tmp_path):
     cert, key = make_certificate(tmp_path, "c")
     _, other_key = make_certificate(tmp_path, "d")
     server = serve("--tls-cert", cert, "--tls-key", key, *tokens)
     assert server.scheme == "https" and server.get("/healthz").status == 200
-    assert "Secure" in server.post("/login", {"token": WRITE}).headers["Set-Cookie"]
     origin = server.address
     headers = {**bearer(WRITE), "Origin": origin}
     assert server.put("/api/v1/streams/a", {}, headers=headers).status == 201
@@ -167,7 +160,7 @@ def test_pages_of_other_sites_cannot_write(server):
 def test_secrets_are_not_logged(serve, tokens):
     server = serve(*tokens)
     server.get(f"/api/v1?token={WRITE}", headers=bearer("guess-guess-guess-guess"))
-    server.post("/login", {"token": "guess-guess-guess-guess"})
+    server.get("/api/v1", headers=basic("guess-guess-guess-guess"))
     server.get(f"/nothing?{WRITE}", headers=bearer(WRITE))
     server.stop()
     assert any("status=401" in line for line in server.log)

@@ -1,4 +1,4 @@
-"""Named tokens with roles, patterns and quotas; sessions; the audit log; what a reload changes."""
+"""Named tokens with roles, patterns and quotas; the audit log; what a reload changes."""
 
 import base64
 import json
@@ -148,7 +148,6 @@ def test_each_role_may_do_what_it_is_for(team):
         ("DELETE", stream + "/rules?number=1", None, (403, 403, 200, 404)),
         ("DELETE", stream + "/keys?key=x", None, (403, 403, 404, 404)),
         ("GET", "/api/v1/audit", None, (403, 403, 200, 200)),
-        ("GET", "/api/v1/sessions", None, (403, 403, 403, 200)),
         ("DELETE", stream, None, (403, 403, 204, 404)),
     ]
     for method, path, body, expected in matrix:
@@ -266,7 +265,7 @@ def test_streams_that_are_created_at_once_stay_within_the_quota(serve, file):
     assert sorted(statuses) == [201] * 4 + [403] * 12
 
 
-# ---- Sessions
+# ---- Events
 
 
 def read_events(events):
@@ -278,83 +277,31 @@ def read_events(events):
         received += part
 
 
-def log_in(server, token):
-    answer = server.post("/login", {"token": token})
-    assert answer.status == 200, answer.text
-    return answer.headers["Set-Cookie"].split(";")[0]
-
-
-def test_a_session_is_another_secret_and_ends_by_logout(team):
-    server = team.server
-    cookie = log_in(server, team.ana)
-    name, value = cookie.split("=")
-    assert name == f"oif_session_{server.port}" and re.fullmatch("[0-9a-f]{64}", value) and value != team.ana
-    assert log_in(server, team.ana) != cookie
-    assert server.get("/api/v1", headers={"Cookie": cookie}).json["token"] == "ana"
-    assert server.get("/api/v1", headers={"Cookie": f"{name}={team.ana}"}).status == 401, "the token itself is not a session"
-    assert server.get("/api/v1", headers={"Cookie": f"oif_session_1={value}"}).status == 401
-    assert server.post("/logout", headers={"Cookie": cookie}).status == 204
-    assert server.get("/api/v1", headers={"Cookie": cookie}).status == 401
-
-
-def test_sessions_survive_a_restart_without_their_secret_on_disk(team, tmp_path):
-    cookie = log_in(team.server, team.wall)
-    stored = (tmp_path / "data" / "sessions").read_text()
-    assert cookie.split("=")[1] not in stored and team.wall not in stored
-    assert stat.S_IMODE((tmp_path / "data" / "sessions").stat().st_mode) == 0o600
-    team.server.options += ["--listen", f"127.0.0.1:{team.server.port}"]  # the cookie belongs to the port
-    team.server.stop()
-    team.server.start()
-    assert team.server.get("/api/v1", headers={"Cookie": cookie}).json["token"] == "wall"
-    team.server.post("/logout", headers={"Cookie": cookie})
-    team.server.kill()
-    team.server.start()
-    assert team.server.get("/api/v1", headers={"Cookie": cookie}).status == 401
-
-
-def test_an_administrator_ends_sessions(team):
-    cookie = log_in(team.server, team.wall)
-    (session,) = team.ask(team.ana, "GET", "/api/v1/sessions").json["sessions"]
-    assert session["token"] == "wall" and session["from"] == "127.0.0.1" and session["id"] not in cookie
-    with team.server.socket() as events:
-        events.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n".encode())
-        assert events.recv(100).startswith(b"HTTP/1.1 200")
-        assert team.ask(team.ana, "DELETE", "/api/v1/sessions?id=0000000000000000").status == 404
-        assert team.ask(team.ana, "DELETE", f"/api/v1/sessions?id={session['id']}").status == 204
-        read_events(events)  # its events end, too
-    assert team.server.get("/api/v1", headers={"Cookie": cookie}).status == 401
-    assert team.ask(team.ana, "GET", "/api/v1/sessions").json["sessions"] == []
-
-
 # ---- The audit log
 
 
 def test_changes_are_recorded(team, tmp_path):
     stream = "/api/v1/streams/web-1"
-    cookie = log_in(team.server, team.lead)
     team.ask(team.web, "PUT", stream, {"alert-rate": 0.01})
     team.ask(team.web, "PUT", stream, {"alert-rate": 0.01})  # changes nothing
     team.ask(team.web, "POST", stream + "/rows", "secretcolumn\n12345\n")
     team.ask(team.web, "POST", "/api/v1/streams/web-2/rows?create=true", "secretcolumn\n12345\n")
     team.ask(team.wall, "DELETE", stream)  # refused
-    team.server.ask("PATCH", stream, {"alert-rate": 0.02}, headers={"Cookie": cookie})
+    team.ask(team.lead, "PATCH", stream, {"alert-rate": 0.02})
     team.ask(team.ana, "POST", stream + "/rules?try=true", {"rule": "mute column=x"})  # changes nothing
     team.ask(team.ana, "PUT", "/api/v1/streams/db-1", {})
     team.ask(team.ana, "DELETE", stream)
-    team.server.post("/logout", headers={"Cookie": cookie})
     entries = [json.loads(line) for line in (tmp_path / "data" / "audit.log").read_text().splitlines()]
     assert [(one["who"], one["role"], one["method"], one["path"], one["status"], one.get("asked")) for one in entries] == [
-        ("lead", "admin", "POST", "/login", 200, None),
         ("web", "write", "PUT", stream, 201, {"alert-rate": 0.01}),
         ("web", "write", "POST", "/api/v1/streams/web-2/rows", 200, {"create": "true"}),
         ("lead", "admin", "PATCH", stream, 200, {"alert-rate": 0.02}),
         ("ana", "admin", "PUT", "/api/v1/streams/db-1", 201, None),
         ("ana", "admin", "DELETE", stream, 204, None),
-        ("lead", "admin", "POST", "/logout", 204, None),
     ]
     assert all(one["from"] == "127.0.0.1" and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", one["time"]) for one in entries)
     text = (tmp_path / "data" / "audit.log").read_text()
-    assert "12345" not in text and not any(token in text for token in (team.ana, team.web, team.lead, cookie.split("=")[1]))
+    assert "12345" not in text and not any(token in text for token in (team.ana, team.web, team.lead))
     assert stat.S_IMODE((tmp_path / "data" / "audit.log").stat().st_mode) == 0o600
     assert team.ask(team.ana, "GET", "/api/v1/audit").json["entries"] == entries[::-1]
     assert team.ask(team.ana, "GET", "/api/v1/audit?limit=2").json["entries"] == entries[:-3:-1]
@@ -380,13 +327,11 @@ def test_the_audit_log_is_bounded(team, tmp_path):
 
 
 def test_tokens_change_without_a_restart(team, file):
-    cookie = log_in(team.server, team.wall)
     run_token(file, "remove", "wall")
     new = add(file, "new", "--role", "write")
     assert team.ask(team.wall, "GET", "/api/v1").status == 200
     reload(team.server)
     assert team.ask(team.wall, "GET", "/api/v1").status == 401
-    assert team.server.get("/api/v1", headers={"Cookie": cookie}).status == 401, "its sessions end with it"
     assert team.ask(new, "PUT", "/api/v1/streams/a", {}).status == 201
     assert team.ask(team.ana, "GET", "/api/v1/audit").json["entries"][1]["method"] == "reload"
 

@@ -110,9 +110,7 @@ def test_a_reader_sees_what_was_said_but_no_buttons(start_server, open_page, tmp
     (one,) = [one for one in server.ask("GET", stream + "/episodes", token=token)["episodes"] if one["open"]]
     said = {"episode": one["number"], "key": one["key"], "by": "ana"}
     server.ask("POST", stream + "/acknowledge", json.dumps(said).encode(), token=token)
-    page = open_page(server.url, wait="#login[open]", expect_errors=True)
-    page.fill("#login-token", "read-token-0123456789")
-    page.keyboard.press("Enter")
+    page = open_page(server.url, http_credentials={"username": "oif", "password": "read-token-0123456789"})
     page.wait_for_selector("#episode-said:visible")
     for part in ("#episode-tools", "#proposals", "#acknowledge-form", "#rule-list button"):
         assert page.locator(part).is_hidden(), part

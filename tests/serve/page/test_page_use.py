@@ -311,28 +311,16 @@ def test_ten_thousand_points_are_one_range_per_pixel_column(server, open_page):
 # ---- Access ----
 
 
-def test_login_and_read_only(start_server, tmp_path, open_page):
+def test_a_token_is_the_password_and_one_to_read_offers_no_writing(start_server, tmp_path, open_page):
     (tmp_path / "write").write_text("write-token-0123456789\n")
     (tmp_path / "read").write_text("read-token-0123456789\n")
     server = start_server("--token-file", str(tmp_path / "write"), "--read-token-file", str(tmp_path / "read"))
-    page = open_page(server.url, wait="#login[open]", expect_errors=True)
-    assert page.locator("main").evaluate("main => getComputedStyle(main).visibility") == "hidden"
-    picture(page, "login")
-    page.fill("#login-token", "wrong")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#login-error:not([hidden])")
-    page.fill("#login-token", "read-token-0123456789")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#empty:not([hidden])")
+    page = open_page(server.url, wait="#empty:not([hidden])", http_credentials={"username": "oif", "password": "read-token-0123456789"})
+    page.wait_for_selector("#link[data-state=live]")
     for part in ("#add", "#empty-add"):
         assert page.locator(part).is_hidden(), "a token that only reads is offered no writing"
     assert "token" not in page.evaluate("JSON.stringify(localStorage) + document.cookie")
-    with page.expect_navigation():
-        page.click("#logout")
-    page.wait_for_selector("#login[open]")
-    page.fill("#login-token", "write-token-0123456789")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#add:not([hidden])")
+    open_page(server.url, wait="#add:not([hidden])", http_credentials={"username": "oif", "password": "write-token-0123456789"})
 
 
 # ---- Connection ----
