@@ -119,7 +119,7 @@ typedef struct token_settings {
 typedef struct serve_settings {
     const char *listen, *data, *config;
     const char *tokens, *token_file, *read_token_file, *tls_cert, *tls_key;
-    const char *proxies; /* addresses whose X-Forwarded-For counts */
+    const char *proxies; /* addresses whose X-Forwarded-... headers count */
     double save_seconds;
     bool is_save_given;
     double max_body_bytes, history_bytes, history_disk_bytes, timeout_seconds;

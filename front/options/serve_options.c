@@ -36,9 +36,9 @@ static const cli_option options[] = {
      .brief = "tokens with the role read, one per line",
      .help = "file of tokens with the role read for all streams, one per line", .argument = "FILE"},
     {"proxies", OPTION_NAMES, SETTING(serve.proxies), GROUP_ACCESS,
-     .brief = "proxies whose X-Forwarded-For is trusted",
-     .help = "addresses of proxies whose X-Forwarded-For header is trusted to name the client, "
-             "such as 192.0.2.1,unix",
+     .brief = "proxies that are trusted to name the client",
+     .help = "addresses of proxies whose headers X-Forwarded-For and X-Forwarded-User are trusted "
+             "to name the client, such as 192.0.2.1; those on a local socket always are",
      .argument = "LIST"},
     {"tls-cert", OPTION_TEXT, SETTING(serve.tls_cert), GROUP_ACCESS,
      .brief = "serve HTTPS with this certificate (PEM)", .argument = "FILE"},

@@ -23,7 +23,7 @@ typedef enum access_level {
     ACCESS_NONE,
     ACCESS_READ,  /* see streams */
     ACCESS_WRITE, /* and send rows, create streams, mark and acknowledge episodes */
-    ACCESS_ADMIN  /* and change and remove streams, and see the audit log */
+    ACCESS_ADMIN  /* and change and remove streams */
 } access_level;
 
 /* "read", "write", "admin", and back; ACCESS_NONE: no such role. */

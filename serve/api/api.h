@@ -11,8 +11,6 @@ bool api_now(api_call *call, problem *why);
 bool api_incidents(api_call *call, problem *why);
 bool api_events(api_call *call, problem *why);
 
-bool api_audit(api_call *call, problem *why);
-
 bool api_list_streams(api_call *call, problem *why);
 bool api_get_stream(api_call *call, problem *why);
 bool api_stream_ready(api_call *call, problem *why);

@@ -1,6 +1,8 @@
 #include "api_call.h"
 
+#include "front/text/cut.h"
 #include "front/text/output.h"
+#include "serve/base/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,36 +81,15 @@ bool api_read_object(const request *asked, const api_object *kind, json_t **obje
     return false;
 }
 
-/* The parameters and a body of JSON; NULL: there are none. The caller frees it. */
-static json_t *details_of(const request *asked)
-{
-    json_t *details = json_object();
-    for (size_t i = 0; i < asked->parameter_count; i++)
-        json_object_set_new(details, asked->parameters[i].name,
-                            json_string(asked->parameters[i].value));
-    json_t *object = json_loadb(asked->body, asked->body_bytes, JSON_ALLOW_NUL, NULL);
-    if (json_is_object(object))
-        json_object_update(details, object);
-    json_decref(object);
-    if (json_object_size(details) > 0)
-        return details;
-    json_decref(details);
-    return NULL;
-}
-
-static void record(const api_call *call)
+/* A line of the log says who made a change. */
+static void log_change(const api_call *call)
 {
     const request *asked = call->asked;
-    if (!call->served->changes)
-        return;
-    json_t *details = details_of(asked);
-    audit_add(call->served->changes, &(audit_entry){.who = call->who,
-                                                    .from = asked->from,
-                                                    .method = asked->method,
-                                                    .path = asked->path,
-                                                    .status = call->answer->status,
-                                                    .details = details});
-    json_decref(details);
+    char status[16];
+    snprintf(status, sizeof status, "%d", call->answer->status);
+    log_line("info", "change", "status", status, "method", asked->method, "path", asked->path,
+             "user", asked->user ? cut_name(asked->user).text : NULL, "from", asked->from,
+             (char *)NULL);
 }
 
 void api_answer(app *served, api_handler handle, bool is_change, const request *asked,
@@ -133,7 +114,7 @@ void api_answer(app *served, api_handler handle, bool is_change, const request *
         reply_free(answer);
         reply_problem(answer, &why);
     } else if (call.is_change) {
-        record(&call);
+        log_change(&call);
     }
     if (call.one)
         stream_release(call.one);

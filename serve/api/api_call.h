@@ -17,7 +17,7 @@ typedef struct api_call {
     streams *all;     /* once api_find_streams was called */
     stream *one;      /* once api_find_stream was called; it is released after the handler */
     const token *who; /* that asks */
-    bool is_change;   /* and goes to the audit log; a handler may know better */
+    bool is_change;   /* and is logged; a handler may know better */
 } api_call;
 
 /* False: `why` becomes the answer. */
@@ -43,7 +43,7 @@ typedef struct api_object {
 /* The object in the body, which the caller frees; NULL if the body is empty. */
 bool api_read_object(const request *asked, const api_object *kind, json_t **object, problem *why);
 
-/* Calls a handler, and completes the answer. A change that succeeds is recorded. */
+/* Calls a handler, and completes the answer. A change that succeeds is logged. */
 void api_answer(app *served, api_handler handle, bool is_change, const request *asked,
                 reply *answer);
 

@@ -3,7 +3,6 @@
 #define OIF_SERVE_APP_H
 
 #include "serve/access/access.h"
-#include "serve/access/audit.h"
 #include "serve/http/body.h"
 #include "serve/http/request_figures.h"
 
@@ -19,9 +18,8 @@ typedef struct app {
     outside *others; /* NULL while loading, and for a moment during a reload */
     events *watchers;
     access_rules access;
-    audit *changes;
     pthread_mutex_t creating; /* of streams by tokens with quotas, one at a time */
-    const char *proxies;      /* addresses whose X-Forwarded-For is true; NULL: none */
+    const char *proxies;      /* their addresses; NULL: none */
     size_t max_body_bytes;
     body_budget bodies;
     request_figures requests;

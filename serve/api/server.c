@@ -172,13 +172,22 @@ static void read_headers(exchange *one)
             MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, request_header_name(i));
 }
 
+/* A local socket is for programs of the server's owner and group. */
+static bool is_proxy(const char *peer, const char *proxies)
+{
+    return strcmp(peer, "unix") == 0 || address_is_listed(peer, proxies);
+}
+
 /* The last address of X-Forwarded-For is what the proxy itself has seen. */
 static void find_client(exchange *one)
 {
     const char *list = one->asked.headers[HEADER_FORWARDED_FOR];
     const char *peer = connection_address(one->peer);
     snprintf(one->asked.from, sizeof one->asked.from, "%s", peer);
-    if (!list || !address_is_listed(peer, one->running->served->proxies))
+    if (!is_proxy(peer, one->running->served->proxies))
+        return;
+    one->asked.user = one->asked.headers[HEADER_FORWARDED_USER];
+    if (!list)
         return;
     const char *last = strrchr(list, ',');
     last = last ? last + 1 : list;

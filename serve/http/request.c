@@ -17,6 +17,7 @@ static const char *const header_names[HEADER_COUNT] = {
     [HEADER_CONTENT_LENGTH] = "Content-Length",
     [HEADER_CONTENT_TYPE] = "Content-Type",
     [HEADER_FORWARDED_FOR] = "X-Forwarded-For",
+    [HEADER_FORWARDED_USER] = "X-Forwarded-User",
     [HEADER_HOST] = "Host",
     [HEADER_IF_NONE_MATCH] = "If-None-Match",
     [HEADER_LAST_EVENT_ID] = "Last-Event-ID",

@@ -18,6 +18,7 @@ typedef enum request_header {
     HEADER_CONTENT_LENGTH,
     HEADER_CONTENT_TYPE,
     HEADER_FORWARDED_FOR,
+    HEADER_FORWARDED_USER,
     HEADER_HOST,
     HEADER_IF_NONE_MATCH,
     HEADER_LAST_EVENT_ID,
@@ -54,7 +55,8 @@ typedef struct request {
     const char *body;
     size_t body_bytes;
     bool is_encrypted;        /* it came over TLS */
-    char from[ADDRESS_BYTES]; /* the client, or what a trusted proxy says about it */
+    char from[ADDRESS_BYTES]; /* the client, or what a proxy says about it */
+    const char *user;         /* whom a proxy has let in; NULL: it does not say */
     const token *who;         /* by access_check; NULL: no token */
     token_table *tokens;      /* that `who` is in */
 } request;

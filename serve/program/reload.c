@@ -132,7 +132,6 @@ static void finish(service *one, fresh_secrets *secrets, configured *fresh)
     note_what_waits(now_of(one), fresh);
     fresh_secrets_use(secrets, &one->served.access);
     events_restart(one->served.watchers);
-    audit_add(one->served.changes, &(audit_entry){.from = "", .method = "reload", .path = ""});
     configured_close(&one->later);
     one->later = *fresh;
     note("reload: the configuration, tokens and certificate were read again");

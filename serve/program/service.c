@@ -112,10 +112,7 @@ static bool take_folder(service *one)
                                                            : HISTORY_DISK_BYTES_INITIALLY,
     };
     problem why;
-    if (!streams_prepare(&options, &one->kept, &why))
-        return complain_about(&why);
-    one->served.changes = audit_open(asked->data);
-    return one->served.changes || (complain(EXIT_FAILED, "out of memory"), false);
+    return streams_prepare(&options, &one->kept, &why) || complain_about(&why);
 }
 
 /* Meanwhile, requests are answered with "loading". */
@@ -153,7 +150,6 @@ static void close_access(service *one)
 {
     access_rules *rules = &one->served.access;
     access_set_tokens(rules, NULL);
-    audit_close(one->served.changes);
     pthread_mutex_destroy(&rules->lock);
     pthread_mutex_destroy(&one->served.creating);
     pthread_rwlock_destroy(&one->served.others_lock);
