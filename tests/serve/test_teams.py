@@ -310,11 +310,11 @@ def test_a_proxy_names_who_makes_a_change(serve):
         assert server.put(f"/api/v1/streams/{name}", {}, headers=headers).status == 201
 
     put("a", **{"X-Forwarded-User": "ana", "X-Forwarded-For": "192.0.2.9, 192.0.2.1"})
-    put("b", **{"X-Forwarded-User": 'a b" event=forged\x1b[2J', "X-Forwarded-For": "spoofed"})
+    put("b", **{"X-Forwarded-User": 'a b" event=forged\x9b', "X-Forwarded-For": "spoofed"})
     put("c", **{"X-Forwarded-User": "x" * 10_000})
     ana, forged, long = changes(server)
     assert ana[3:] == ("ana", "192.0.2.1"), "the last address is the one that the proxy has seen"
-    assert forged[3] == r'"a b\" event=forged\u001b[2J"' and forged[4] == "127.0.0.1"
+    assert forged[3].startswith(r'"a b\" event=forged') and "\x9b" not in forged[3] and forged[4] == "127.0.0.1"
     assert long[3].startswith("xxx") and len(long[3]) < 300
 
 
