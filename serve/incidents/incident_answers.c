@@ -9,26 +9,22 @@
 
 /* ---- Notices ---- */
 
-/* The text is not needed once no receiver waits for it. */
-static void wait_only_for(kept_text *text, unsigned *waits_for, unsigned receivers)
+static void drop_text(kept_text *text)
 {
-    *waits_for &= receivers;
-    if (*waits_for != 0)
-        return;
     free(text->text);
     *text = (kept_text){.text = NULL};
 }
 
-void incident_list_set_receivers(incident_list *list, unsigned receivers)
+void incident_list_set_noticed(incident_list *list, bool is_noticed)
 {
     pthread_mutex_lock(&list->lock);
-    list->receivers = receivers;
-    for (size_t i = 0; i < list->open_count; i++)
-        wait_only_for(&list->open[i].begin, &list->open[i].begin_for, receivers);
-    for (size_t i = 0; i < list->ended_count; i++) {
+    list->is_noticed = is_noticed;
+    for (size_t i = 0; i < list->open_count && !is_noticed; i++)
+        drop_text(&list->open[i].begin);
+    for (size_t i = 0; i < list->ended_count && !is_noticed; i++) {
         ended_incident *ended = incident_list_ended_at(list, i);
-        wait_only_for(&ended->begin, &ended->begin_for, receivers);
-        ended->end_for &= receivers;
+        drop_text(&ended->begin);
+        ended->is_end_unsent = false;
     }
     pthread_mutex_unlock(&list->lock);
 }
@@ -41,58 +37,54 @@ static bool make_notice(uint64_t number, bool is_end, const kept_text *text,
     return copy.text != NULL;
 }
 
-static bool next_notice(incident_list *list, unsigned receiver, incident_notice *notice)
+static bool next_notice(incident_list *list, incident_notice *notice)
 {
     for (size_t i = 0; i < list->ended_count; i++) {
         const ended_incident *ended = incident_list_ended_at(list, i);
-        if (ended->begin_for & receiver)
+        if (ended->begin.text)
             return make_notice(ended->number, false, &ended->begin, notice);
-        if (ended->end_for & receiver)
+        if (ended->is_end_unsent)
             return make_notice(ended->number, true, &ended->record, notice);
     }
     for (size_t i = 0; i < list->open_count; i++)
-        if (list->open[i].begin_for & receiver)
+        if (list->open[i].begin.text)
             return make_notice(list->open[i].number, false, &list->open[i].begin, notice);
     return false;
 }
 
-bool incident_list_next_notice(incident_list *list, incident_receiver receiver,
-                               incident_notice *notice)
+bool incident_list_next_notice(incident_list *list, incident_notice *notice)
 {
     pthread_mutex_lock(&list->lock);
-    bool is_found = next_notice(list, 1U << receiver, notice);
+    bool is_found = next_notice(list, notice);
     pthread_mutex_unlock(&list->lock);
     return is_found;
 }
 
-void incident_list_notice_done(incident_list *list, incident_receiver receiver,
-                               const incident_notice *notice)
+void incident_list_notice_done(incident_list *list, const incident_notice *notice)
 {
-    const unsigned others = ~(1U << receiver);
     pthread_mutex_lock(&list->lock);
     open_incident *open = incident_list_find_open(list, notice->number);
     if (open)
-        wait_only_for(&open->begin, &open->begin_for, others);
+        drop_text(&open->begin);
     for (size_t i = 0; i < list->ended_count; i++) {
         ended_incident *ended = incident_list_ended_at(list, i);
         if (ended->number != notice->number)
             continue;
-        wait_only_for(&ended->begin, &ended->begin_for, others);
-        ended->end_for &= notice->is_end ? others : ~0U;
+        drop_text(&ended->begin);
+        ended->is_end_unsent &= !notice->is_end;
     }
     list->is_changed = true;
     pthread_mutex_unlock(&list->lock);
 }
 
-void incident_list_get_waiting(incident_list *list, incident_receiver receiver,
-                               incident_waiting *waiting)
+void incident_list_get_waiting(incident_list *list, incident_waiting *waiting)
 {
     pthread_mutex_lock(&list->lock);
-    *waiting = (incident_waiting){.dropped = list->dropped[receiver]};
+    *waiting = (incident_waiting){.dropped = list->dropped};
     for (size_t i = 0; i < list->open_count; i++)
-        waiting->count += list->open[i].begin_for >> receiver & 1U;
+        waiting->count += list->open[i].begin.text != NULL;
     for (size_t i = 0; i < list->ended_count; i++)
-        waiting->count += incident_notices_of(incident_list_ended_at(list, i), receiver);
+        waiting->count += incident_notices_of(incident_list_ended_at(list, i));
     pthread_mutex_unlock(&list->lock);
 }
 

@@ -78,17 +78,16 @@ ended_incident *incident_list_ended_at(incident_list *list, size_t index)
     return &list->ended[(list->ended_start + index) % INCIDENTS_ENDED_MAX];
 }
 
-size_t incident_notices_of(const ended_incident *ended, incident_receiver receiver)
+size_t incident_notices_of(const ended_incident *ended)
 {
-    return (ended->begin_for >> receiver & 1U) + (ended->end_for >> receiver & 1U);
+    return (size_t)(ended->begin.text != NULL) + ended->is_end_unsent;
 }
 
 void incident_list_add_ended(incident_list *list, ended_incident added)
 {
     if (list->ended_count == INCIDENTS_ENDED_MAX) {
         ended_incident *oldest = incident_list_ended_at(list, 0);
-        for (incident_receiver i = 0; i < RECEIVERS; i++)
-            list->dropped[i] += incident_notices_of(oldest, i);
+        list->dropped += incident_notices_of(oldest);
         free_ended(oldest);
         list->ended_start = (list->ended_start + 1) % INCIDENTS_ENDED_MAX;
         list->ended_count--;
@@ -204,9 +203,8 @@ static void add_open(incident_list *list, uint64_t number, const incident_episod
     open_incident *open = &list->open[list->open_count++];
     *open = (open_incident){.number = number};
     open->reason = kept_text_copy(reason, cut_bytes(reason, strlen(reason), REASON_BYTES_MAX));
-    if (list->receivers != 0)
+    if (list->is_noticed)
         open->begin = incident_list_record(list, number, INCIDENT_BEGINS, open->reason.text);
-    open->begin_for = open->begin.text ? list->receivers : 0;
     tell(list, number, INCIDENT_BEGINS, first);
 }
 
@@ -217,12 +215,10 @@ static void end_incident(incident_list *list, uint64_t number)
     if (!open)
         open = &none;
     oif_incidents_info(list->incidents, number, &info);
-    ended_incident ended = {.number = number,
-                            .end_seconds = info.last_seconds,
-                            .begin = open->begin,
-                            .begin_for = open->begin_for};
+    ended_incident ended = {
+        .number = number, .end_seconds = info.last_seconds, .begin = open->begin};
     ended.record = incident_list_record(list, number, INCIDENT_ENDS, open->reason.text);
-    ended.end_for = ended.record.text ? list->receivers : 0;
+    ended.is_end_unsent = ended.record.text && list->is_noticed;
     tell(list, number, INCIDENT_ENDS, NULL);
     free(open->reason.text);
     if (open != &none) {

@@ -76,14 +76,13 @@ static void write_text(incident_list *list)
         output_print("%s{\"id\":%" PRIu64, i > 0 ? "," : "", open->number);
         write_kept("reason", &open->reason);
         write_kept("begin", &open->begin);
-        output_print(",\"begin_for\":%u}", open->begin_for);
+        output_print("}");
     }
     output_print("],\"ended\":[");
     for (size_t i = 0; i < list->ended_count; i++) {
         const ended_incident *ended = incident_list_ended_at(list, i);
-        output_print("%s{\"id\":%" PRIu64 ",\"told\":%s,\"begin_for\":%u,\"end_for\":%u",
-                     i > 0 ? "," : "", ended->number, ended->end_for == 0 ? "true" : "false",
-                     ended->begin_for, ended->end_for);
+        output_print("%s{\"id\":%" PRIu64 ",\"unsent\":%s", i > 0 ? "," : "", ended->number,
+                     ended->is_end_unsent ? "true" : "false");
         write_json_member("end", ended->end_seconds);
         write_kept("record", &ended->record);
         write_kept("begin", &ended->begin);
@@ -271,14 +270,6 @@ static void know_open(incident_list *list, uint64_t number)
     }
 }
 
-/* Files of earlier versions knew one receiver. */
-static unsigned receivers_of(const json_t *object, const char *name, bool is_waiting)
-{
-    const json_t *mask = json_object_get(object, name);
-    return mask ? (unsigned)json_integer_value(mask) & ((1U << RECEIVERS) - 1)
-                : (is_waiting ? 1U << RECEIVER_WEBHOOK : 0);
-}
-
 static void take_ended_list(incident_list *list, const json_t *array)
 {
     size_t i;
@@ -286,11 +277,9 @@ static void take_ended_list(incident_list *list, const json_t *array)
     json_array_foreach(array, i, one) {
         ended_incident ended = {.number = number_of(one, "id"),
                                 .end_seconds = json_number_value(json_object_get(one, "end"))};
-        const bool is_told = json_is_true(json_object_get(one, "told"));
         ended.record = take_text(one, "record");
         ended.begin = take_text(one, "begin");
-        ended.begin_for = ended.begin.text ? receivers_of(one, "begin_for", true) : 0;
-        ended.end_for = ended.record.text ? receivers_of(one, "end_for", !is_told) : 0;
+        ended.is_end_unsent = ended.record.text && json_is_true(json_object_get(one, "unsent"));
         if (ended.record.text)
             know_ended(list, &ended);
         incident_list_add_ended(list, ended);
@@ -312,7 +301,6 @@ static void take_open_list(incident_list *list, const json_t *array)
                 continue;
             open->reason = take_text(one, "reason");
             open->begin = take_text(one, "begin");
-            open->begin_for = open->begin.text ? receivers_of(one, "begin_for", true) : 0;
         }
         know_open(list, number);
     }

@@ -110,25 +110,21 @@ typedef struct incident_notice {
     size_t bytes;
 } incident_notice;
 
-typedef enum incident_receiver { RECEIVER_WEBHOOK, RECEIVER_MAIL, RECEIVERS } incident_receiver;
-
-/* Starts and ends are kept for these from now on, a bit for each; what waits for others is
- * dropped. Without this call, nothing is kept to be sent. */
-void incident_list_set_receivers(incident_list *list, unsigned receivers);
+/* Whether starts and ends are kept to be sent from now on; if not, what waits is dropped. Without
+ * this call nothing is kept. Call it before the streams are loaded: a journal may have the begin
+ * of an incident that was not sent before a crash. */
+void incident_list_set_noticed(incident_list *list, bool is_noticed);
 
 /* The oldest one; false: there is none. It is returned again until it is done. */
-bool incident_list_next_notice(incident_list *list, incident_receiver receiver,
-                               incident_notice *notice);
-void incident_list_notice_done(incident_list *list, incident_receiver receiver,
-                               const incident_notice *notice);
+bool incident_list_next_notice(incident_list *list, incident_notice *notice);
+void incident_list_notice_done(incident_list *list, const incident_notice *notice);
 
 typedef struct incident_waiting {
     size_t count;     /* notices that wait */
     uint64_t dropped; /* notices for which there was no room */
 } incident_waiting;
 
-void incident_list_get_waiting(incident_list *list, incident_receiver receiver,
-                               incident_waiting *waiting);
+void incident_list_get_waiting(incident_list *list, incident_waiting *waiting);
 
 /* ---- Figures and the file ---- */
 

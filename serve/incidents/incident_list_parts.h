@@ -18,17 +18,16 @@ typedef struct kept_text {
 /* What the library does not keep of an open incident. */
 typedef struct open_incident {
     uint64_t number;
-    kept_text reason;   /* NUL-terminated */
-    kept_text begin;    /* a notice that waits */
-    unsigned begin_for; /* the receivers that it waits for, a bit for each */
+    kept_text reason; /* NUL-terminated */
+    kept_text begin;  /* a notice that waits */
 } open_incident;
 
 typedef struct ended_incident {
     uint64_t number;
     double end_seconds;
     kept_text record;
-    kept_text begin;             /* a notice that waits */
-    unsigned begin_for, end_for; /* the receivers of begin and end that it waits for */
+    kept_text begin;    /* a notice that waits */
+    bool is_end_unsent; /* the record waits, too */
 } ended_incident;
 
 /* An item of `events`, by the name of a stream, or of `known`, by the identity of an episode. */
@@ -48,14 +47,14 @@ struct incident_list {
     ended_incident ended[INCIDENTS_ENDED_MAX]; /* a ring */
     size_t ended_count, ended_start;
     uint64_t total;
-    uint64_t dropped[RECEIVERS]; /* notices for which there was no room */
-    byte_table events;           /* how many each stream has reported */
-    byte_table known;   /* the incident of each episode in the file, until the streams are loaded */
-    double arrived;     /* when the last rows came, by the wall clock */
-    uint64_t copies;    /* that were made */
-    unsigned receivers; /* of notices, a bit for each */
-    bool is_changed;    /* since the last copy */
-    bool is_failing;    /* the last save failed */
+    uint64_t dropped;  /* notices for which there was no room */
+    byte_table events; /* how many each stream has reported */
+    byte_table known;  /* the incident of each episode in the file, until the streams are loaded */
+    double arrived;    /* when the last rows came, by the wall clock */
+    uint64_t copies;   /* that were made */
+    bool is_noticed;   /* notices are kept to be sent */
+    bool is_changed;   /* since the last copy */
+    bool is_failing;   /* the last save failed */
 
     pthread_mutex_t saving; /* protects the file and what follows; taken before `lock` */
     uint64_t saved_copy;    /* its number */
@@ -72,8 +71,8 @@ open_incident *incident_list_find_open(incident_list *list, uint64_t number);
 kept_text incident_list_record(const incident_list *list, uint64_t number, incident_phase phase,
                                const char *reason);
 
-/* How many notices of it wait for the receiver. */
-size_t incident_notices_of(const ended_incident *ended, incident_receiver receiver);
+/* How many notices of it wait. */
+size_t incident_notices_of(const ended_incident *ended);
 
 /* Of ended incidents, 0 being the oldest. */
 ended_incident *incident_list_ended_at(incident_list *list, size_t index);

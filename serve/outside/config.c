@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_SECONDS_INITIALLY = 60, RESEND_SECONDS_INITIALLY = 60, ADDRESS_BYTES_MAX = 900 };
+enum { STEP_SECONDS_INITIALLY = 60, RESEND_SECONDS_INITIALLY = 60 };
 
 static const double day_seconds = 86400, days_max = 366, past_steps_max = 100000;
 
@@ -305,38 +305,6 @@ static bool read_webhook(reading *r, json_t *object)
            check_url(r, "webhook", webhook->url);
 }
 
-/* ---- Mail ---- */
-
-static const member mail_members[] = {
-    {"to", MEMBER_TEXT, offsetof(mail_config, to), true},
-    {"from", MEMBER_TEXT, offsetof(mail_config, from), false},
-    {"command", MEMBER_ARRAY, offsetof(mail_config, command), false},
-};
-
-/* It becomes a line of a header. */
-static bool check_address(reading *r, const char *name, const char *address)
-{
-    bool is_good = strlen(address) <= ADDRESS_BYTES_MAX && strchr(address, '@');
-    for (const char *c = address; *c; c++)
-        is_good = is_good && *c >= ' ' && *c <= '~';
-    return is_good || refuse(r, "mail: '%s' must be an address such as ops@example.org", name);
-}
-
-static bool read_mail(reading *r, json_t *object)
-{
-    mail_config *mail = &r->config->mail;
-    size_t i;
-    json_t *argument;
-    if (!read_members(r, "mail", object, mail_members, COUNT(mail_members), mail) ||
-        !check_address(r, "to", mail->to) || (mail->from && !check_address(r, "from", mail->from)))
-        return false;
-    json_array_foreach(mail->command, i, argument) {
-        if (!json_is_string(argument))
-            return refuse(r, "mail: 'command' must be an array of texts");
-    }
-    return true;
-}
-
 /* ---- Prometheus ---- */
 
 typedef struct prometheus_members {
@@ -492,8 +460,6 @@ static bool read_member(reading *r, const char *name, json_t *value)
         return read_alertmanager(r, value);
     if (strcmp(name, "webhook") == 0)
         return read_webhook(r, value);
-    if (strcmp(name, "mail") == 0)
-        return read_mail(r, value);
     if (strcmp(name, "prometheus") == 0)
         return read_prometheus(r, value);
     if (strcmp(name, "limits") == 0)

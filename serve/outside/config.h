@@ -40,12 +40,6 @@ typedef struct webhook_config {
     const char *secret_file; /* to sign with; NULL: records are not signed */
 } webhook_config;
 
-typedef struct mail_config {
-    const char *to;   /* NULL: no mail */
-    const char *from; /* NULL: that of the command */
-    json_t *command;  /* and its arguments, texts; empty: sendmail */
-} mail_config;
-
 /* A stream whose rows are answers of Prometheus. */
 typedef struct pull_config {
     stream_config stream; /* with settings derived from the queries */
@@ -69,7 +63,6 @@ typedef struct server_config {
     size_t stream_count;
     alertmanager_config alertmanager;
     webhook_config webhook;
-    mail_config mail;
     prometheus_config prometheus;
 } server_config;
 

@@ -385,40 +385,22 @@ static void write_alertmanager(alertmanager *sender)
 
 static void write_webhook(webhook *hook)
 {
-    notice_figures notices;
+    webhook_figures figures;
     poster_figures posts;
-    webhook_get_figures(hook, &notices, &posts);
+    webhook_get_figures(hook, &figures, &posts);
     prometheus_single("oif_webhook_posts_total", "counter", "Requests to the webhook.",
                       (double)posts.posts);
     prometheus_single("oif_webhook_failures_total", "counter",
                       "Requests to the webhook that failed.", (double)posts.failures);
     prometheus_single("oif_webhook_records_total", "counter",
-                      "Records of incidents that the webhook took.", (double)notices.records);
+                      "Records of incidents that the webhook took.", (double)figures.records);
     prometheus_single("oif_webhook_dropped_total", "counter",
                       "Records that were refused, tried too often or had no room.",
-                      (double)notices.dropped);
+                      (double)figures.dropped);
     prometheus_single("oif_webhook_queue", "gauge", "Records that wait to be sent.",
-                      (double)notices.waiting);
+                      (double)figures.waiting);
     prometheus_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
                       !posts.is_failing);
-}
-
-static void write_mail(mail *sender)
-{
-    notice_figures notices;
-    mail_figures runs;
-    mail_get_figures(sender, &notices, &runs);
-    prometheus_single("oif_mail_runs_total", "counter", "Runs of the command that mails.",
-                      (double)runs.runs);
-    prometheus_single("oif_mail_failures_total", "counter", "Runs of the command that failed.",
-                      (double)runs.failures);
-    prometheus_single("oif_mail_records_total", "counter", "Records of incidents that were mailed.",
-                      (double)notices.records);
-    prometheus_single("oif_mail_dropped_total", "counter",
-                      "Records that were tried too often or had no room.", (double)notices.dropped);
-    prometheus_single("oif_mail_queue", "gauge", "Records that wait to be mailed.",
-                      (double)notices.waiting);
-    prometheus_single("oif_mail_up", "gauge", "0 if the latest run failed.", !runs.is_failing);
 }
 
 typedef struct pull_metric {
@@ -526,8 +508,6 @@ bool exposition_write(const exposition_sources *sources, request_figures *reques
         write_alertmanager(sources->sender);
     if (sources->hook)
         write_webhook(sources->hook);
-    if (sources->mail)
-        write_mail(sources->mail);
     if (sources->puller)
         write_pulls(sources->puller, visible);
     write_requests(requests);

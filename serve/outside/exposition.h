@@ -4,7 +4,6 @@
 #define OIF_SERVE_EXPOSITION_H
 
 #include "alertmanager.h"
-#include "mail.h"
 #include "prometheus_pull.h"
 #include "serve/http/request_figures.h"
 #include "serve/stream/streams.h"
@@ -17,7 +16,6 @@ typedef struct exposition_sources {
     streams *all;         /* NULL while loading */
     alertmanager *sender; /* NULL: none */
     webhook *hook;        /* NULL: none */
-    mail *mail;           /* NULL: none */
     pull *puller;         /* NULL: none */
     size_t keys_max;      /* of each stream with their own series: the worst ones */
 } exposition_sources;

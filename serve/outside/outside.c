@@ -62,29 +62,18 @@ static bool start_threads(outside *others, const configured *both, streams *all,
     if (config->alertmanager.url &&
         !alertmanager_start(&config->alertmanager, others->page_url, all, &sources->sender, why))
         return false;
-    incident_list *incidents = streams_incidents(all);
-    if (config->webhook.url && !webhook_start(&config->webhook, incidents, &sources->hook, why))
-        return false;
-    if (config->mail.to &&
-        !mail_start(&config->mail, others->page_url, incidents, &sources->mail, why))
+    if (config->webhook.url &&
+        !webhook_start(&config->webhook, streams_incidents(all), &sources->hook, why))
         return false;
     return config->prometheus.stream_count == 0 ||
            pull_start(&config->prometheus, all, &sources->puller, why);
-}
-
-void outside_set_receivers(const configured *both, streams *all)
-{
-    const server_config *config = &both->config;
-    incident_list_set_receivers(streams_incidents(all),
-                                (config->webhook.url ? 1U << RECEIVER_WEBHOOK : 0) |
-                                    (config->mail.to ? 1U << RECEIVER_MAIL : 0));
 }
 
 outside *outside_start(const configured *both, const char *page_url, streams *all)
 {
     const serve_settings *asked = &both->settings.serve;
     problem why = {0};
-    outside_set_receivers(both, all);
+    incident_list_set_noticed(streams_incidents(all), both->config.webhook.url != NULL);
     if (!make_streams(both, all))
         return NULL;
     outside *others = calloc(1, sizeof *others);
@@ -113,7 +102,6 @@ void outside_stop(outside *others)
     pull_stop(others->sources.puller);
     alertmanager_stop(others->sources.sender); /* it may still send the alerts of the last rows */
     webhook_stop(others->sources.hook);
-    mail_stop(others->sources.mail);
     free(others->page_url);
     free(others);
 }

@@ -9,10 +9,6 @@
 
 typedef struct outside outside;
 
-/* Who gets notices of incidents. Call it before the streams are loaded: a journal may have the
- * begin of an incident that was not sent before a crash. */
-void outside_set_receivers(const configured *both, streams *all);
-
 /* `both` and `all` must live until the stop; `page_url` is used if none is configured. Complains
  * and returns NULL on failure. */
 outside *outside_start(const configured *both, const char *page_url, streams *all);

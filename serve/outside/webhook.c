@@ -1,26 +1,66 @@
 #include "webhook.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double post_seconds_max = 10;
+/* With pauses of up to a minute, that is an hour and a half. */
+enum { ATTEMPTS_MAX = 100 };
+
+static const double look_seconds = 0.2, post_seconds_max = 10, last_seconds_max = 2;
 
 struct webhook {
-    notice_sender base;
+    incident_list *incidents;
     poster *to;
+    background beside;
+    uint64_t number; /* of the incident that was tried last */
+    bool is_end;
+    unsigned attempts;
+    bool is_failing; /* the latest attempt failed */
+    atomic_uint_fast64_t records, dropped;
 };
 
-static post_result post(void *context, const incident_notice *notice, double timeout_seconds)
+/* ---- Sending ---- */
+
+/* Returns whether more may follow at once. */
+static bool send_next(webhook *sender, double timeout_seconds)
 {
-    const webhook *sender = context;
-    return poster_send(sender->to, notice->text, notice->bytes, timeout_seconds);
+    incident_notice notice;
+    if (!incident_list_next_notice(sender->incidents, &notice))
+        return false;
+    if (notice.number != sender->number || notice.is_end != sender->is_end)
+        sender->attempts = 0;
+    sender->number = notice.number;
+    sender->is_end = notice.is_end;
+    sender->attempts++;
+    const post_result result = poster_send(sender->to, notice.text, notice.bytes, timeout_seconds);
+    const bool is_given_up = result == POST_REFUSED || sender->attempts >= ATTEMPTS_MAX;
+    sender->is_failing = result != POST_TAKEN;
+    if (result == POST_TAKEN)
+        atomic_fetch_add(&sender->records, 1);
+    else if (is_given_up)
+        atomic_fetch_add(&sender->dropped, 1);
+    if (result == POST_TAKEN || is_given_up)
+        incident_list_notice_done(sender->incidents, &notice);
+    free(notice.text);
+    return result == POST_TAKEN;
 }
 
-static bool may_post(const void *context)
+static void *run(void *context)
 {
-    const webhook *sender = context;
-    return poster_may_send(sender->to);
+    webhook *sender = context;
+    do {
+        while (poster_may_send(sender->to) && !atomic_load(&sender->beside.is_stopped) &&
+               send_next(sender, post_seconds_max))
+            continue;
+    } while (background_wait(&sender->beside, look_seconds));
+    atomic_store(&sender->beside.is_stopped, false);
+    if (!sender->is_failing)
+        send_next(sender, last_seconds_max);
+    return NULL;
 }
+
+/* ---- Lifecycle ---- */
 
 static void close_sender(webhook *sender)
 {
@@ -36,13 +76,7 @@ bool webhook_start(const webhook_config *config, incident_list *incidents, webho
     if (!sender)
         return problem_set(why, 500, NULL, "out of memory");
     const size_t bytes = strlen(config->url);
-    sender->base = (notice_sender){.name = "webhook",
-                                   .incidents = incidents,
-                                   .receiver = RECEIVER_WEBHOOK,
-                                   .send = post,
-                                   .may_send = may_post,
-                                   .context = sender,
-                                   .timeout_seconds = post_seconds_max};
+    sender->incidents = incidents;
     sender->to =
         poster_new(&(poster_options){.name = "webhook",
                                      .what = "incidents",
@@ -50,26 +84,30 @@ bool webhook_start(const webhook_config *config, incident_list *incidents, webho
                                      .path = bytes > 0 && config->url[bytes - 1] == '/' ? "/" : "",
                                      .token_file = config->token_file,
                                      .secret_file = config->secret_file,
-                                     .beside = &sender->base.beside});
-    bool is_good = sender->to || problem_set(why, 500, NULL, "out of memory");
-    if (is_good && notice_sender_start(&sender->base, why)) {
+                                     .beside = &sender->beside});
+    const int failure = sender->to ? background_start(&sender->beside, run, sender) : ENOMEM;
+    if (failure == 0) {
         *started = sender;
         return true;
     }
     close_sender(sender);
-    return false;
+    return problem_set(why, 500, NULL, "webhook: no thread can be started: %s", strerror(failure));
 }
 
 void webhook_stop(webhook *sender)
 {
     if (!sender)
         return;
-    notice_sender_stop(&sender->base);
+    background_stop(&sender->beside);
     close_sender(sender);
 }
 
-void webhook_get_figures(webhook *sender, notice_figures *notices, poster_figures *posts)
+void webhook_get_figures(webhook *sender, webhook_figures *figures, poster_figures *posts)
 {
-    notice_sender_get_figures(&sender->base, notices);
+    incident_waiting kept;
+    incident_list_get_waiting(sender->incidents, &kept);
+    *figures = (webhook_figures){.records = atomic_load(&sender->records),
+                                 .dropped = atomic_load(&sender->dropped) + kept.dropped,
+                                 .waiting = kept.count};
     poster_get_figures(sender->to, posts);
 }

@@ -1,19 +1,32 @@
-/* Incidents to an address of the web: notice_sender.h, by POST, signed if there is a secret:
+/* Sends the record of each incident to an address of the web when it begins and when it is over, on
+ * a separate thread: by POST, signed if there is a secret:
  *
- *     Oif-Signature: t=1763460000,v1=HEX      HMAC-SHA256 of "1763460000." and the body */
+ *     Oif-Signature: t=1763460000,v1=HEX      HMAC-SHA256 of "1763460000." and the body
+ *
+ * What waits is kept by the list of incidents, also over a restart, so a record may arrive twice
+ * after a crash; its id and its member "incident" say so. */
 #ifndef OIF_SERVE_WEBHOOK_H
 #define OIF_SERVE_WEBHOOK_H
 
 #include "config.h"
-#include "notice_sender.h"
+#include "poster.h"
+#include "serve/incidents/incident_list.h"
 
 typedef struct webhook webhook;
 
 /* All arguments must live until the stop. On failure, `why` has the cause. */
 bool webhook_start(const webhook_config *config, incident_list *incidents, webhook **started,
                    problem *why);
-void webhook_stop(webhook *sender); /* accepts NULL */
 
-void webhook_get_figures(webhook *sender, notice_figures *notices, poster_figures *posts);
+/* Tries once more to send what is waiting, for at most two seconds. Accepts NULL. */
+void webhook_stop(webhook *sender);
+
+typedef struct webhook_figures {
+    uint64_t records; /* that were taken */
+    uint64_t dropped; /* refused, tried too often, or no room */
+    size_t waiting;
+} webhook_figures;
+
+void webhook_get_figures(webhook *sender, webhook_figures *figures, poster_figures *posts);
 
 #endif

@@ -120,7 +120,7 @@ static bool load_streams(service *one)
 {
     streams *all = one->kept;
     problem why;
-    outside_set_receivers(&one->first, all);
+    incident_list_set_noticed(streams_incidents(all), one->first.config.webhook.url != NULL);
     if (!streams_load(all, &why))
         return complain_about(&why);
     one->served.watchers = events_open(streams_feed(all));

@@ -52,7 +52,7 @@ def watched(serve, outside, tmp_path):  # noqa: F811
     """A server with an incident and all receivers, and a Prometheus that scrapes it and has the rules."""
     need("prometheus")
     stub = outside(Stub, lambda path, body: (200, ""))
-    config = {"webhook": {"url": stub.address}, "mail": {"to": "a@example.org", "command": ["true"]}, "alertmanager": {"url": stub.address}}
+    config = {"webhook": {"url": stub.address}, "alertmanager": {"url": stub.address}}
     (tmp_path / "serve.json").write_text(json.dumps(config))
     server = serve("--data", str(tmp_path / "data"), "--config", str(tmp_path / "serve.json"))
     fleet = Fleet()
