@@ -20,6 +20,7 @@
 #include "serve/http/certificate.h"
 #include "serve/http/connections.h"
 #include "serve/http/loops.h"
+#include "serve/http/strict_headers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -75,6 +76,13 @@ typedef struct exchange {
 
 /* ---- Answers ---- */
 
+/* A local socket is for programs of the server's owner and group. */
+static bool is_from_proxy(const exchange *one)
+{
+    const char *peer = connection_address(one->peer);
+    return strcmp(peer, "unix") == 0 || address_is_listed(peer, one->running->served->proxies);
+}
+
 static void add_headers(struct MHD_Response *response, const reply *answer)
 {
     static const char *const always[][2] = {
@@ -100,6 +108,8 @@ static void add_headers(struct MHD_Response *response, const reply *answer)
 static struct MHD_Response *make_response(exchange *one)
 {
     reply *answer = &one->answer;
+    if (is_from_proxy(one)) /* it could take requests of several clients for one another's */
+        reply_add_header(answer, "Connection", "close");
     if (answer->events) {
         connection_enter(one->peer, PHASE_EVENTS, 0);
         struct MHD_Response *made =
@@ -153,16 +163,6 @@ static enum MHD_Result queue_answer(exchange *one)
     return queued;
 }
 
-/* What connections refuse gets its answer there, and never becomes an exchange. */
-static void count_refusal(void *context, int status, const char *from, const char *why)
-{
-    server *running = context;
-    char text[16];
-    snprintf(text, sizeof text, "%d", status);
-    log_line("warn", "refused", "status", text, "from", from, "reason", why, (char *)NULL);
-    request_figures_count(&running->served->requests, status, 0);
-}
-
 /* ---- Requests ---- */
 
 static void read_headers(exchange *one)
@@ -172,19 +172,12 @@ static void read_headers(exchange *one)
             MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, request_header_name(i));
 }
 
-/* A local socket is for programs of the server's owner and group. */
-static bool is_proxy(const char *peer, const char *proxies)
-{
-    return strcmp(peer, "unix") == 0 || address_is_listed(peer, proxies);
-}
-
 /* The last address of X-Forwarded-For is what the proxy itself has seen. */
 static void find_client(exchange *one)
 {
     const char *list = one->asked.headers[HEADER_FORWARDED_FOR];
-    const char *peer = connection_address(one->peer);
-    snprintf(one->asked.from, sizeof one->asked.from, "%s", peer);
-    if (!is_proxy(peer, one->running->served->proxies))
+    snprintf(one->asked.from, sizeof one->asked.from, "%s", connection_address(one->peer));
+    if (!is_from_proxy(one))
         return;
     one->asked.user = one->asked.headers[HEADER_FORWARDED_USER];
     if (!list)
@@ -211,10 +204,18 @@ static bool waits_for_permission(const exchange *one)
     return MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, "Expect") != NULL;
 }
 
+/* Where the next request begins is in doubt. */
+static enum MHD_Result refuse_strictly(exchange *one, const problem *why)
+{
+    reply_problem(&one->answer, why);
+    reply_add_header(&one->answer, "Connection", "close");
+    return queue_answer(one);
+}
+
 /* The headers have come. Even if the request is refused, its body is read if that does not take
  * long: most clients read the answer only after sending everything, and not at all if they cannot
  * send it. */
-static enum MHD_Result take_headers(exchange *one, const char *method)
+static enum MHD_Result take_headers(exchange *one, const char *method, const char *version)
 {
     server *running = one->running;
     problem why;
@@ -224,11 +225,8 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
     one->asked.is_encrypted = running->is_encrypted;
     read_headers(one);
     find_client(one);
-    if (!connection_agrees(one->peer)) {
-        reply_refuse(&one->answer, 400, NULL, "it is unclear where this request begins");
-        reply_add_header(&one->answer, "Connection", "close");
-        return queue_answer(one);
-    }
+    if (!strict_headers_check(one->wire, method, version, &why))
+        return refuse_strictly(one, &why);
     if (*target == '\0')
         return redirect_to_page(one);
     if (!is_good)
@@ -288,6 +286,9 @@ static void work(void *context)
 
 static enum MHD_Result take_end(exchange *one)
 {
+    problem why;
+    if (one->stage == STAGE_BODY && !strict_trailers_check(one->wire, &why))
+        return refuse_strictly(one, &why);
     if (one->stage == STAGE_BODY) {
         one->began = clock_seconds();
         connection_enter(one->peer, PHASE_WORK, 0);
@@ -315,11 +316,10 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *wire, 
     (void)context;
     (void)wire;
     (void)url;
-    (void)version;
     if (!one)
         return MHD_NO; /* out of memory */
     if (one->stage == STAGE_TARGET)
-        return take_headers(one, method);
+        return take_headers(one, method, version);
     if (*count > 0) {
         bool is_bounded = take_piece(one, bytes, *count);
         *count = 0;
@@ -458,11 +458,7 @@ server *server_open(const server_options *options, const listening *opened, app 
     running->served = served;
     running->descriptor = opened->descriptor;
     running->is_encrypted = options->is_encrypted;
-    running->open =
-        connections_open(&(connections_options){.timeout_seconds = options->timeout_seconds,
-                                                .is_encrypted = running->is_encrypted,
-                                                .on_refusal = count_refusal,
-                                                .context = running});
+    running->open = connections_open(options->timeout_seconds);
     running->workers = jobs_open(JOB_THREADS);
     if (!running->open || !running->workers)
         complain(EXIT_FAILED, "out of memory");

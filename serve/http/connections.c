@@ -3,7 +3,6 @@
 #include "front/text/clock.h"
 #include "serve/base/background.h"
 #include "serve/base/log.h"
-#include "wire.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -20,7 +19,6 @@ struct connection {
     connections *all;
     connection *before, *after;
     int descriptor;
-    wire_watch watch;
     char address[ADDRESS_BYTES];
     bool is_cut;
     _Atomic int phase;
@@ -31,7 +29,7 @@ struct connections {
     pthread_mutex_t lock; /* of the list, not of its deadlines */
     background watcher;
     connection *first;
-    connections_options options;
+    double timeout_seconds;
 };
 
 static const char *const doings[] = {
@@ -69,7 +67,7 @@ static void log_cut_off(const unsigned counts[PHASES])
 static void *watch(void *context)
 {
     connections *all = context;
-    const double timeout_seconds = all->options.timeout_seconds;
+    const double timeout_seconds = all->timeout_seconds;
     double pause_seconds = timeout_seconds < 4 ? timeout_seconds / 4 : 1;
     while (background_wait(&all->watcher, pause_seconds)) {
         unsigned counts[PHASES] = {0};
@@ -81,12 +79,12 @@ static void *watch(void *context)
     return NULL;
 }
 
-connections *connections_open(const connections_options *options)
+connections *connections_open(double timeout_seconds)
 {
     connections *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
-    all->options = *options;
+    all->timeout_seconds = timeout_seconds;
     pthread_mutex_init(&all->lock, NULL);
     if (background_start(&all->watcher, watch, all) == 0)
         return all;
@@ -104,13 +102,6 @@ void connections_close(connections *all)
     free(all);
 }
 
-static void refuse_bytes(void *context, const char *why)
-{
-    const connection *one = context;
-    const connections_options *options = &one->all->options;
-    options->on_refusal(options->context, 400, one->address, why);
-}
-
 connection *connection_new(connections *all, int descriptor, const struct sockaddr *from)
 {
     connection *one = calloc(1, sizeof *one);
@@ -119,12 +110,6 @@ connection *connection_new(connections *all, int descriptor, const struct sockad
     one->all = all;
     one->descriptor = descriptor;
     address_write(from, one->address);
-    one->watch = (wire_watch){
-        .is_encrypted = all->options.is_encrypted, .on_refusal = refuse_bytes, .context = one};
-    if (!wire_watch_start(descriptor, &one->watch)) {
-        free(one);
-        return NULL;
-    }
     connection_enter(one, PHASE_IDLE, 0);
     pthread_mutex_lock(&all->lock);
     one->after = all->first;
@@ -140,7 +125,6 @@ void connection_free(connection *one)
     if (!one)
         return;
     connections *all = one->all;
-    wire_watch_stop(one->descriptor);
     pthread_mutex_lock(&all->lock);
     *(one->before ? &one->before->after : &all->first) = one->after;
     if (one->after)
@@ -154,17 +138,12 @@ const char *connection_address(const connection *one)
     return one ? one->address : "";
 }
 
-bool connection_agrees(connection *one)
-{
-    return one && wire_agrees(&one->watch);
-}
-
 void connection_enter(connection *one, connection_phase phase, size_t bytes)
 {
     if (!one)
         return;
     bool is_ours = phase == PHASE_WORK || phase == PHASE_EVENTS;
-    double seconds = one->all->options.timeout_seconds + (double)bytes / SLOWEST_BYTES_PER_SECOND;
+    double seconds = one->all->timeout_seconds + (double)bytes / SLOWEST_BYTES_PER_SECOND;
     atomic_store(&one->phase, (int)phase);
     atomic_store(&one->deadline, is_ours ? INFINITY : clock_seconds() + seconds);
 }

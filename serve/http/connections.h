@@ -22,16 +22,8 @@ typedef enum connection_phase {
     PHASE_EVENTS   /* read events, without a deadline */
 } connection_phase;
 
-typedef struct connections_options {
-    double timeout_seconds;
-    bool is_encrypted;
-    /* of bytes that are no good request */
-    void (*on_refusal)(void *context, int status, const char *from, const char *why);
-    void *context;
-} connections_options;
-
 /* Starts a thread that watches all of them. NULL: out of memory. */
-connections *connections_open(const connections_options *options);
+connections *connections_open(double timeout_seconds);
 void connections_close(connections *all);
 
 /* NULL: out of memory. */
@@ -40,9 +32,6 @@ void connection_free(connection *one); /* call it before the descriptor is close
 
 /* Its client, as text; "" for NULL. */
 const char *connection_address(const connection *one);
-
-/* A request begins: whether its bytes were judged (wire.h). False for NULL. */
-bool connection_agrees(connection *one);
 
 /* Enters a phase in which `bytes` are to be transferred; more bytes get more time. */
 void connection_enter(connection *one, connection_phase phase, size_t bytes);

@@ -1,14 +1,18 @@
-"""Requests that two servers may understand differently: each is refused with 400, and the connection is closed.
+"""Requests that two servers may understand differently. Behind a proxy such a request could carry a second one that the proxy
+has not seen (request smuggling). The corpus has what proxies and servers are known to disagree about: RFC 9112, sections 2.2,
+3.2, 5, 6 and 11.2.
 
-Behind a proxy such a request could carry a second one that the proxy has not seen (request smuggling). The corpus has what
-proxies and servers are known to disagree about: RFC 9112, sections 2.2, 3.2, 5, 6 and 11.2."""
+What the parsed headers show is refused with 400, and the connection is closed (REFUSED). Some of it libmicrohttpd refuses
+itself, with a page of its own or by closing (REFUSED_BY_LIBRARY). It does not show a program the rest, such as a bare LF
+(UNSEEN): a proxy has to refuse that (SECURITY.md). In every case, one connection of a listed proxy gets one answer at most, so
+a hidden request is never answered."""
 
 import re
 import ssl
 import subprocess
 
 import pytest
-from conftest import SECONDS
+from conftest import SECONDS, Server
 from test_limits import read_all
 
 HIDDEN = b"GET /api/v1/streams HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -22,7 +26,7 @@ def chunked(body):
     return head(b"Transfer-Encoding: chunked") + body
 
 
-REFUSED = {
+CORPUS = {
     # two lengths
     "length and chunked": head(b"Content-Length: 6", b"Transfer-Encoding: chunked") + b"0\r\n\r\n" + HIDDEN,
     "chunked and length": head(b"Transfer-Encoding: chunked", b"Content-Length: 6") + b"0\r\n\r\n" + HIDDEN,
@@ -111,6 +115,28 @@ REFUSED = {
     "a folded trailer": chunked(b"0\r\nX: 1\r\n Y: 2\r\n\r\n"),
 }
 
+# libmicrohttpd answers in HTML, or closes without an answer. Debian's 0.9.75 prints some of these heads twice.
+REFUSED_BY_LIBRARY = {
+    "a list of lengths", "a sign", "a negative length", "a hexadecimal length", "an empty length", "a fraction", "two numbers",
+    "a blank after the length", "an absurd length", "a length of 2^64", "a blank before the name", "no colon",
+    "a fold before any header", "a NUL in a name", "a tab", "a blank at the end", "a blank in the target", "no version",
+    "a version in small letters", "a version of two digits", "a blank before the method", "no host", "a chunk with 0x",
+    "a chunk with a sign", "a blank after the size", "a blank before the size", "no size", "letters", "a size past 2^64",
+    "more data than the size", "a bare LF in an extension",
+}  # fmt: skip
+
+# Nothing that libmicrohttpd passes on shows these. SECURITY.md names them.
+UNSEEN = {
+    "a bare LF after the request line", "a bare LF after a header", "a bare LF at the end", "only bare LF",
+    "a bare LF after the size", "a bare LF after the data", "a bare LF at the end of chunks", "an empty line of LF first",
+    "a folded length", "no name", "two blanks", "a NUL in a value", "a NUL in the target", "a NUL in an extension",
+    # It waits for the rest of these.
+    "an absurd size", "a size of zeros without end", "an extension without end",
+}  # fmt: skip
+
+REFUSED = {name: data for name, data in CORPUS.items() if name not in REFUSED_BY_LIBRARY | UNSEEN}
+assert CORPUS.keys() >= REFUSED_BY_LIBRARY | UNSEEN
+
 TAKEN = {
     "a plain request": (head(method=b"GET", target=b"/healthz"), [200]),
     "two at once": (head(method=b"GET", target=b"/healthz") * 2, [200, 200]),
@@ -147,10 +173,16 @@ def exchange(server, data, pieces=1, context=None):
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    from conftest import Server
-
+def running():
     server = Server("--timeout", "600s")  # so only a refusal can close a connection
+    assert server.put("/api/v1/streams/a", {}).status == 201
+    yield server
+    assert server.stop() == 0, server.log
+
+
+@pytest.fixture(scope="module")
+def behind_proxy():
+    server = Server("--timeout", "1s", "--proxies", "127.0.0.1")  # it closes a connection that waits for more
     assert server.put("/api/v1/streams/a", {}).status == 201
     yield server
     assert server.stop() == 0, server.log
@@ -165,7 +197,29 @@ def test_what_two_servers_may_understand_differently_is_refused(running, name):
     assert running.get("/healthz").status == 200
 
 
-@pytest.mark.parametrize("name", ["length and chunked", "two hosts", "a folded length", "a bare LF in an extension", "letters"])
+@pytest.mark.parametrize("name", sorted(REFUSED_BY_LIBRARY))
+def test_the_library_refuses_and_closes(running, name):
+    answer = exchange(running, CORPUS[name])
+    assert set(statuses(answer)) <= {400, 413}, answer[:300]
+    assert b'"streams"' not in answer, "the hidden request was answered"
+
+
+@pytest.mark.parametrize("name", sorted(CORPUS))
+def test_a_connection_of_a_proxy_never_carries_a_hidden_request(behind_proxy, name):
+    answer = exchange(behind_proxy, CORPUS[name])
+    assert len(re.findall(rb"\r\n\r\n[{<a1]", answer)) <= 1, answer
+    assert b'"streams"' not in answer, "the hidden request was answered"
+
+
+@pytest.mark.parametrize("name", ["a plain request", "two at once", "chunks with a trailer"])
+def test_a_connection_of_a_proxy_carries_one_request(behind_proxy, name):
+    behind_proxy.ask("DELETE", "/api/v1/streams/a")
+    behind_proxy.put("/api/v1/streams/a", {})
+    answer = exchange(behind_proxy, TAKEN[name][0])
+    assert statuses(answer) == [200] and b"Connection: close" in answer, answer[:300]
+
+
+@pytest.mark.parametrize("name", ["length and chunked", "two hosts", "two lengths", "an unknown encoding", "a length in a trailer"])
 def test_pieces_are_refused_like_the_whole(running, name):
     data = REFUSED[name]
     for pieces in (2, 5, len(data)):
@@ -185,7 +239,7 @@ def test_what_is_right_is_answered(running, name):
     assert statuses(answer) == expected, answer[:300]
 
 
-@pytest.mark.parametrize("name", ["length and chunked", "a bare LF after a header", "a chunk with 0x"])
+@pytest.mark.parametrize("name", ["length and chunked", "two hosts", "an unknown encoding"])
 def test_a_good_request_before_a_bad_one_is_answered(running, name):
     good = head(method=b"GET", target=b"/healthz")
     assert statuses(exchange(running, good + REFUSED[name])) == [200, 400]
