@@ -8,15 +8,13 @@ enum {
     KEY_BYTES = 224,
     POINT_BYTES = 40,
     BAND_BYTES = 8,
-    TREND_BYTES = 24,
-    BUCKET_BYTES = 64,
-    BUCKET_COLUMN_BYTES = 24,
-    LEVELS = 4,
+    BUCKET_BYTES = 72,
+    BUCKET_COLUMN_BYTES = 16,
     SLOT_BYTES = 8,
     LARGEST_POOLED = 32 << 10
 };
 enum { FIRST_POINTS = 2, POINTS_MAX = 4096, POINTS_PER_BAND = 4, ROWS_PER_BAND = 16 };
-enum { BAND_COLUMNS_MAX = 64, TREND_COLUMNS_MAX = 4096, SHARE_OF_TRENDS = 4 };
+enum { BAND_COLUMNS_MAX = 64, TREND_COLUMNS_MAX = 4096 };
 
 /* A block in serve/base/block_pool.h: four sizes from one power of two to the next. */
 static double room(double bytes)
@@ -41,25 +39,19 @@ static double count_bands(const history_size *size)
                                                                  : 1 + floor(size->rows / per_band);
 }
 
-/* Of a key with at most that many points, without its open buckets. */
+/* Of a key with at most that many points. */
 static double key_bytes(const history_size *size, double points)
 {
     const double columns = (double)size->columns, floats = columns * sizeof(float),
                  point = ceil((POINT_BYTES + floats) / 8) * 8,
-                 ranges = size->is_learning ? room(2 * floats) : 0;
-    return room(KEY_BYTES + size->key_text_bytes + 1) + ranges +
+                 ranges = size->is_learning ? room(2 * floats) : 0,
+                 bucket = size->columns <= TREND_COLUMNS_MAX
+                              ? room(BUCKET_BYTES + BUCKET_COLUMN_BYTES * columns)
+                              : 0;
+    return room(KEY_BYTES + size->key_text_bytes + 1) + ranges + bucket +
            ring_bytes(size->rows, FIRST_POINTS, points, point) +
            ring_bytes(count_bands(size), 1, fmax(1, points / POINTS_PER_BAND),
                       BAND_BYTES + 2 * floats);
-}
-
-static double trends_bytes(const history_size *size, double limit)
-{
-    const double each =
-        room(TREND_BYTES + LEVELS * (BUCKET_BYTES + BUCKET_COLUMN_BYTES * (double)size->columns));
-    return size->columns > TREND_COLUMNS_MAX
-               ? 0
-               : each * fmin(size->keys, floor(limit / SHARE_OF_TRENDS / each));
 }
 
 static double slots_bytes(double keys)
@@ -69,17 +61,13 @@ static double slots_bytes(double keys)
 
 void history_size_estimate(history_size *size)
 {
-    const double limit = size->limit_bytes > 0 ? size->limit_bytes : USUAL_LIMIT,
-                 trends = trends_bytes(size, limit);
+    const double limit = size->limit_bytes > 0 ? size->limit_bytes : USUAL_LIMIT;
     double points = POINTS_MAX;
-    while (points > 1 && size->keys * key_bytes(size, points) + trends > limit)
+    while (points > 1 && size->keys * key_bytes(size, points) > limit)
         points /= 2;
-    const double each = key_bytes(size, points), all = size->keys * each;
+    const double each = key_bytes(size, points);
     size->kept_points = fmin(points, size->rows);
-    size->kept_keys = fmin(size->keys, floor((limit - trends) / each));
-    size->bytes = fmin(all + trends, limit) + slots_bytes(size->kept_keys);
-    /* a quarter of a limit may be taken by open buckets */
-    size->needed_bytes =
-        fmin(size->keys * key_bytes(size, 1) * SHARE_OF_TRENDS / (SHARE_OF_TRENDS - 1),
-             size->keys * key_bytes(size, 1) + trends_bytes(size, INFINITY));
+    size->kept_keys = fmin(size->keys, floor(limit / each));
+    size->bytes = fmin(size->keys * each, limit) + slots_bytes(size->kept_keys);
+    size->needed_bytes = size->keys * key_bytes(size, 1);
 }

@@ -1,5 +1,5 @@
 /* The memory of the history of a stream of `oif serve`, before there is a row: recent points and
- * bands of each key, and its open buckets of hours and days (serve/stream/history.h).
+ * bands of each key, and its open bucket of hours and days (serve/stream/history.h).
  *
  * The history has a limit. Keys have as many points as all of them have room for, halved again and
  * again from 4,096 down to one; then there is only room for the keys that were seen last. */

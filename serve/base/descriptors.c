@@ -6,9 +6,9 @@
 #include <limits.h>
 #include <sys/resource.h>
 
-/* A stream has open: its journal, its folder, a lock and possibly a file of evicted models. Streams
- * may use 4/8 of the limit, connections 3/8, everything else the rest. */
-enum { PER_STREAM = 4, SHARES = 8, STREAM_SHARES = 4, CONNECTION_SHARES = 3, MOST = 1 << 20 };
+/* A stream has open: its journal, its folder, a lock, its hours and days and possibly a file of
+ * evicted models. Streams may use 4/8 of the limit, connections 3/8, everything else the rest. */
+enum { PER_STREAM = 5, SHARES = 8, STREAM_SHARES = 4, CONNECTION_SHARES = 3, MOST = 1 << 20 };
 
 static const char remedy[] = "raise the limit of open files: ulimit -n 65536 before oif serve, or "
                              "LimitNOFILE=65536 in its systemd unit";

@@ -185,8 +185,6 @@ FIGURE(history_bytes)
 FIGURE(journal_bytes)
 FIGURE(trend_bytes)
 FIGURE(trend_lost)
-FIGURE(trend_damaged)
-FIGURE(keys_without_trend)
 FIGURE(last_row_at)
 FIGURE(saves)
 FIGURE(failed_saves)
@@ -236,10 +234,6 @@ static const stream_metric stream_metrics[] = {
     {"oif_history_disk_bytes", "gauge", "Hours and days on disk.", trend_bytes_of},
     {"oif_history_lost_total", "counter", "Buckets of hours and days that could not be written.",
      trend_lost_of},
-    {"oif_history_damaged_total", "counter", "Buckets of hours and days that could not be read.",
-     trend_damaged_of},
-    {"oif_keys_without_history", "gauge",
-     "Keys without hours and days, as the limit history is reached.", keys_without_trend_of},
     {"oif_journal_bytes", "gauge", "Rows on disk that are not in the snapshot yet.",
      journal_bytes_of},
     {"oif_last_row_timestamp_seconds", "gauge", "When the latest row arrived.", last_row_at_of},

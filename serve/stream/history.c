@@ -68,8 +68,7 @@ static void free_rings(history *past, history_key *key)
 /* Of a key that is in no list any more. */
 static void free_key(history *past, history_key *key)
 {
-    if (key->trend)
-        block_pool_free(&past->pool, key->trend, trend_bytes(key->trend->columns));
+    block_pool_free(&past->pool, key->bucket, trend_bucket_bytes(past->value_count));
     block_pool_free(&past->pool, key->ranges, bytes_of_ranges(past));
     free_rings(past, key);
     byte_table_take(&past->keys, key);
@@ -236,18 +235,7 @@ void history_set_silent(history *past, history_key *key, bool is_silent)
     key->info.is_silent = is_silent;
 }
 
-/* ---- Open buckets ---- */
-
-static void drop_trend(history *past, history_key *key)
-{
-    if (!key->trend)
-        return;
-    const size_t bytes = trend_bytes(key->trend->columns), room = block_pool_room(bytes);
-    past->bytes -= room;
-    past->trend_bytes -= room;
-    block_pool_free(&past->pool, key->trend, bytes);
-    key->trend = NULL;
-}
+/* ---- The open bucket ---- */
 
 uint64_t history_hash(const char *key, size_t bytes)
 {
@@ -255,24 +243,21 @@ uint64_t history_hash(const char *key, size_t bytes)
     return hash != 0 ? hash : 1;
 }
 
-trend *history_trend(history *past, history_key *key)
+static size_t bytes_of_bucket(const history *past, const history_key *key)
 {
-    const size_t bytes = trend_bytes(past->value_count), room = block_pool_room(bytes);
-    if (key->trend && key->trend->columns != past->value_count)
-        drop_trend(past, key);
-    if (key->trend)
-        return key->trend;
-    key->trend = past->trend_bytes + room <= past->limit_bytes / 4
-                     ? block_pool_new(&past->pool, bytes)
-                     : NULL;
-    if (!key->trend) {
-        past->trends_left_out += key->info.rows <= 1;
-        return NULL;
-    }
-    past->bytes += room;
-    past->trend_bytes += room;
-    trend_init(key->trend, history_hash(key->info.key, key->info.key_bytes), past->value_count);
-    return key->trend;
+    return key->bucket ? block_pool_room(trend_bucket_bytes(past->value_count)) : 0;
+}
+
+trend_bucket *history_bucket(history *past, history_key *key)
+{
+    if (key->bucket)
+        return key->bucket;
+    key->bucket = block_pool_new(&past->pool, trend_bucket_bytes(past->value_count));
+    past->bytes += bytes_of_bucket(past, key);
+    if (key->bucket)
+        trend_bucket_clear(key->bucket, history_hash(key->info.key, key->info.key_bytes),
+                           past->value_count);
+    return key->bucket;
 }
 
 static void end_episode(history *past, history_key *key);
@@ -284,11 +269,11 @@ void history_forget(history *past, history_key *key)
     unlink_key(past, key);
     if (key->open)
         end_episode(past, key);
-    drop_trend(past, key);
     history_wait_silent(past, key, 0);
     history_set_silent(past, key, false);
     leave_learning(past, key);
-    past->bytes -= block_pool_room(bytes_of_key(key)) + bytes_of_rings(past, key);
+    past->bytes -=
+        block_pool_room(bytes_of_key(key)) + bytes_of_rings(past, key) + bytes_of_bucket(past, key);
     free_key(past, key);
 }
 

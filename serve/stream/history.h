@@ -52,7 +52,7 @@ typedef struct history_key {
     uint64_t shut;         /* number of an episode that ended before its rows did; 0: none */
     episode_end shut_by;
     history_ring points, bands;
-    trend *trend;          /* its open buckets; NULL: none */
+    trend_bucket *bucket;  /* of the hours and days, open; NULL: none */
     float *ranges;         /* while it learns: low and high of each column; NULL: not known */
     uint32_t unusual_rows; /* the latest rows that were outside of these */
 } history_key;
@@ -81,8 +81,7 @@ typedef struct history {
     size_t alert_count, alert_start;
     uint64_t episodes;                       /* that began */
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows by grade */
-    size_t trend_bytes, trends_left_out;     /* of open buckets; keys for which there was no room */
-    /* Called before a key and its open buckets are dropped; NULL: nothing is called. */
+    /* Called before a key and its open bucket are dropped; NULL: nothing is called. */
     void (*on_drop)(void *context, const history_key *key);
     void *drop_context;
     size_t silent_count, waiting_count; /* keys that are silent; those whose silence waits */
@@ -130,9 +129,8 @@ void *history_new_point(history *past, history_key *key);
 const history_point *history_point_at(const history *past, const history_key *key, uint32_t index);
 const float *history_values(const history_point *point);
 
-/* The open buckets of a key. All together have at most a quarter of the limit; NULL: there is no
- * room, or no memory. */
-trend *history_trend(history *past, history_key *key);
+/* The open bucket of a key; NULL: out of memory. */
+trend_bucket *history_bucket(history *past, history_key *key);
 
 /* What is expected from a row on: low and high of each column. */
 void history_add_band(history *past, history_key *key, uint64_t row, const float *ends);

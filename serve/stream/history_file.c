@@ -192,7 +192,8 @@ static void put_key(past_file *to, const history *past, const history_key *key)
     put_count(to, key->shut_by);
     put_ring(to, &key->points, past->point_bytes);
     put_ring(to, &key->bands, past->band_bytes);
-    put_text(to, (const char *)key->trend, key->trend ? trend_bytes(key->trend->columns) : 0);
+    put_text(to, (const char *)key->bucket,
+             key->bucket ? trend_bucket_bytes(past->value_count) : 0);
 }
 
 static void get_ring(past_file *from, history *past, history_key *key,
@@ -205,12 +206,13 @@ static void get_ring(past_file *from, history *past, history_key *key,
     }
 }
 
-static void get_trend(past_file *from, history *past, history_key *key)
+static void get_bucket(past_file *from, history *past, history_key *key)
 {
     size_t bytes = 0;
     char *kept = get_text(from, &bytes);
-    trend *open = kept && bytes == trend_bytes(past->value_count) ? history_trend(past, key) : NULL;
-    if (open && trend_check((const trend *)(const void *)kept, open->key, past->value_count))
+    trend_bucket *open =
+        kept && bytes == trend_bucket_bytes(past->value_count) ? history_bucket(past, key) : NULL;
+    if (open)
         memcpy(open, kept, bytes);
     free(kept);
 }
@@ -246,7 +248,7 @@ static void get_key(past_file *from, history *past)
     get_ring(from, past, key, history_new_point, past->point_bytes);
     get_ring(from, past, key, history_new_band, past->band_bytes);
     if (!from->is_older)
-        get_trend(from, past, key);
+        get_bucket(from, past, key);
 }
 
 static void get_keys(past_file *from, history *past)

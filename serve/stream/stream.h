@@ -227,8 +227,8 @@ typedef struct stream_figures {
     size_t memory_bytes, history_bytes, journal_bytes;
     size_t writers, waiting_rows;
     uint64_t writers_dropped;
-    size_t trend_bytes, keys_without_trend; /* history on disk; keys without, for lack of memory */
-    uint64_t trend_lost, trend_damaged;     /* its buckets */
+    size_t trend_bytes;  /* of hours and days on disk */
+    uint64_t trend_lost; /* buckets of these that could not be written */
     double rows_per_second, alert_rate;
     double last_row_at; /* by the wall clock, seconds since 1970; NaN: none yet */
     double last_save_seconds, save_seconds; /* of a snapshot: the last one, and in total */

@@ -94,7 +94,7 @@ static exit_code begin_stream(stream *one, const cli_input *input)
     one->pipeline = pipeline;
     history_start(one->past, oif_pipeline_columns(pipeline));
     stream_start_times(one);
-    stream_trend_resume(one);
+    stream_trend_start(one);
     stream_count_needed(one);
     return EXIT_OK;
 }

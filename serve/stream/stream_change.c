@@ -157,7 +157,8 @@ void stream_drop_key(stream *one, const char *key, size_t key_bytes)
         stream_leave_incident(one, known->open, background_wall_seconds());
     if (known)
         history_forget(one->past, known);
-    stream_trend_forget(one, key, key_bytes);
+    if (one->trends)
+        trend_file_forget(one->trends, history_hash(key, key_bytes));
 }
 
 static bool has_key(const stream *one, const char *key, size_t key_bytes)

@@ -1,12 +1,11 @@
-/* The answer to a question about hours or days: buckets of equal width, filled from the finest
- * source that has them.
+/* The answer to a question about hours or days: buckets of equal width, filled from the rows that
+ * are in memory, and before these from buckets of five minutes.
  *
  *     asked    from |     |     |     |     |     |     |     | to
- *     rows                                  . . . . . . . . . .    the latest, if buckets are short
- *     1 min            [][][][][][][][][][][][][][][][][][][]
- *     10 min   [      ][      ][      ][      ][      ][      ]     what the finer level has lost
+ *     rows                                | . . . . . . . . .    from a whole five minutes on
+ *     5 min            [   ][   ][   ][   ]
  *
- * Files are read without the lock of the stream. */
+ * The file is read without the lock of the stream. */
 #include "stream_parts.h"
 
 #include "front/text/quoting.h"
@@ -17,11 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FROM_ROWS = TREND_LEVELS, FROM_NOTHING = TREND_LEVELS + 1 };
-
-/* Rows are looked at for buckets of fewer seconds. */
-static const double rows_shorter_than = 60;
-
 static const double widths[] = {1,   2,    5,    10,   15,    30,    60,    120,   300,    600,
                                 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800};
 enum { WIDTHS = sizeof widths / sizeof *widths };
@@ -30,10 +24,10 @@ typedef struct history_answer {
     double from, seconds; /* of the first bucket; of each */
     size_t count, columns, bucket_bytes;
     char *buckets;
-    unsigned char *sources; /* of each bucket: a level, FROM_ROWS or FROM_NOTHING */
-    size_t level;           /* the finest that is of use */
-    unsigned char source;   /* of what is being added */
-    trend_view *views[TREND_LEVELS];
+    float *expected;  /* per bucket, low and high of each column; NaN: unknown */
+    double rows_from; /* the time from which on rows are in memory */
+    trend_view view;
+    uint64_t key;
     char *names;   /* of the columns, as JSON, one per line */
     bool is_known; /* the key is in memory */
     char *head;    /* {"stream":...,"key":... */
@@ -46,92 +40,60 @@ static trend_bucket *bucket_at(const history_answer *answer, size_t i)
     return (trend_bucket *)(void *)(answer->buckets + i * answer->bucket_bytes);
 }
 
-/* The bucket of a time, if this source may add to it; NULL: no. */
-static trend_bucket *find_bucket(history_answer *answer, double time)
+static float *expected_at(const history_answer *answer, size_t i)
 {
-    const double place = floor((time - answer->from) / answer->seconds);
-    if (!(place >= 0 && place < (double)answer->count))
-        return NULL;
-    unsigned char *source = &answer->sources[(size_t)place];
-    if (*source == FROM_NOTHING)
-        *source = answer->source;
-    return *source == answer->source ? bucket_at(answer, (size_t)place) : NULL;
+    return answer->expected + 2 * i * answer->columns;
 }
 
-static void add_bucket(void *context, const trend_bucket *one, size_t columns)
+/* Which bucket has this time; `count`: none. */
+static size_t find_bucket(const history_answer *answer, double time)
 {
-    history_answer *answer = context;
-    trend_bucket *to = find_bucket(answer, one->time);
-    if (to)
-        trend_bucket_merge(to, one, columns < answer->columns ? columns : answer->columns);
+    const double place = floor((time - answer->from) / answer->seconds);
+    return place >= 0 && place < (double)answer->count ? (size_t)place : answer->count;
+}
+
+static void add_bucket(void *context, trend_bucket *one)
+{
+    const history_answer *answer = context;
+    const size_t i = find_bucket(answer, one->time);
+    if (i < answer->count && one->time < answer->rows_from)
+        trend_bucket_merge(bucket_at(answer, i), one, answer->columns);
 }
 
 static void add_row(const stream *one, const history_key *key, const history_point *point,
-                    history_answer *answer)
+                    const history_answer *answer)
 {
-    trend_bucket *to = find_bucket(answer, point->time);
-    const float *expected = to ? history_band_of(one->past, key, point->row) : NULL;
-    if (!to)
+    const size_t i = find_bucket(answer, point->time);
+    if (i == answer->count)
         return;
-    trend_bucket_add(to,
+    trend_bucket_add(bucket_at(answer, i),
                      &(trend_row){.time = point->time,
                                   .score = point->score,
                                   .threshold = point->threshold,
                                   .grade = point->grade,
                                   .values = history_values(point)},
                      answer->columns);
-    for (size_t i = 0; expected && i < answer->columns; i++) {
-        trend_columns(to)[i].expected_low = expected[2 * i];
-        trend_columns(to)[i].expected_high = expected[2 * i + 1];
-    }
+    const float *expected = history_band_of(one->past, key, point->row);
+    if (expected)
+        memcpy(expected_at(answer, i), expected, 2 * answer->columns * sizeof *expected);
 }
 
 /* ---- Under the lock ---- */
 
-/* Rows that are few have no fine buckets. */
-static bool are_rows_better(const history_key *key, const history_answer *answer)
-{
-    return answer->seconds < rows_shorter_than ||
-           (key->trend && trend_seconds[key->trend->finest] > answer->seconds);
-}
-
-/* Buckets that the recent rows cover from their start on. */
+/* The minutes in which the rows in memory begin are left to their bucket. */
 static void add_rows(const stream *one, const history_key *key, history_answer *answer)
 {
-    if (key->points.count == 0 || !are_rows_better(key, answer))
-        return;
-    const double first = history_point_at(one->past, key, 0)->time;
-    const bool is_all = key->info.rows == key->points.count;
-    const double begin =
-        is_all ? -INFINITY : ceil((first - answer->from) / answer->seconds) * answer->seconds;
-    answer->source = FROM_ROWS;
+    const double first = key->points.count > 0 ? history_point_at(one->past, key, 0)->time : NAN;
+    if (isnan(first))
+        return; /* rows without times are in buckets by their arrival */
+    answer->rows_from = key->info.rows == key->points.count || !one->trends
+                            ? -INFINITY
+                            : ceil(first / TREND_SECONDS) * TREND_SECONDS;
     for (uint32_t i = 0; i < key->points.count; i++) {
         const history_point *point = history_point_at(one->past, key, i);
-        if (point->time - answer->from >= begin)
+        if (point->time >= answer->rows_from)
             add_row(one, key, point, answer);
     }
-}
-
-/* What is open at a finer level is part of the bucket that is open at this one. Of the coarser
- * levels, only the one that takes the rows has what no other has. */
-static void add_open(const trend *open, history_answer *answer)
-{
-    for (size_t level = 0; level < TREND_LEVELS; level++) {
-        const bool is_fine = level <= answer->level;
-        answer->source = (unsigned char)(is_fine ? answer->level : level);
-        if ((is_fine || level == open->finest) && trend_open(open, level)->rows > 0)
-            add_bucket(answer, trend_open(open, level), open->columns);
-    }
-}
-
-static bool look_at_files(stream *one, uint64_t key, history_answer *answer)
-{
-    bool is_good = true;
-    for (size_t level = answer->level; one->trends && level < TREND_LEVELS && is_good; level++) {
-        answer->views[level] = trend_store_look(one->trends, key, level);
-        is_good = answer->views[level] != NULL;
-    }
-    return is_good;
 }
 
 static char *write_names(const stream *one)
@@ -172,15 +134,14 @@ static bool make_buckets(history_answer *answer, const history_query *query, siz
     answer->count = (size_t)ceil((query->to - answer->from) / answer->seconds);
     answer->columns = columns;
     answer->bucket_bytes = trend_bucket_bytes(columns);
-    while (answer->level + 1 < TREND_LEVELS && trend_seconds[answer->level + 1] <= answer->seconds)
-        answer->level++;
     answer->buckets = calloc(answer->count + 1, answer->bucket_bytes);
-    answer->sources = malloc(answer->count + 1);
-    if (!answer->buckets || !answer->sources)
+    answer->expected = malloc((2 * answer->count * columns + 1) * sizeof *answer->expected);
+    if (!answer->buckets || !answer->expected)
         return false;
-    memset(answer->sources, FROM_NOTHING, answer->count + 1);
     for (size_t i = 0; i < answer->count; i++)
-        trend_bucket_clear(bucket_at(answer, i), columns);
+        trend_bucket_clear(bucket_at(answer, i), answer->key, columns);
+    for (size_t i = 0; i < 2 * answer->count * columns; i++)
+        answer->expected[i] = NAN;
     return true;
 }
 
@@ -208,87 +169,83 @@ static bool is_filled(const history_answer *answer, size_t i)
     return bucket_at(answer, i)->rows > 0;
 }
 
-typedef void number_writer(const trend_bucket *bucket, size_t column);
+/* `which`: of the score 0, of columns from 1 on. */
+typedef void number_writer(const history_answer *answer, size_t bucket, size_t which);
 
 static void write_list(const history_answer *answer, const char *before, number_writer *write,
-                       size_t column)
+                       size_t which)
 {
     const char *comma = "";
     output_print("%s[", before);
     for (size_t i = 0; i < answer->count; i++)
         if (is_filled(answer, i)) {
             output_print("%s", comma);
-            write(bucket_at(answer, i), column);
+            write(answer, i, which);
             comma = ",";
         }
     output_print("]");
 }
 
-static void write_rows(const trend_bucket *bucket, size_t column)
+static void write_time(const history_answer *answer, size_t bucket, size_t which)
 {
-    (void)column;
-    output_print("%" PRIu32, bucket->rows);
+    (void)which;
+    output_json_number(answer->from + (double)bucket * answer->seconds);
 }
 
-static void write_anomalies(const trend_bucket *bucket, size_t column)
+static void write_rows(const history_answer *answer, size_t bucket, size_t which)
 {
-    (void)column;
-    output_print("%" PRIu32, bucket->anomalies);
+    (void)which;
+    output_print("%" PRIu32, bucket_at(answer, bucket)->rows);
 }
 
-static void write_grade(const trend_bucket *bucket, size_t column)
+static void write_anomalies(const history_answer *answer, size_t bucket, size_t which)
 {
-    (void)column;
-    output_print("%" PRIu32, bucket->grade);
+    (void)which;
+    output_print("%" PRIu32, bucket_at(answer, bucket)->anomalies);
 }
 
-static void write_threshold(const trend_bucket *bucket, size_t column)
+static void write_grade(const history_answer *answer, size_t bucket, size_t which)
 {
-    (void)column;
-    write_number(bucket->threshold);
+    (void)which;
+    output_print("%" PRIu32, bucket_at(answer, bucket)->grade);
 }
 
-static void write_score(const trend_bucket *bucket, size_t which)
+static void write_threshold(const history_answer *answer, size_t bucket, size_t which)
 {
-    const float of[] = {bucket->score_low, bucket->score_high, bucket->score_mean};
-    write_number(of[which]);
+    (void)which;
+    write_number(bucket_at(answer, bucket)->threshold);
 }
 
-static void write_low(const trend_bucket *bucket, size_t column)
+static void write_low(const history_answer *answer, size_t bucket, size_t which)
 {
-    write_number(trend_columns_of(bucket)[column].low);
+    write_number(trend_values_of(bucket_at(answer, bucket))[which].low);
 }
 
-static void write_high(const trend_bucket *bucket, size_t column)
+static void write_high(const history_answer *answer, size_t bucket, size_t which)
 {
-    write_number(trend_columns_of(bucket)[column].high);
+    write_number(trend_values_of(bucket_at(answer, bucket))[which].high);
 }
 
-static void write_mean(const trend_bucket *bucket, size_t column)
+static void write_mean(const history_answer *answer, size_t bucket, size_t which)
 {
-    write_number(trend_columns_of(bucket)[column].mean);
+    write_number(trend_values_of(bucket_at(answer, bucket))[which].mean);
 }
 
-static void write_expected(const trend_bucket *bucket, size_t column)
+static void write_expected(const history_answer *answer, size_t bucket, size_t which)
 {
-    const trend_column *of = &trend_columns_of(bucket)[column];
-    if (isfinite(of->expected_low) && isfinite(of->expected_high))
-        output_print("[%.7g,%.7g]", (double)of->expected_low, (double)of->expected_high);
+    const float *ends = expected_at(answer, bucket) + 2 * (which - 1);
+    if (isfinite(ends[0]) && isfinite(ends[1]))
+        output_print("[%.7g,%.7g]", (double)ends[0], (double)ends[1]);
     else
         output_print("null");
 }
 
-static void write_times(const history_answer *answer)
+/* "low":[...],"high":[...],"mean":[...] */
+static void write_values(const history_answer *answer, size_t which)
 {
-    const char *comma = "";
-    output_print(",\"times\":[");
-    for (size_t i = 0; i < answer->count; i++)
-        if (is_filled(answer, i)) {
-            output_print("%s", comma);
-            output_json_number(answer->from + (double)i * answer->seconds);
-            comma = ",";
-        }
-    output_print("]");
+    write_list(answer, "\"low\":", write_low, which);
+    write_list(answer, ",\"high\":", write_high, which);
+    write_list(answer, ",\"mean\":", write_mean, which);
 }
 
 static void write_columns(const history_answer *answer)
@@ -297,10 +254,8 @@ static void write_columns(const history_answer *answer)
     output_print(",\"values\":{");
     for (size_t i = 0; i < answer->columns; i++, name += strcspn(name, "\n") + 1) {
         output_print("%s%.*s:{", i > 0 ? "," : "", (int)strcspn(name, "\n"), name);
-        write_list(answer, "\"low\":", write_low, i);
-        write_list(answer, ",\"high\":", write_high, i);
-        write_list(answer, ",\"mean\":", write_mean, i);
-        write_list(answer, ",\"expected\":", write_expected, i);
+        write_values(answer, 1 + i);
+        write_list(answer, ",\"expected\":", write_expected, 1 + i);
         output_print("}");
     }
     output_print("}");
@@ -312,14 +267,13 @@ static void write_answer(const history_answer *answer)
     write_json_member("from", answer->from);
     write_json_member("to", answer->from + (double)answer->count * answer->seconds);
     write_json_member("seconds", answer->seconds);
-    write_times(answer);
+    write_list(answer, ",\"times\":", write_time, 0);
     write_list(answer, ",\"rows\":", write_rows, 0);
     write_list(answer, ",\"anomalies\":", write_anomalies, 0);
     write_list(answer, ",\"grades\":", write_grade, 0);
     write_list(answer, ",\"thresholds\":", write_threshold, 0);
-    write_list(answer, ",\"scores\":{\"low\":", write_score, 0);
-    write_list(answer, ",\"high\":", write_score, 1);
-    write_list(answer, ",\"mean\":", write_score, 2);
+    output_print(",\"scores\":{");
+    write_values(answer, 0);
     output_print("}");
     write_columns(answer);
     output_print("}");
@@ -347,31 +301,27 @@ static bool look(stream *one, history_query *query, history_answer *answer, prob
     if (!(query->to > query->from) || !isfinite(query->to - query->from))
         return problem_set(why, 400, "Name an end after the begin.",
                            "`to` is not later than `from`");
-    const uint64_t hash = history_hash(query->key ? query->key : "", query->key_bytes);
-    if (!make_buckets(answer, query, one->past->value_count) || !look_at_files(one, hash, answer))
+    answer->key = history_hash(query->key ? query->key : "", query->key_bytes);
+    if (!make_buckets(answer, query, one->past->value_count))
         return fail_without_memory(why);
     if (key)
         add_rows(one, key, answer);
-    if (key && key->trend && key->trend->columns == one->past->value_count)
-        add_open(key->trend, answer);
+    if (one->trends)
+        answer->view = trend_file_look(one->trends);
+    if (key && key->bucket)
+        add_bucket(answer, key->bucket);
     answer->names = write_names(one);
     answer->head = write_head(one, query);
     return (answer->names && answer->head) || fail_without_memory(why);
 }
 
-static void read_files(stream *one, history_answer *answer)
+static void read_file(stream *one, history_answer *answer)
 {
-    uint64_t damaged = 0;
-    const double to = answer->from + (double)answer->count * answer->seconds;
-    for (size_t level = answer->level; level < TREND_LEVELS && answer->views[level]; level++) {
-        answer->source = (unsigned char)level;
-        damaged += trend_view_read(answer->views[level], answer->from, to, add_bucket, answer);
-    }
-    if (damaged == 0)
-        return;
+    if (answer->rows_from > answer->from)
+        trend_view_read(&answer->view, &(trend_visitor){answer->key, add_bucket, answer});
     stream_begin_look(one);
     if (one->trends)
-        trend_store_count_damaged(one->trends, damaged);
+        trend_file_end_look(one->trends, &answer->view);
     stream_end_look(one);
 }
 
@@ -385,10 +335,8 @@ static bool has_buckets(const history_answer *answer)
 
 static void close_answer(history_answer *answer)
 {
-    for (size_t level = 0; level < TREND_LEVELS; level++)
-        trend_view_free(answer->views[level]);
     free(answer->buckets);
-    free(answer->sources);
+    free(answer->expected);
     free(answer->names);
     free(answer->head);
 }
@@ -396,12 +344,11 @@ static void close_answer(history_answer *answer)
 bool stream_write_history(stream *one, const history_query *query, problem *why)
 {
     history_query asked = *query;
-    history_answer answer = {0};
+    history_answer answer = {.view.ring.fd = -1, .rows_from = INFINITY};
     stream_begin_look(one);
     bool is_good = look(one, &asked, &answer, why);
     stream_end_look(one);
-    if (is_good)
-        read_files(one, &answer);
+    read_file(one, &answer);
     if (is_good && !answer.is_known && !has_buckets(&answer))
         is_good = problem_set(why, 404, NULL, "the stream has no such key, or has forgotten it");
     else if (is_good)

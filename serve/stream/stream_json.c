@@ -28,12 +28,9 @@ static stream_figures figures_of(const stream *one)
     figures.is_dead = one->is_dead;
     figures.history_bytes = one->past->bytes;
     figures.memory_bytes = sizeof *one + one->past->bytes;
-    figures.keys_without_trend = one->past->trends_left_out;
     if (one->trends) {
-        const trend_figures trends = trend_store_figures(one->trends);
-        figures.trend_bytes = trends.bytes;
-        figures.trend_lost = trends.lost;
-        figures.trend_damaged = trends.damaged;
+        figures.trend_bytes = trend_file_bytes(one->trends);
+        figures.trend_lost = trend_file_lost(one->trends);
     }
     figures.journal_bytes = (size_t)one->log.bytes;
     figures.rows_per_second = stream_rate(one, background_wall_seconds());

@@ -143,7 +143,7 @@ static bool load_state(stream *one, problem *why)
     stream_start_times(one);
     stream_load_history(one);
     stream_load_senders(one);
-    stream_trend_resume(one);
+    stream_trend_start(one);
     one->snapshot_rows = stream_row_count(one);
     one->snapshot_bytes = stream_state_bytes(one);
     return true;
@@ -307,7 +307,7 @@ void stream_free(stream *one)
     journal_close(&one->log);
     oif_state_file_close(one->file);
     oif_pipeline_free(one->pipeline);
-    trend_store_close(one->trends);
+    trend_file_close(one->trends);
     history_free(one->past);
     senders_free(one->senders);
     waiting_rows_free(one->held);

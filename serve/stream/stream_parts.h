@@ -12,7 +12,7 @@
 #include "serve/bodies/body_reader.h"
 #include "serve/incidents/incident_list.h"
 #include "serve/senders/senders.h"
-#include "serve/trend/trend_store.h"
+#include "serve/trend/trend_file.h"
 #include "stream_settings.h"
 
 #include <pthread.h>
@@ -56,8 +56,8 @@ struct stream {
     char *notes;     /* messages of the first rows; NULL: none */
     names_text late; /* keys that came too late to be learned */
     senders *senders;
-    trend_store *trends; /* NULL: none */
-    waiting_rows *held;  /* rows of samples that may get more columns */
+    trend_file *trends; /* hours and days; NULL: none */
+    waiting_rows *held; /* rows of samples that may get more columns */
 
     oif_state_file *file;
     journal log;
@@ -224,15 +224,11 @@ void stream_count_needed(stream *one);
 
 /* ---- stream_trend.c ---- */
 
-/* start is for a new number of columns. resume, after a start or before the first row, also cuts
- * off what the journal will bring again. */
+/* After a start, or before the first row. */
 void stream_trend_start(stream *one);
-void stream_trend_resume(stream *one);
 
 /* `now`: the arrival, for rows without a time. */
 void stream_trend_row(stream *one, history_key *key, const history_point *point, double now);
-void stream_trend_forget(stream *one, const char *key, size_t key_bytes);
-void stream_trend_sync(stream *one);
 
 /* ---- stream_unusual.c ---- */
 

@@ -46,7 +46,8 @@ static bool begin(begun_snapshot *begun, problem *why)
 {
     stream *one = begun->one;
     begun->incidents = incident_list_copy(one->incidents);
-    stream_trend_sync(one);
+    if (one->trends)
+        trend_file_sync(one->trends);
     begun->settings = json_incref(one->settings.object);
     begun->after = (stream_snapshot){true, stream_row_count(one), one->times.format, one->bad_rows};
     begun->text_before = settings_file_text(one, one->kept_settings, &one->kept_snapshot);

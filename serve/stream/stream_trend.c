@@ -1,71 +1,49 @@
-/* The rows of a stream over hours and days: kept as buckets (trend.h, trend_store.h), and answered
- * as many points as are asked for. */
+/* The hours and days of a stream: each key has one open bucket in memory (serve/trend/trend.h), and
+ * those that ended are in a file. Without a folder there are recent rows only. */
 #include "stream_parts.h"
 #include "streams.h"
 
 #include <math.h>
 
-enum { COLUMNS_MAX = 4096 }; /* wider rows have recent points only */
+enum { COLUMNS_MAX = 4096 }; /* wider rows have recent rows only */
 
-/* ---- Keeping ---- */
-
-static void keep_bucket(void *context, size_t level, const trend_bucket *ended)
-{
-    trend_store_add(context, level, ended);
-}
-
-/* A key that is dropped for lack of memory is still on disk. */
-static void end_key(void *context, const history_key *key)
+/* Also of a key that is dropped for lack of memory. */
+static void end_bucket(void *context, const history_key *key)
 {
     const stream *one = context;
-    const trend_sink sink = {keep_bucket, one->trends};
-    if (one->trends && key->trend && key->trend->columns == one->past->value_count)
-        trend_end(key->trend, stream_row_count(one), &sink);
+    if (!key->bucket || key->bucket->rows == 0)
+        return;
+    key->bucket->closed = stream_row_count(one);
+    trend_file_add(one->trends, key->bucket);
 }
 
 void stream_trend_start(stream *one)
 {
-    const size_t columns = one->past->value_count,
-                 limit = streams_asked(one->all)->history_disk_bytes;
-    trend_store_close(one->trends);
-    one->trends = columns > 0 && columns <= COLUMNS_MAX
-                      ? trend_store_open(limit > 0 ? one->folder : NULL, columns, limit)
-                      : NULL;
-    one->past->on_drop = end_key;
+    char path[STREAM_PATH_BYTES];
+    const size_t columns = one->past->value_count;
+    trend_file_close(one->trends);
+    one->trends =
+        one->folder && columns > 0 && columns <= COLUMNS_MAX
+            ? trend_file_open(stream_path(one, "days", path), columns,
+                              streams_asked(one->all)->history_disk_bytes, stream_row_count(one))
+            : NULL;
+    one->past->on_drop = one->trends ? end_bucket : NULL;
     one->past->drop_context = one;
-}
-
-void stream_trend_resume(stream *one)
-{
-    stream_trend_start(one);
-    if (one->trends)
-        trend_store_cut(one->trends, stream_row_count(one));
 }
 
 void stream_trend_row(stream *one, history_key *key, const history_point *point, double now)
 {
-    const trend_sink sink = {keep_bucket, one->trends};
-    trend *open = one->trends ? history_trend(one->past, key) : NULL;
-    if (!open)
-        return;
+    trend_bucket *open = one->trends ? history_bucket(one->past, key) : NULL;
     const trend_row row = {.time = isnan(point->time) ? now : point->time,
                            .score = point->score,
                            .threshold = point->threshold,
                            .grade = point->grade,
-                           .values = history_values(point),
-                           .expected = history_latest_band(one->past, key)};
-    trend_add(open, &row, point->row + 1, &sink);
-}
-
-void stream_trend_forget(stream *one, const char *key, size_t key_bytes)
-{
-    if (one->trends)
-        trend_store_forget(one->trends, history_hash(key, key_bytes));
-}
-
-/* What could not be written is counted. Rows matter more than their history, so nothing fails. */
-void stream_trend_sync(stream *one)
-{
-    if (one->trends)
-        trend_store_sync(one->trends);
+                           .values = history_values(point)};
+    if (!open)
+        return;
+    if (!trend_bucket_fits(open, row.time)) {
+        end_bucket(one, key);
+        trend_bucket_clear(open, open->key, one->past->value_count);
+    }
+    trend_bucket_add(open, &row, one->past->value_count);
 }

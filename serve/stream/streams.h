@@ -5,7 +5,7 @@
  *                      history         recent points, episodes and alerts at that snapshot
  *                      senders         how many rows of each writer it has, and recent answers
  *                      journal         everything since
- *                      trend.N.N       hours and days in buckets
+ *                      days            hours and days in buckets of five minutes
  *     DIR/incidents                    which episodes of the streams began together
  *
  * NAME is [A-Za-z0-9][A-Za-z0-9._-]{0,63}, so it is a safe part of a path. */

@@ -598,7 +598,7 @@ static void run_out_of_files(void)
         _exit(2);
     streams *all = open_empty();
     size_t count = make_streams(all, &why);
-    if (count < 30 || count > 60 || why.status != 503 || !strstr(why.remedy, "LimitNOFILE"))
+    if (count < 20 || count > 60 || why.status != 503 || !strstr(why.remedy, "LimitNOFILE"))
         _exit(3);
     int left = 0;
     while (left < 1000 && dup(0) >= 0)

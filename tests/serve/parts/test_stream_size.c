@@ -105,11 +105,14 @@ static size_t count_kept(stream *one)
 
 static fleet_size compare(const fleet *of)
 {
-    const streams_options options = {.history_bytes = of->history_bytes};
+    const streams_options options = {.folder = folder,
+                                     .history_bytes = of->history_bytes,
+                                     .history_disk_bytes = HISTORY_DISK_BYTES_INITIALLY};
     const fleet_size size = expected(of);
     const double before = resident_bytes();
     streams *all;
     problem why;
+    run("rm -rf %s && mkdir %s", folder, folder);
     assert_true(streams_open(&options, &all, &why));
     stream *one = create(all, "a",
                          "{\"key\":\"host\",\"time\":\"time\",\"small\":true,"
@@ -175,5 +178,5 @@ int main(void)
         cmocka_unit_test(a_limit_leaves_fewer_rows_of_each_key),
         cmocka_unit_test(a_limit_without_room_for_all_keys_keeps_some),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
