@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times this checkout beside an earlier commit in one run: make bench-compare BEFORE=COMMIT.
+"""Times this checkout beside an earlier commit in one run: benchmarks/run.sh compare COMMIT.
 
     benchmarks/compare.py COMMIT
     benchmarks/compare.py COMMIT --sets Shuttle --detectors hst,loda --repeats 9
@@ -25,7 +25,7 @@ ROWS = {"rrcf": 10_000}  # ten times as slow as the others
 
 
 def build_commit(commit):
-    """bench_speed of the commit, built as make bench-programs does, from a copy of its files."""
+    """bench_speed of the commit, built as tools/build/build.sh benchmarks does, from a copy of its files."""
     name = subprocess.run(["git", "rev-parse", "--short", commit], cwd=CHECKOUT, check=True, capture_output=True, text=True)
     folder = CHECKOUT / "build" / "compare" / name.stdout.strip()
     program = folder / "build" / "benchmarks" / "benchmarks" / "bench_speed"

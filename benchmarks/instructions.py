@@ -9,7 +9,7 @@ are printed and nothing fails.
     benchmarks/instructions.py --accept       make the counts of this machine the limits of its kind
     benchmarks/instructions.py --accept hst   only those of the cases that begin so
     benchmarks/instructions.py --only hst     count only the cases that begin so
-    benchmarks/instructions.py --aarch64      count some cases of the program for aarch64 under qemu: make bench-aarch64
+    benchmarks/instructions.py --aarch64      count some cases of the program for aarch64 under qemu: benchmarks/run.sh aarch64
 """
 
 import argparse
@@ -28,7 +28,7 @@ LIMITS = CHECKOUT / "benchmarks" / "limits.json"
 PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_stream"
 COUNTED_FUNCTION = "pass_counted_rows"
 
-# What make bench-aarch64 has built; its counts are kept apart, as they are those of some cases only.
+# What benchmarks/run.sh aarch64 has built; its counts are kept apart, as they are those of some cases only.
 AARCH64 = CHECKOUT / "build" / "benchmarks-aarch64"
 AARCH64_KEY = "aarch64-qemu"
 AARCH64_CASES = [f"rolling-iforest/row/learn-score/d={columns}/" for columns in (3, 10, 36)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Many keys: rows of different keys in turn beside the same rows sorted by key, the bytes of a key, and saves: make bench-keys.
+"""Many keys: rows of different keys in turn beside the same rows sorted by key, the bytes of a key, and saves: benchmarks/run.sh keys.
 
     benchmarks/keys.py            times and bytes with 1,000 and 100,000 keys, some minutes and 6 GB
     benchmarks/keys.py --saves    only saves and loads of 10,000 to 1,000,000 keys of which 1% have changed: 3 GB
@@ -139,7 +139,7 @@ def count_stale_sizes():
     found, shown = sizes_of_models(done.stdout), sizes_of_models(FLINK_PAGE.read_text(encoding="utf-8"))
     stale = [name for name, size in found.items() if abs(shown.get(name, 0) - size) > size / 10]
     for name in stale:
-        print(f"docs/flink.md: {name}: {shown.get(name, 0)} KB, now {found[name]}; make bench-key-state prints the table")
+        print(f"docs/flink.md: {name}: {shown.get(name, 0)} KB, now {found[name]}; benchmarks/run.sh key-state prints the table")
     return len(stale), len(found)
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A million keys for real: rows per second of processor time, and memory beside what `oif size` says.
 
-    make bench-million                                     10^6 keys of 10 columns, 10 rows each, small models: minutes, 10 GB
-    make bench-million ARGS="--keys 20000 --rows 600"      fewer keys, more rows of each
-    make bench-million ARGS="--through serve python"       the same rows by HTTP, and from Python
-    make bench-million ARGS="--check --keys 2000 --rows 40"    exit code 1 if a bar is missed
+    benchmarks/run.sh million                              10^6 keys of 10 columns, 10 rows each, small models: minutes, 10 GB
+    benchmarks/run.sh million --keys 20000 --rows 600      fewer keys, more rows of each
+    benchmarks/run.sh million --through serve python       the same rows by HTTP, and from Python
+    benchmarks/run.sh million --check --keys 2000 --rows 40  exit code 1 if a bar is missed
 
 A C program makes the rows, so no file of gigabytes is needed: one row of every key per minute, with its time. `oif score`
 reads them from a pipe, a stream of `oif serve` with a data folder gets them in posts of 10,000 rows, and a Pipeline of
@@ -55,7 +55,7 @@ def through_score(given, settings, keys, rows):
     _, status, usage = os.wait4(scored.pid, 0)
     scored.returncode = os.waitstatus_to_exitcode(status)
     if made.wait() != 0 or scored.returncode != 0:
-        sys.exit(f"bench-million: oif score ended with {scored.returncode}")
+        sys.exit(f"million.py: oif score ended with {scored.returncode}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
@@ -94,7 +94,7 @@ def through_python(given, settings, keys, rows):
     ran = subprocess.run(command, stdin=made.stdout, capture_output=True, text=True)
     made.stdout.close()
     if made.wait() != 0 or ran.returncode != 0:
-        sys.exit(f"bench-million: Python ended with {ran.returncode}: {ran.stderr}")
+        sys.exit(f"million.py: Python ended with {ran.returncode}: {ran.stderr}")
     seconds, resident = map(float, ran.stdout.split())
     return seconds, int(resident)
 
@@ -143,7 +143,7 @@ def main():
     settings = [] if given.default else ["--small"]
     sizes = {way: expected(given, way, settings) for way in given.through}
     if max(sizes.values()) > 1e9 * given.limit_gb:
-        sys.exit(f"bench-million: these keys take {max(sizes.values()) / 1e9:.1f} GB, more than --limit-gb {given.limit_gb}")
+        sys.exit(f"million.py: these keys take {max(sizes.values()) / 1e9:.1f} GB, more than --limit-gb {given.limit_gb}")
     print("| through | keys | columns | rows of each | models | rows/s of processor time | GB resident | oif size | error |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     missed = []

@@ -82,7 +82,7 @@ def choose_sets(quick: bool) -> tuple[list[str], list[str]]:
         looked = " nor in ".join(str(folder) for folder in data.folders())
         print(
             f"experiments: the data sets are not in {looked}; using streams of `oif generate` instead "
-            "(`make data` fetches the real ones)",
+            "(`experiments/run.sh data` fetches the real ones)",
             file=sys.stderr,
         )
         stationary = [name for name in data.GENERATED if name != "generated_drift"]

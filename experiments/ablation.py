@@ -3,9 +3,9 @@
 Every setting meets the same shuffles with the same seeds, so differences are paired: most of what shuffles do to an AUC
 cancels out, and a standard error says how much did not.
 
-    make ablation                               30 shuffles of the 11 sets, 15 of each changing stream
-    make ablation ARGS="--quick"                3 shuffles of at most 6,000 rows: is anything broken?
-    make ablation ARGS="--parts drift Shuttle"  one part, some sets
+    experiments/run.sh ablation                           30 shuffles of the 11 sets, 15 of each changing stream
+    experiments/run.sh ablation --quick                   3 shuffles of at most 6,000 rows: is anything broken?
+    experiments/run.sh ablation --parts drift Shuttle  one part, some sets
 
 Prints tables and writes them, with a figure, to experiments/results. Each run is kept there when it is finished, so
 what was interrupted goes on.
@@ -198,7 +198,7 @@ def run_drift(plan: Plan) -> pandas.DataFrame:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="make ablation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="experiments/run.sh ablation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sets", nargs="*", help="data sets; all of the paper's when none is named")
     parser.add_argument("--parts", default="ingredients,drift", help="ingredients, drift or both")

@@ -1,6 +1,6 @@
 """The paper's numbers, each with its place: Leveni et al., Online Isolation Forest, ICML 2024.
 
-The AUCs of its Table 4 are in tools/measure/datasets.py, which `make accuracy` reads as well.
+The AUCs of its Table 4 are in tools/measure/datasets.py, which `experiments/run.sh accuracy` reads as well.
 """
 
 import sys

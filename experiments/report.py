@@ -196,7 +196,7 @@ def warnings_of(plan: Plan) -> str:
             "This is a quick run: few executions, small sets. It shows that everything works; its numbers mean little."
         )
     if missing := unfinished(plan):
-        said.append("Not all runs are made yet: " + ", ".join(missing) + ". <code>make paper</code> goes on.")
+        said.append("Not all runs are made yet: " + ", ".join(missing) + ". <code>experiments/run.sh paper</code> resumes.")
     return "".join(f'<p class="warning">{text}</p>' for text in said)
 
 

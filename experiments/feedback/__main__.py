@@ -1,9 +1,9 @@
 """What clicks on "this alert was useless" save, and what they cost, on the labelled series.
 
-    make feedback                           all labelled series: some minutes
-    make feedback ARGS="--quick --check"    two of each family; exit code 1 if a limit is missed
-    make feedback ARGS="--markdown"         the table as Markdown, for docs/measurements/feedback.md
-    make feedback ARGS="--leave-out"        also the sums of all families but one
+    experiments/run.sh feedback                    all labelled series: some minutes
+    experiments/run.sh feedback --quick --check    two of each family; exit code 1 if a limit is missed
+    experiments/run.sh feedback --markdown         the table as Markdown, for docs/measurements/feedback.md
+    experiments/run.sh feedback --leave-out        also the sums of all families but one
 
 The labels play the person. An episode without an alert in a labelled event is clicked when it begins, up to 5 times in a
 series; after each click all proposals are accepted. The same series runs without clicks, and with clicks and a restart
@@ -118,7 +118,7 @@ def run(path: Path, is_quick: bool, jobs: int) -> list[Outcome]:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="make feedback", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="experiments/run.sh feedback", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
     add("--library", type=Path, default=Path("build/release-gcc/liboif.so"), help="the C library (%(default)s)")

@@ -1,1 +1,1 @@
-"""Whether alerts that have one cause become one incident: `make incidents`."""
+"""Whether alerts that have one cause become one incident: `experiments/run.sh incidents`."""

@@ -1,8 +1,8 @@
 """Whether alerts that have one cause become one incident, and others do not.
 
-    make incidents                          all fleets, 4 seeds each: some minutes
-    make incidents ARGS="--quick"           one fleet, 2 seeds: half a minute
-    make incidents ARGS="--quick --check"   exit code 1 if a bar is missed, naming each
+    experiments/run.sh incidents                   all fleets, 4 seeds each: some minutes
+    experiments/run.sh incidents --quick           one fleet, 2 seeds: half a minute
+    experiments/run.sh incidents --quick --check   exit code 1 if a bar is missed, naming each
 
 Faults are planted in synthetic fleets: some spread from an origin, others hit one host. The rule was chosen on the fleets
 `looked at`; the others were measured once, after that. Also prints, for real machines that have nothing to do with each other,
@@ -51,7 +51,7 @@ MOST_NOTIFICATIONS, LEAST_ORIGINS, MOST_WRONGLY_JOINED = 1.2, 0.8, 0.15
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="make incidents",
+        prog="experiments/run.sh incidents",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

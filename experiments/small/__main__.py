@@ -1,8 +1,8 @@
 """What small models cost: `oif score --small` beside the default, on the paper's data sets and on recorded series.
 
-    make small                         small models and the default: some minutes
-    make small ARGS=--alternatives     and other small settings, on the series only: a quarter of an hour
-    make small ARGS="--quick --check"  small models and the default on two sets and 5 series: some seconds, part of make test-all
+    experiments/run.sh small                    small models and the default: some minutes
+    experiments/run.sh small --alternatives     and other small settings, on the series only: a quarter of an hour
+    experiments/run.sh small --quick --check    small models and the default on two sets and 5 series: some seconds, part of make test-all
 
 Columns: KB of a model of 3 and 10 columns as `oif size` says after 2,048 rows, packed in memory and in a state file; the
 AUC of the paper's sets, the mean of the medians of some shuffles; and of the labelled series of `make reality` the mean of
@@ -151,7 +151,7 @@ def report(title: str, one: Figures) -> Figures:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="make small", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="experiments/run.sh small", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--oif", type=Path, default=Path("build/release-gcc/oif"), help="the tool (%(default)s)")
     parser.add_argument("--quick", action="store_true")

@@ -155,7 +155,7 @@ def test_a_column_without_spread_is_only_centred():
 
 def test_an_anchor_that_is_not_installed_is_named_before_anything_runs(monkeypatch):
     monkeypatch.setitem(anchors.ANCHORS, "absent", anchors.Anchor("no-such-package", anchors.unit, None))
-    with pytest.raises(ValueError, match="no-such-package is not installed; make accuracy"):
+    with pytest.raises(ValueError, match="no-such-package is not installed; experiments/run.sh accuracy"):
         anchors.versions(["rolling-iforest", "absent"])
 
 

@@ -95,7 +95,7 @@ def test_the_short_table_has_a_line_per_peer_with_the_times_and_the_aucs_ours_fi
     assert line == "| `rrcf`, `sample` sliding | P X 1.0 | 1,500 | 16.7 (-, .500) | did not run |"
 
 
-# ---- make accuracy ARGS=--anchors ----
+# ---- experiments/run.sh accuracy --anchors ----
 
 
 @pytest.fixture

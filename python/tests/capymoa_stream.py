@@ -1,4 +1,4 @@
-"""The adapter within the real CapyMOA, which brings a Java virtual machine; `make python-capymoa` runs this."""
+"""The adapter within the real CapyMOA, which brings a Java virtual machine; `tools/test/test_capymoa.sh` runs this."""
 
 import sys
 

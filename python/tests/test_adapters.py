@@ -174,7 +174,7 @@ def test_pysad(name):
     assert same_bits(model.fit(rows).score(rows), [model.score_partial(row) for row in rows])
 
 
-# ---- CapyMOA: this has its base class only; make python-capymoa runs within the real one, which brings Java ----
+# ---- CapyMOA: this has its base class only; tools/test/test_capymoa.sh runs within the real one, which brings Java ----
 
 
 @pytest.fixture

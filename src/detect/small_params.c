@@ -1,5 +1,5 @@
 /* Small models: parameters of rolling-iforest for very many keys or little memory. The other
- * settings that were compared are in docs/measurements/small.md; `make small` measures them. */
+ * settings that were compared are in docs/measurements/small.md. */
 #include "base/error.h"
 #include "oif.h"
 

@@ -7,9 +7,9 @@
  *
  * A new call is a row in `calls`; a test fails while a call of the headers has none. The linker
  * redirects the library's allocations to this file (see tests/CMakeLists.txt). OIF_FAULTS_LONG=1
- * (make faults) uses detectors of default size and lines of megabytes; OIF_FAULTS_ROWS is the
- * number of rows in which nothing may allocate. With a sanitizer, the calls of pipelines fail with
- * one kind of detector only. */
+ * (tools/test/long.sh faults) uses detectors of default size and lines of megabytes;
+ * OIF_FAULTS_ROWS is the number of rows in which nothing may allocate. With a sanitizer, the calls
+ * of pipelines fail with one kind of detector only. */
 #define _XOPEN_SOURCE 700 /* pthread_attr_setstack */
 
 #include "../base/sanitized.h"

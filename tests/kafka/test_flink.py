@@ -1,7 +1,7 @@
 """Topic to topic through Flink's operator, in transactions. After kill -9 of a task manager, the committed records must equal the
 results of one process, bit for bit.
 
-    make test-flink-kafka
+    tools/test/test_kafka.sh flink
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Programs that send metrics to a real `oif serve`: make test-senders. tools/test/get_senders.sh builds them in build/senders."""
+"""Programs that send metrics to a real `oif serve`: tools/test/long.sh senders. tools/test/get_senders.sh builds them in build/senders."""
 
 import subprocess
 

@@ -2,7 +2,7 @@
 
 Each writer posts numbered batches of random sizes. Whenever the server dies, it is started again, and the writers send again
 what was not answered. The order in which the server took the rows is read from its points; `oif score` on the rows in that
-order must print every line that any writer got. OIF_SERVE_KILLS sets how often it dies (make test-serve-kill: 1,000 times),
+order must print every line that any writer got. OIF_SERVE_KILLS sets how often it dies (tools/test/long.sh serve-kill: 1,000 times),
 OIF_TEST_SEED repeats the rows and the moments. A start takes most of the time of a kill, so many kills are shared by a server
 per core, each with its own writers.
 """

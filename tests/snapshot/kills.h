@@ -1,6 +1,7 @@
 /* Shared by the tests with kill -9: short-lived children, in their own folder.
  *
- * OIF_KILL_TRIALS: how many children; `make test-kill` sets 10,000. OIF_KILL_SEED: other moments.
+ * OIF_KILL_TRIALS: how many children; 10,000 in `tools/test/long.sh kill`. OIF_KILL_SEED: other
+ * moments.
  * TMPDIR: where the files are; on a disk most kills come during a sync, in memory during a
  * write. */
 #ifndef TESTS_SNAPSHOT_KILLS_H

@@ -2,7 +2,7 @@
  * adjusted to the damage, it is refused as well, or it makes a detector that every call can work
  * with, and that stays consistent.
  *
- * OIF_CORRUPT_TRIALS: damaged snapshots per detector; `make test-corrupt` sets 50,000.
+ * OIF_CORRUPT_TRIALS: damaged snapshots per detector; `tools/test/long.sh corrupt` sets 50,000.
  * OIF_CORRUPT_KIND: only detectors of this kind. */
 #include "../base/sanitized.h"
 #include "snapshots.h"

@@ -22,7 +22,7 @@ static void require_same_future(oif_detector *a, oif_detector *b, stream s, uint
     assert_int_equal(oif_detector_ready(a), oif_detector_ready(b));
 }
 
-/* OIF_SNAPSHOT_PAIRS: how many; `make test-snapshots` sets 5,000. */
+/* OIF_SNAPSHOT_PAIRS: how many; `tools/test/long.sh snapshots` sets 5,000. */
 static void a_loaded_detector_continues_as_the_saved_one(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* Runs every detector, a pipeline and the reader for a very long time and checks that nothing wears
  * out.
  *
- *     soak [ROWS [NAME]]     ROWS for each: 2 x 10^5, in make soak 10^8; NAME: only this one
+ *     soak [ROWS [NAME]]     rows of each (2 x 10^5; tools/test/long.sh soak: 10^8); only one
  *
  * The stream never ends and always changes: a cloud moves in a circle, so a detector that stopped
  * learning or forgetting would soon take normal rows for anomalies. For each detector:

@@ -5,9 +5,9 @@
 #   tools/build/install_dependencies.sh test      also make test
 #   tools/build/install_dependencies.sh test-all  also make test-all: other compilers, machines and checkers
 #   tools/build/install_dependencies.sh develop   also make lint, coverage
-#   tools/build/install_dependencies.sh java      build, and make demo-flink, bench-flink
-#   tools/build/install_dependencies.sh aarch64   build, and make bench-aarch64
-#   tools/build/install_dependencies.sh packages  test, and make packages, check-packages
+#   tools/build/install_dependencies.sh java      build, and tools/demo/run.sh flink, benchmarks/run.sh flink
+#   tools/build/install_dependencies.sh aarch64   build, and benchmarks/run.sh aarch64
+#   tools/build/install_dependencies.sh packages  test, and make packages, tools/check/check_packages.sh
 #
 # As root on Debian or Ubuntu it installs what is missing; otherwise it prints the command that does.
 set -euo pipefail

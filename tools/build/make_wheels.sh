@@ -13,6 +13,7 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh test
 top=$PWD
 out=$top/build/wheels
 venv=${OIF_WHEELS_VENV:-$top/build/wheels-venv}

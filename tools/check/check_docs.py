@@ -222,7 +222,7 @@ def check_speed():
     yield from check_detectors({name: three_digits(1e9 / rate["Shuttle"]) for name, rate in rates.items()})
 
 
-# A page of a detector, and the column of its first table of data sets that has the AUCs of `make paper`.
+# A page of a detector, and the column of its first table of data sets that has the AUCs of `experiments/run.sh paper`.
 AUC_COLUMNS = {"rolling-iforest": 1, "online-iforest": 3, "iforest-asd": 1, "hst": 1, "rrcf": 1, "loda": 1}
 DATA_SETS = ("Donors", "Http", "ForestCover", "fraud_partial", "Mulcross", "Smtp", "Shuttle", "Mammography", "nyc_taxi_shingle",
              "Annthyroid", "Satellite")
@@ -248,7 +248,7 @@ def check_aucs():
 
 
 def mean_aucs():
-    """Of each detector: from `make paper`, and where that has none, from `make accuracy`."""
+    """Of each detector: from `experiments/run.sh paper`, and where that has none, from `experiments/run.sh accuracy`."""
     first_table = measurement("accuracy").partition("2,000 rows of each set")[0]
     aucs = dict(re.findall(r"^\| `([\w-]+)` \| \**(\.\d+)", first_table, re.MULTILINE))
     table = re.search(r"^\| data set \|(.*)\|$(?:\n\|.*)*?\n\| mean \|(.*)\|$", measurement("paper-auc"), re.MULTILINE)

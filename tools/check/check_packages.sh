@@ -8,6 +8,7 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh packages
 packages=${1:-build/packages}
 root=$PWD/build/packages-root
 log=$root.log

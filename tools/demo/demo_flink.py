@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a job on a Flink cluster on this machine, kills a task manager, and compares every bit with one process: `make demo-flink`.
+"""Runs a job on a Flink cluster on this machine, kills a task manager, and compares every bit with one process: `tools/demo/run.sh flink`.
 
     tools/demo/demo_flink.py OIF [--rows N] [--rate N] [--stay]
 

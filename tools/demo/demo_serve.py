@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts `oif serve` and streams six pumps into it, as `make demo-serve` does.
+"""Starts `oif serve` and streams six pumps into it, as `tools/demo/run.sh serve` does.
 
     tools/demo/demo_serve.py OIF [--listen HOST:PORT] [--seconds N]
 
@@ -107,7 +107,7 @@ def check_port(address):
             probe.bind((host, int(port)))
         except OSError as error:
             raise SystemExit(f"demo_serve.py: {address}: {error.strerror}; choose another port: "
-                             'make demo-serve ARGS="--listen 127.0.0.1:8572"') from None
+                             'tools/demo/run.sh serve --listen 127.0.0.1:8572') from None
 
 
 def wait_until_ready(server, address):

@@ -4,7 +4,7 @@
     tools/docs/make_pictures.py OIF            write docs/images/*.svg
     tools/docs/make_pictures.py OIF --check    compare them instead, byte for byte; exit status 1 if one differs
     tools/docs/make_pictures.py --figures RESULT.json...   renew benchmarks/figures.json from results of `make bench` and
-                                          of `make accuracy ARGS="--anchors --json RESULT.json"`, and draw nothing
+                                          of `experiments/run.sh accuracy --anchors --json RESULT.json`, and draw nothing
 
 OIF is the program. Sources: the streams that OIF generates and scores, the tables of docs/measurements, and
 benchmarks/figures.json. Only the standard library of Python is used, so the bytes depend on nothing else.
@@ -40,7 +40,7 @@ def main(oif, is_check):
         elif not is_check:
             path.write_text(svg, encoding="utf-8")
     if differ:
-        print(f"docs/images: {', '.join(differ)}: not what tools/docs/make_pictures.py draws; run `make pictures`")
+        print(f"docs/images: {', '.join(differ)}: not what tools/docs/make_pictures.py draws; run `tools/docs/make_pictures.py build/release-gcc/oif`")
     return bool(differ)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Photographs the live page of `oif serve`, as `make screenshot` does, while one of the six pumps is broken.
+"""Photographs the live page of `oif serve` while one of the six pumps is broken.
 
     tools/docs/make_screenshot.py OIF PICTURE.png
 

@@ -25,7 +25,7 @@ import authors_code  # noqa: E402  (its folder is on the path only now)
 
 WINDOW = 2048
 SLOW_ROWS = 2000
-HOW_TO_INSTALL = "make accuracy ARGS=--anchors installs them in build/bench-venv"
+HOW_TO_INSTALL = "experiments/run.sh accuracy --anchors installs them in build/bench-venv"
 
 
 def z_scores(rows, window=WINDOW):

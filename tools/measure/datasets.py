@@ -1,7 +1,7 @@
 """The data sets of the Online Isolation Forest paper: where they are, and what the paper reached on them.
 
 The data are not part of the repository. A file NAME.npz is looked for in the folder $OIF_DATA, else in the cache
-that `make data` fills ($XDG_CACHE_HOME/oif/data, by default ~/.cache/oif/data). The series of nyc_taxi_shingle is also
+that `experiments/run.sh data` fills ($XDG_CACHE_HOME/oif/data, by default ~/.cache/oif/data). The series of nyc_taxi_shingle is also
 examples/nyc_taxi.csv.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 OWN_FOLDER = "set OIF_DATA to a folder that has the file"
-HOW_TO_GET = f"run `make data` to fetch the public data sets, or {OWN_FOLDER}"
+HOW_TO_GET = f"run `experiments/run.sh data` to fetch the public data sets, or {OWN_FOLDER}"
 
 
 class DataMissing(Exception):
@@ -55,7 +55,7 @@ STATIONARY = (
 
 
 def cache_folder():
-    """Where `make data` and `make paper` keep what they fetched."""
+    """Where `experiments/run.sh data` and `experiments/run.sh paper` keep what they fetched."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "oif" / "data"
 
 

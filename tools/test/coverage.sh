@@ -11,6 +11,7 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh develop
 lcov_options=(--quiet --rc lcov_branch_coverage=1)
 
 configure_and_build() { # configure_and_build FOLDER OPTION...

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds programs that send metrics, for make test-senders, into build/senders, from their Go modules. Prints what cannot be had,
+# Builds programs that send metrics, for tools/test/long.sh senders, into build/senders, from their Go modules. Prints what cannot be had,
 # with the reason; its tests are then skipped.
 #
 #   tools/test/get_senders.sh             all

@@ -138,7 +138,7 @@ tree='docs\..*|tools\..*|package|subproject|style|layers'
 not_with_clang="^(cli\..*|$long|$tree)\$"
 
 # A sanitizer is for readers of foreign bytes, for failing allocations and for the server's requests. Statistics and waiting for
-# other programs take most of the time and find no error of memory there; make asan runs all.
+# other programs take most of the time and find no error of memory there; tools/test/long.sh asan runs all.
 statistics='detect\.(hst|rrcf_law|score_learn|row_ranges)|soak'
 statistics+='|pipeline\.(alerts|categories|evicted_models|evicted_models_kill|feedback|motion|period|pipeline_threads|real_streams|score_history|table|unchanged)'
 programs='cli\.(fleet_size|kinds_of_files|eval.*|generate|score_(evicted|category|actions|incident.*|season|threads|episodes)|help|completions)'
@@ -149,25 +149,25 @@ measurements=(operations incidents reality feedback short small)
 machines=(bench-quick bench-keys same-bits analysis wheels paper java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits
-    aside "$1" make --no-print-directory "$1" ARGS="--quick --check"
+    aside "$1" experiments/run.sh "$1" --quick --check
 }
 
 # What `make test-all` runs beside the compilers and sanitizers.
 second_lane() {
     local name
     for name in "${measurements[@]}"; do measure "$name"; done
-    aside bench-quick make --no-print-directory bench-quick
-    aside bench-keys make --no-print-directory bench-keys ARGS=--check
+    aside bench-quick benchmarks/run.sh instructions
+    aside bench-keys benchmarks/run.sh keys --check
     aside same-bits tests/same_bits/run.sh --quick
     aside analysis analysis
     aside wheels tools/build/make_wheels.sh --check
-    aside paper make --no-print-directory paper-quick
+    aside paper experiments/run.sh paper-quick
     aside java tools/test/test_java.sh
     aside flink tools/test/test_flink.sh
 }
 
 [ "${1:-}" = --all ] && { fetch_flink >"$logs/fetch_flink.log" 2>&1 & fetching=$!; }
-export OIF_FAULTS_ROWS=100000 # fewer in faults.allocation than `ctest` takes; make faults: all
+export OIF_FAULTS_ROWS=100000 # fewer in faults.allocation than `ctest` takes; tools/test/long.sh faults: all
 stage build build release-gcc
 aside python-package tools/test/test_python.sh "${python_left_out[@]}" &
 python=$!

@@ -5,6 +5,7 @@
 #   tools/test/test_flink.sh [--long] [PYTEST OPTION...]    --long: 50 kills and more, half an hour instead of two minutes
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh test-all
 options=(-q -rs)
 [ "${1:-}" = --long ] && { export OIF_FLINK_LONG=1; options=(-v -rsP); shift; }
 tools/build/make_flink.sh

@@ -2,6 +2,7 @@
 # Tests the Java binding and Flink's operator: JUnit under -Xcheck:jni, Flink's harness, and both Flink versions by the compiler.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh test-all
 tools/build/make_java.sh
 java/mvn -q -Dflink.version=1.20.5 -pl oif-flink -am compile
 # Surefire's last line is counted by run_tests.sh.

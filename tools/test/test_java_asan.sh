@@ -7,6 +7,7 @@
 #                                             thread is in a call, and a pipeline that eight threads share
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh test-all
 times=${1:-1}
 tools/build/make_java.sh
 build=build/java/asan

@@ -5,6 +5,7 @@
 # tried: results are records, which need 17. QUICK=1 leaves aarch64 out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh test-all
 folder=$PWD/build/java/versions
 console=junit-platform-console-standalone-1.10.2.jar
 passed=0 failed=0

@@ -8,6 +8,7 @@
 # OIF_KAFKA_ROWS is the number of rows (200000). Needs 120 MB for Kafka, and for Flink 331 MB more.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh java
 case ${1:-} in flink | streams) ;; *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 [ "$1" != flink ] || tools/build/make_flink.sh
 tools/build/make_java.sh

@@ -5,5 +5,6 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh test
 tools/build/make_venv.sh test
 build/test-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no python/tests "$@"

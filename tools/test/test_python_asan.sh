@@ -6,6 +6,7 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
+tools/build/install_dependencies.sh test
 tools/build/make_venv.sh test
 venv=$PWD/build/test-venv
 export PATH=$venv/bin:$PATH

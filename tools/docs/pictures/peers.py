@@ -1,7 +1,7 @@
 """Charts of ours beside the detectors of others: AUC, and rows per second.
 
 Both are drawn from benchmarks/figures.json, which `tools/docs/make_pictures.py --figures RESULT.json` takes over from the
-results of `make bench` and of `make accuracy ARGS="--anchors --json RESULT.json"`: what the charts need, and no more.
+results of `make bench` and of `experiments/run.sh accuracy --anchors --json RESULT.json`: what the charts need, and no more.
 """
 
 import json
@@ -108,7 +108,7 @@ def draw_auc(figures, theme):
 
     ticks = [(tick / 10, f"{tick / 10:.1f}") for tick in range(4, 11)]
     bottom = draw_lines(drawing, methods, to_x, ticks, mean, lambda auc: f"{auc:.3f}"[1:])
-    drawing.text(16, bottom + 40, f"make accuracy ARGS=--anchors, {figures['date']}", theme.quiet, 11)
+    drawing.text(16, bottom + 40, f"experiments/run.sh accuracy --anchors, {figures['date']}", theme.quiet, 11)
     return drawing.finish()
 
 

@@ -111,7 +111,7 @@ def draw_auc(table, theme):
             drawing.circle(to_x(float(cells[i + 1].strip("*"))), y, 4, theme.calm, theme.paper)
         drawing.line(to_x(mean), y - 9, to_x(mean), y + 9, theme.alarm, 2)
         drawing.text(to_x(mean) - 5, y - 8, f"{mean:.3f}"[1:], theme.alarm, 11, "end")
-    drawing.text(16, bottom + 40, "make paper measures it; docs/measurements/paper-auc.md has the table", theme.quiet, 11)
+    drawing.text(16, bottom + 40, "experiments/run.sh paper measures it; docs/measurements/paper-auc.md has the table", theme.quiet, 11)
     return drawing.finish()
 
 
