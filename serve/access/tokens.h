@@ -22,7 +22,7 @@ enum { TOKENS_MAX = 1000, TOKEN_NAME_BYTES = 65, TOKEN_BYTES_MAX = 256 };
 typedef enum access_level {
     ACCESS_NONE,
     ACCESS_READ,  /* see streams */
-    ACCESS_WRITE, /* and send rows, create streams, mark and acknowledge episodes */
+    ACCESS_WRITE, /* and send rows, create streams, mark episodes */
     ACCESS_ADMIN  /* and change and remove streams */
 } access_level;
 

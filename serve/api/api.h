@@ -29,7 +29,6 @@ bool api_post_explain(api_call *call, problem *why);
 bool api_get_feedback(api_call *call, problem *why);
 bool api_post_feedback(api_call *call, problem *why);
 bool api_post_rule(api_call *call, problem *why);
-bool api_acknowledge(api_call *call, problem *why);
 bool api_delete_rule(api_call *call, problem *why);
 
 bool api_get_writers(api_call *call, problem *why);

@@ -1,4 +1,4 @@
-/* What people say about episodes: marks, rules, and who looks after them. */
+/* What people say about episodes: marks and rules. */
 #include "api.h"
 
 #include "front/text/cut.h"
@@ -15,11 +15,6 @@ static const api_object mark_object = {
     "the members", "{\"episode\": 3, \"key\": \"web-1\", \"mark\": \"useless\"}", BODY_FLAGS};
 static const api_object rule_object = {"the members", "{\"rule\": \"mute column=cpu change<20%\"}",
                                        BODY_FLAGS};
-
-static const api_object acknowledge_object = {
-    "the members",
-    "{\"episode\": 3, \"key\": \"web-1\", \"by\": \"ana\", \"note\": \"disk replaced\"}",
-    BODY_FLAGS};
 
 static bool is_known(const char *name, const char *const *members)
 {
@@ -164,50 +159,6 @@ bool api_delete_rule(api_call *call, problem *why)
     bool is_good = api_find_stream(call, why) &&
                    (!has_body || read_members(call->asked, &rule_object, members, &object, why)) &&
                    delete_rule(call, object, why);
-    json_decref(object);
-    return is_good;
-}
-
-/* ---- Acknowledgements ---- */
-
-static bool read_line(const json_t *object, const char *name, size_t most_bytes, const char **text,
-                      problem *why)
-{
-    const json_t *value = json_object_get(object, name);
-    *text = json_string_value(value);
-    if (!value || json_is_null(value)) {
-        *text = "";
-        return true;
-    }
-    return (is_line(value) && json_string_length(value) <= most_bytes) ||
-           problem_set(why, 400, "Shorten it, and leave out line ends and control characters.",
-                       "\"%s\" is not one line of at most %zu bytes", name, most_bytes);
-}
-
-static bool read_acknowledgement(stream *one, const json_t *object, acknowledgement *said,
-                                 problem *why)
-{
-    const json_t *closes = json_object_get(object, "close");
-    if (!read_episode(one, object, &said->of, why) ||
-        !read_line(object, "by", ACKNOWLEDGED_BY_BYTES, &said->by, why) ||
-        !read_line(object, "note", ACKNOWLEDGED_NOTE_BYTES, &said->note, why))
-        return false;
-    if (!*said->by)
-        return problem_set(why, 400, "Send \"by\": \"ana\".", "\"by\" has no name");
-    said->closes = json_is_true(closes);
-    return !closes || json_is_boolean(closes) ||
-           problem_set(why, 400, NULL, "\"close\" is true or false");
-}
-
-bool api_acknowledge(api_call *call, problem *why)
-{
-    static const char *const members[] = {"episode", "key", "by", "note", "close", NULL};
-    json_t *object = NULL;
-    acknowledgement said;
-    bool is_good = api_find_stream(call, why) &&
-                   read_members(call->asked, &acknowledge_object, members, &object, why) &&
-                   read_acknowledgement(call->one, object, &said, why) &&
-                   stream_acknowledge(call->one, &said, why);
     json_decref(object);
     return is_good;
 }

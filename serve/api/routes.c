@@ -45,7 +45,6 @@ static const route routes[] = {
     {"POST", STREAM "/feedback", ACCESS_WRITE, api_post_feedback, "", BODY_JSON},
     {"POST", STREAM "/rules", ACCESS_ADMIN, api_post_rule, "try", BODY_SMALL},
     {"DELETE", STREAM "/rules", ACCESS_ADMIN, api_delete_rule, "number", BODY_SMALL},
-    {"POST", STREAM "/acknowledge", ACCESS_WRITE, api_acknowledge, "", BODY_JSON},
     {"GET", STREAM "/keys", ACCESS_READ, api_get_keys, "order find key limit offset", BODY_NONE},
     {"DELETE", STREAM "/keys", ACCESS_ADMIN, api_delete_key, "key", BODY_FORM},
     {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_NONE},

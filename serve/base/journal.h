@@ -25,7 +25,6 @@ typedef enum journal_kind {
     JOURNAL_BAD_ROWS,    /* `skip` bad rows, in a body without any processed row */
     JOURNAL_MARK,        /* episode `skip` of a key gets the mark `format` */
     JOURNAL_RULE,        /* a rule that is added, or removed: see rule_change */
-    JOURNAL_ACKNOWLEDGE, /* who looks after episode `skip`, and whether it closes: `format` */
     JOURNAL_END,         /* episode `skip` of a key ended because no row came */
     JOURNAL_NO_DATA,     /* the feed was dead at `seconds` */
     JOURNAL_SENT,        /* a body of a writer: a line of JSON about it, then the body */

@@ -102,8 +102,6 @@ function renderState() {
         return setText(state, `◌ No data since ${format.time(own.state_since ?? own.last_seen)}.`);
     if (own?.state === "learning" || points.thresholds[last] == null)
         return setText(state, `◌ Learning: ${own?.learning ? learningText(own) : "there is no threshold yet"}. No row can be anomalous before.`);
-    if (ended?.closed && points.grades[last] > 0)
-        return setText(state, `◌ ${what}: closed by ${format.short(ended.acknowledged?.by ?? "", 200)}, but its rows are still anomalous.`);
     setText(state, episodes.length ? `✓ Normal. The last episode: ${format.short(format.reason(episodes[0]))}, ended ${
         episodes[0].ended == null ? `at row ${format.count(episodes[0].last_row)}` : format.time(episodes[0].ended)}.`
         : "✓ Normal. No episode so far.");

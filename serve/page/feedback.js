@@ -1,10 +1,9 @@
-// What people say about an episode: useless or real, who looks after it, closed. And the rules that
-// come of it.
+// What people say about an episode: useless or real. And the rules that come of it.
 import { ask, path } from "./server.js";
 import { $, el, fill, setText, show } from "./dom.js";
 import * as format from "./format.js";
 
-let of = null, episode = null, marks = [], proposals = [], page = null, turn = 0, closes = false;
+let of = null, episode = null, marks = [], proposals = [], page = null, turn = 0;
 
 const nameOf = (where, one) => one && JSON.stringify([where.stream, where.key, one.number]);
 const isMine = past => past.number === episode.number &&
@@ -57,41 +56,12 @@ const mute = byEpisode(async rule => {
     await load();
 });
 
-const acknowledge = byEpisode(async () => {
-    const by = $("acknowledge-by").value.trim(), note = $("acknowledge-note").value.trim();
-    page.remember("name", by);
-    episode = await send("POST", of.stream, "/acknowledge", { episode: episode.number, key: episode.key, by, note, close: closes });
-    show($("acknowledge-form"), false);
-    page.onChange();
-});
-
 const remove = byRule(async (stream, rule) => {
     await send("DELETE", stream, "/rules", { rule });
     page.onChange();
 });
 
 // ---- The chosen episode ----
-
-// The episode stays the chosen one while somebody writes about it.
-function openForm(isToClose) {
-    closes = isToClose;
-    page.choose(episode.number);
-    $("acknowledge-by").value ||= page.remembered("name", "");
-    $("acknowledge-note").value = episode.acknowledged?.note ?? "";
-    setText($("acknowledge-save"), closes ? "Close the episode" : "Acknowledge");
-    show($("acknowledge-form"), true);
-    $($("acknowledge-by").value ? "acknowledge-note" : "acknowledge-by").focus();
-}
-
-function saidText() {
-    const said = episode.acknowledged, texts = [];
-    if (said)
-        texts.push(`${episode.closed ? "Closed" : "Acknowledged"} by ${format.short(said.by, 200)}, ${format.time(said.at)}${
-            said.note && `: ${format.short(said.note, 2000)}`}`);
-    if (episode.ended_by === "silence")
-        texts.push("Ended because no rows came.");
-    return texts.join(" ");
-}
 
 function renderProposals() {
     const wanted = page.mayManage() && past()?.mark === "useless" ? proposals : [];
@@ -114,15 +84,13 @@ function render() {
     const known = past(), { began, ended } = episode, start = began == null ? `row ${format.count(episode.first_row)}` : format.time(began);
     const when = episode.open ? `open since ${start}` : began == null || ended == null ? start : `${start} – ${format.endTime(began, ended)}`;
     setText($("episode-title"), `${format.short(format.reason(episode))}, ${when}`);
-    setText($("episode-said"), saidText());
-    show($("episode-said"), $("episode-said").textContent !== "");
+    show($("episode-silent"), episode.ended_by === "silence");
     show($("episode-tools"), page.mayWrite());
     for (const word of ["useless", "real"]) {
         const button = $(`mark-${word}`);
         show(button, known !== undefined);
         button.setAttribute("aria-pressed", known?.mark === word);
     }
-    show($("close-open"), episode.open);
     renderProposals();
 }
 
@@ -132,7 +100,6 @@ export function showEpisode(where, one) {
     of = where;
     episode = one ?? null;
     if (isOther) {
-        show($("acknowledge-form"), false);
         show($("episode-error"), false);
         if (episode)
             load().catch(() => {}); // the rest of the page says that the server does not answer
@@ -158,16 +125,9 @@ export function renderRules(stream) {
     });
 }
 
-// given: { mayWrite, mayManage, remembered, remember, choose(number), onChange }
+// given: { mayWrite, mayManage, onChange }
 export function startFeedback(given) {
     page = given;
     $("mark-useless").onclick = () => mark("useless");
     $("mark-real").onclick = () => mark("real");
-    $("acknowledge-open").onclick = () => openForm(false);
-    $("close-open").onclick = () => openForm(true);
-    $("acknowledge-cancel").onclick = () => show($("acknowledge-form"), false);
-    $("acknowledge-form").onsubmit = event => {
-        event.preventDefault();
-        acknowledge();
-    };
 }

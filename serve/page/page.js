@@ -481,7 +481,7 @@ const start = guarded(async () => {
 startControls();
 range.startRange({ remember, shownTimes: detail.shownTimes, onChange: showRange, onLatest: () => detail.setPinned(null) }, remembered("limit", "500"));
 detail.startDetail({ streamOf, onRange: showRange, onPick: () => writeAddress(true), onEpisode: choosePast });
-startFeedback({ mayWrite, mayManage, remembered, remember, choose: detail.chooseEpisode, onChange: everythingSoon });
+startFeedback({ mayWrite, mayManage, onChange: everythingSoon });
 startUpload({
     mayWrite,
     mayManage,

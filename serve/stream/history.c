@@ -23,18 +23,10 @@ history *history_new(size_t limit_bytes)
     return past;
 }
 
-static size_t bytes_of_acknowledgement(const stream_episode *info)
-{
-    return info->acknowledged_by ? strlen(info->acknowledged_by) + strlen(info->note) + 2 : 0;
-}
-
-static void free_episode(history *past, history_episode *episode)
+static void free_episode(history_episode *episode)
 {
     if (!episode)
         return;
-    past->bytes -= bytes_of_acknowledgement(&episode->info);
-    free((void *)(uintptr_t)episode->info.acknowledged_by);
-    free((void *)(uintptr_t)episode->info.note);
     free((void *)(uintptr_t)episode->info.key);
     free((void *)(uintptr_t)episode->info.column);
     free((void *)(uintptr_t)episode->info.reason);
@@ -86,10 +78,10 @@ void history_free(history *past)
     byte_table_free(&past->keys);
     for (history_episode *episode = past->open, *older; episode; episode = older) {
         older = episode->older;
-        free_episode(past, episode);
+        free_episode(episode);
     }
     for (size_t i = 0; i < ENDED_MAX; i++)
-        free_episode(past, past->ended[i]);
+        free_episode(past->ended[i]);
     for (size_t i = 0; i < ALERTS_MAX; i++)
         free_alert(&past->alerts[i]);
     free(past);
@@ -499,7 +491,7 @@ static void end_episode(history *past, history_key *key)
         past->ended_start = (past->ended_start + 1) % ENDED_MAX;
     else
         past->ended_count++;
-    free_episode(past, past->ended[at]);
+    free_episode(past->ended[at]);
     past->ended[at] = episode;
 }
 
@@ -527,9 +519,6 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
     episode->info.key_bytes = before.key_bytes;
     episode->info.column = before.column;
     episode->info.reason = before.reason;
-    episode->info.acknowledged_by = before.acknowledged_by;
-    episode->info.note = before.note;
-    episode->info.acknowledged_at = before.acknowledged_at;
     if (before.number != 0) {
         episode->info.first_row = before.first_row;
         episode->info.incident = before.incident;
@@ -545,7 +534,7 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
     return episode;
 }
 
-/* ---- Acknowledged and shut episodes ---- */
+/* ---- Episodes that ended by silence ---- */
 
 static bool is_episode(const history_episode *episode, const char *key, size_t key_bytes,
                        uint64_t number)
@@ -568,38 +557,14 @@ history_episode *history_find_episode(const history *past, const char *key, size
     return NULL;
 }
 
-bool history_acknowledge(history *past, history_episode *episode, const char *by, const char *note,
-                         double at)
-{
-    stream_episode *info = &episode->info;
-    char *new_by = copy_text(by, strlen(by)), *new_note = copy_text(note, strlen(note));
-    if (!new_by || !new_note) {
-        free(new_by);
-        free(new_note);
-        return false;
-    }
-    past->bytes -= bytes_of_acknowledgement(info);
-    free((void *)(uintptr_t)info->acknowledged_by);
-    free((void *)(uintptr_t)info->note);
-    info->acknowledged_by = new_by;
-    info->note = new_note;
-    info->acknowledged_at = at;
-    past->bytes += bytes_of_acknowledgement(info);
-    return true;
-}
-
-void history_shut(history *past, history_episode *episode, episode_end by)
+void history_shut(history *past, history_episode *episode)
 {
     history_key *key = history_find(past, episode->info.key, episode->info.key_bytes);
-    const bool was_shut =
-        key && key->shut == episode->info.number && episode->info.ended_by == ENDED_BY_SILENCE;
-    if (!key || (key->open != episode && !was_shut))
+    if (!key || key->open != episode)
         return; /* its rows have ended it */
-    episode->info.ended_by = by;
+    episode->info.is_ended_by_silence = true;
     key->shut = episode->info.number;
-    key->shut_by = by;
-    if (key->open == episode)
-        end_episode(past, key);
+    end_episode(past, key);
 }
 
 /* Takes an episode out of the ring of ended ones. */
@@ -618,11 +583,11 @@ static void take_ended(history *past, const history_episode *episode)
 bool history_row_opens(history *past, history_key *key, uint64_t number, const oif_result *result)
 {
     if (key->shut == number && result->episode != OIF_EPISODE_BEGINS) {
-        if (key->shut_by == ENDED_BY_PERSON || !result->anomaly)
+        if (!result->anomaly)
             return false;
         history_episode *ended =
             history_find_episode(past, key->info.key, key->info.key_bytes, number);
-        if (ended && ended->info.ended_by == ENDED_BY_SILENCE) {
+        if (ended && ended->info.is_ended_by_silence) {
             take_ended(past, ended);
             key->open = ended;
             link_open(past, ended);

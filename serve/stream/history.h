@@ -50,7 +50,6 @@ typedef struct history_key {
     history_episode *open; /* NULL: none */
     double silent_at;      /* by the wall clock: when a silence counts; 0: none waits */
     uint64_t shut;         /* number of an episode that ended before its rows did; 0: none */
-    episode_end shut_by;
     history_ring points, bands;
     trend_bucket *bucket;  /* of the hours and days, open; NULL: none */
     float *ranges;         /* while it learns: low and high of each column; NULL: not known */
@@ -151,12 +150,8 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
 history_episode *history_find_episode(const history *past, const char *key, size_t key_bytes,
                                       uint64_t number);
 
-/* Says who looks after an episode; the texts are copied. False: out of memory. */
-bool history_acknowledge(history *past, history_episode *episode, const char *by, const char *note,
-                         double at);
-
-/* Ends an episode before its rows do, or says that a person has closed it. */
-void history_shut(history *past, history_episode *episode, episode_end by);
+/* Ends an open episode before its rows do. */
+void history_shut(history *past, history_episode *episode);
 
 /* Whether a row belongs to an episode that is, or becomes, open. Rows of an episode that was shut
  * leave it so, but after a silence an anomaly opens it again. */

@@ -97,8 +97,7 @@ static void make_plain_episode(stream_episode *plain, const stream_episode *info
     plain->peak_severity = info->peak_severity;
     plain->grade = info->grade;
     plain->arrived = info->arrived;
-    plain->ended_by = info->ended_by;
-    plain->acknowledged_at = info->acknowledged_at;
+    plain->is_ended_by_silence = info->is_ended_by_silence;
 }
 
 static void put_episode(past_file *to, const stream_episode *info)
@@ -109,8 +108,6 @@ static void put_episode(past_file *to, const stream_episode *info)
     put(to, &plain, sizeof plain);
     put_name(to, info->column);
     put_name(to, info->reason);
-    put_name(to, info->acknowledged_by);
-    put_name(to, info->note);
 }
 
 static void get_episode(past_file *from, history *past)
@@ -120,7 +117,6 @@ static void get_episode(past_file *from, history *past)
     char *name = get_text(from, &key_bytes);
     get(from, &info, sizeof info);
     char *column = get_text(from, &bytes), *reason = get_text(from, &bytes);
-    char *by = get_text(from, &bytes), *note = get_text(from, &bytes);
     history_key *key = from->is_good ? history_find(past, name, key_bytes) : NULL;
     bool is_extra = from->is_good && !key; /* its key was dropped */
     if (is_extra)
@@ -128,15 +124,12 @@ static void get_episode(past_file *from, history *past)
     info.column = column;
     info.reason = reason;
     history_episode *episode = key && from->is_good ? history_episode_now(past, key, &info) : NULL;
-    from->is_good =
-        episode && (!*by || history_acknowledge(past, episode, by, note, info.acknowledged_at));
+    from->is_good = episode != NULL;
     if (is_extra && key && !key->open)
         history_forget(past, key);
     free(name);
     free(column);
     free(reason);
-    free(by);
-    free(note);
 }
 
 static const history_episode *oldest_open(const history *past)
@@ -189,7 +182,6 @@ static void put_key(past_file *to, const history *past, const history_key *key)
     put_text(to, key->info.key, key->info.key_bytes);
     put(to, &plain, sizeof plain);
     put_count(to, key->shut);
-    put_count(to, key->shut_by);
     put_ring(to, &key->points, past->point_bytes);
     put_ring(to, &key->bands, past->band_bytes);
     put_text(to, (const char *)key->bucket,
@@ -244,7 +236,6 @@ static void get_key(past_file *from, history *past)
     info.is_ready |= isfinite(info.threshold); /* a file of an older version does not say so */
     take_key_info(past, key, &info);
     key->shut = get_count(from);
-    key->shut_by = get_count(from) == ENDED_BY_PERSON ? ENDED_BY_PERSON : ENDED_BY_SILENCE;
     get_ring(from, past, key, history_new_point, past->point_bytes);
     get_ring(from, past, key, history_new_band, past->band_bytes);
     if (!from->is_older)

@@ -93,18 +93,6 @@ bool stream_remove_rule(stream *one, const char *rule, uint64_t number, problem 
 /* What a rule would have held back: {"episodes": 9, "held": 4, ..., "real": [...]}. */
 bool stream_write_trial(stream *one, const char *rule, problem *why);
 
-/* Who looks after an episode. */
-enum { ACKNOWLEDGED_BY_BYTES = 100, ACKNOWLEDGED_NOTE_BYTES = 1000 };
-
-typedef struct acknowledgement {
-    episode_name of;
-    const char *by, *note; /* without control characters; the note may be "" */
-    bool closes;           /* the episode is over, and its rows do not open it again */
-} acknowledgement;
-
-/* Writes the episode as it is then; 404: it is not remembered. */
-bool stream_acknowledge(stream *one, const acknowledgement *said, problem *why);
-
 bool stream_has_keys(stream *one);
 json_t *stream_copy_settings(stream *one); /* the caller frees it; NULL: out of memory */
 int stream_format(stream *one);            /* that the settings name, as in rows_request; 0: none */
@@ -262,8 +250,6 @@ void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, con
                      void *context);
 
 /* What ended an episode, if its rows did not. */
-typedef enum episode_end { ENDED_BY_ROWS, ENDED_BY_SILENCE, ENDED_BY_PERSON } episode_end;
-
 typedef struct stream_episode {
     const char *stream, *key; /* the key is NUL-terminated; "" without keys */
     size_t key_bytes;
@@ -282,9 +268,7 @@ typedef struct stream_episode {
     const char *column, *reason; /* "disk.inflight", "disk.inflight high"; "": unknown */
     const char *text;            /* see episode_text */
     double arrived;              /* its last row, by the wall clock */
-    episode_end ended_by;
-    const char *acknowledged_by, *note; /* of a person; NULL: not acknowledged */
-    double acknowledged_at;             /* by the wall clock */
+    bool is_ended_by_silence;    /* not by its rows */
 } stream_episode;
 
 /* The open episodes of a stream, newest first. Also runs under the lock. */

@@ -60,7 +60,6 @@ static void replay_change(stream *one, const journal_record *record)
         break;
     case JOURNAL_MARK: stream_replay_mark(one, record); break;
     case JOURNAL_RULE: stream_replay_rule(one, record); break;
-    case JOURNAL_ACKNOWLEDGE: stream_replay_acknowledgement(one, record); break;
     case JOURNAL_END: stream_replay_end(one, record); break;
     case JOURNAL_NO_DATA: stream_feed_dies(one, record->seconds); break;
     default: break;

@@ -270,12 +270,11 @@ bool stream_keep_episodes(oif_pipeline *pipeline, oif_error *error);
 void stream_replay_mark(stream *one, const journal_record *record);
 void stream_replay_rule(stream *one, const journal_record *record);
 
-/* ---- stream_acknowledge.c ---- */
+/* ---- stream_idle.c ---- */
 
 /* Once per second: ends the open episodes of keys without rows for the setting end-after. */
 void stream_end_idle_episodes(stream *one, double now);
 
-void stream_replay_acknowledgement(stream *one, const journal_record *record);
 void stream_replay_end(stream *one, const journal_record *record);
 
 /* ---- stream_open.c ---- */

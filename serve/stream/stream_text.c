@@ -81,18 +81,8 @@ static void make_sentence(const stream_episode *episode, char text[EPISODE_TEXT_
     episode_text(&facts, (oif_text){NULL, 0}, text); /* the key is a member of its own */
 }
 
-static void write_acknowledgement(const stream_episode *episode)
-{
-    output_print("{\"by\":");
-    quoting_write_json(episode->acknowledged_by, strlen(episode->acknowledged_by));
-    write_json_string("note", episode->note);
-    write_json_member("at", episode->acknowledged_at);
-    output_print("}");
-}
-
 void stream_episode_write(const stream_episode *episode)
 {
-    static const char *const end_words[] = {"", "silence", "person"};
     output_print("{\"stream\":\"%s\",\"key\":", episode->stream);
     write_json_key(episode->has_key, episode->key, episode->key_bytes);
     output_print(",\"number\":%" PRIu64 ",\"first_row\":%" PRIu64 ",\"last_row\":%" PRIu64,
@@ -115,13 +105,7 @@ void stream_episode_write(const stream_episode *episode)
     write_json_text("reason", episode->reason);
     write_json_text("column", episode->column);
     write_json_string("text", episode->text);
-    write_json_text("ended_by", end_words[episode->ended_by]);
-    output_print(",\"closed\":%s,\"acknowledged\":",
-                 episode->ended_by == ENDED_BY_PERSON ? "true" : "false");
-    if (episode->acknowledged_by)
-        write_acknowledgement(episode);
-    else
-        output_print("null");
+    write_json_text("ended_by", episode->is_ended_by_silence ? "silence" : NULL);
     output_print("}");
 }
 

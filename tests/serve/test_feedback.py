@@ -263,9 +263,6 @@ def test_changes_that_the_snapshot_has_already_change_nothing(server, tmp_path):
     assert server.post(RULES, {"rule": "mute key=d"}).status == 200
     for mark in ("useless", "real", "none", "useless"):
         assert server.post(FEEDBACK, {**useless(server), "mark": mark}).status == 200
-    number = server.get(STREAM + "/episodes?key=web-1&limit=1").json["episodes"][0]["number"]
-    body = {"episode": number, "key": "web-1", "by": "ana", "close": True}
-    assert server.post(STREAM + "/acknowledge", body).status == 200
     assert server.ask("PATCH", STREAM, {"mute": ["column=errors", "key=r"]}).status == 200
 
     def now():

@@ -142,7 +142,7 @@ not_with_clang="^(cli\..*|$long|$tree)\$"
 statistics='detect\.(hst|rrcf_law|score_learn|row_ranges)|soak'
 statistics+='|pipeline\.(alerts|categories|evicted_models|evicted_models_kill|feedback|motion|period|pipeline_threads|real_streams|score_history|table|unchanged)'
 programs='cli\.(fleet_size|kinds_of_files|eval.*|generate|score_(evicted|category|actions|incident.*|season|threads|episodes)|help|completions)'
-servers='serve\.(acknowledge|alertmanager|config_file|days|deploy|feedback|incidents|metrics|openapi|operation|prometheus_pull|stream)'
+servers='serve\.(alertmanager|idle|config_file|days|deploy|feedback|incidents|metrics|openapi|operation|prometheus_pull|stream)'
 not_with_asan="^($statistics|$programs|$servers|$tree)\$"
 
 measurements=(operations incidents reality feedback short small)

@@ -1,13 +1,10 @@
-"""What people say about an episode, by clicks: useless or real, rules, acknowledged, closed."""
-
-import json
+"""What people say about an episode, by clicks: useless or real, rules."""
 
 import pytest
 from page_rows import pumps
-from page_server import check_every_screen, picture, wait_until
+from page_server import check_every_screen, wait_until
 
 LASTING = (1, 1490, 2000)
-HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
@@ -28,10 +25,6 @@ def feedback(server):
     return server.ask("GET", "/api/v1/streams/pumps/feedback")
 
 
-def episodes(server):
-    return server.ask("GET", "/api/v1/streams/pumps/episodes")["episodes"]
-
-
 def test_a_useless_alert_becomes_a_rule_by_two_clicks(filled, open_page):
     page = open_ready(open_page, filled)
     assert page.locator("#proposals").is_hidden() and page.locator("#rules").is_hidden()
@@ -41,10 +34,7 @@ def test_a_useless_alert_becomes_a_rule_by_two_clicks(filled, open_page):
     proposal = feedback(filled)["proposals"][0]
     assert page.locator("#proposals li code").first.inner_text() == proposal["rule"]
     assert f"would have muted {proposal['kind_held']} of {proposal['kind_episodes']} past episodes" in page.locator("#proposals li").first.inner_text()
-    page.click("#acknowledge-open")
-    page.fill("#acknowledge-by", "ana")
     check_every_screen(page, "feedback")
-    page.click("#acknowledge-cancel")
     page.locator("#proposals button").first.click()
     page.wait_for_selector("#rules:visible")
     wait_until(page, "document.querySelectorAll('#proposals li').length === 0")
@@ -63,56 +53,23 @@ def test_a_useless_alert_becomes_a_rule_by_two_clicks(filled, open_page):
     assert [one["mark"] for one in feedback(filled)["episodes"]].count("real") == 1
 
 
-def test_an_episode_is_acknowledged_and_closed_and_the_name_is_remembered(filled, open_page):
-    page = open_ready(open_page, filled)
-    page.click("#acknowledge-open")
-    assert page.evaluate("document.activeElement.id") == "acknowledge-by"
-    page.fill("#acknowledge-by", HOSTILE)
-    page.fill("#acknowledge-note", "disk <b>replaced</b>")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#episode-said:visible")
-    said = page.locator("#episode-said").inner_text()
-    assert said.startswith(f"Acknowledged by {HOSTILE}, ") and said.endswith(": disk <b>replaced</b>")
-    assert page.locator("#episode-said *").count() == 0, "texts of people are texts"
-    (one,) = [one for one in episodes(filled) if one["open"]]
-    assert one["acknowledged"]["by"] == HOSTILE
-    page.reload()
-    page.wait_for_selector("#episode-said:visible")
-    page.click("#close-open")
-    assert page.input_value("#acknowledge-by") == HOSTILE
-    assert page.evaluate("document.activeElement.id") == "acknowledge-note"
-    page.fill("#acknowledge-note", "done")
-    page.click("#acknowledge-save")
-    wait_until(page, "document.getElementById('now').dataset.state === 'quiet'")
-    wait_until(page, "document.getElementById('close-open').hidden")
-    assert "Closed by" in page.locator("#episode-said").inner_text()
-    wait_until(page, "document.getElementById('state').textContent.includes('still anomalous')")
-    filled.post("pumps", pumps(40, first_minute=1500))
-    wait_until(page, "document.getElementById('state').textContent.includes('Normal')")
-    assert not [one for one in episodes(filled) if one["open"]]
-    picture(page, "closed")
-
-
 def test_an_episode_of_a_stopped_source_says_so(filled, open_page):
     filled.ask("PATCH", "/api/v1/streams/pumps", b'{"end_after": "1s"}')
     page = open_ready(open_page, filled)
-    wait_until(page, "document.getElementById('episode-said').textContent.includes('no rows came')")
+    page.wait_for_selector("#episode-silent:visible")
     assert page.locator("#state").inner_text().startswith("◌ No rows since ")
 
 
-def test_a_reader_sees_what_was_said_but_no_buttons(start_server, open_page, tmp_path):
+def test_a_reader_sees_the_episode_but_no_buttons(start_server, open_page, tmp_path):
     (tmp_path / "write").write_text("write-token-0123456789\n")
     (tmp_path / "read").write_text("read-token-0123456789\n")
     server = start_server("--token-file", str(tmp_path / "write"), "--read-token-file", str(tmp_path / "read"))
     token, stream = "write-token-0123456789", "/api/v1/streams/pumps"
     server.ask("PUT", stream, b'{"key": "pump", "time": "time", "mute": "column=flow change<1%"}', token=token)
     server.ask("POST", stream + "/rows?answer=count", pumps(fault=LASTING).encode(), "text/csv", token=token)
-    (one,) = [one for one in server.ask("GET", stream + "/episodes", token=token)["episodes"] if one["open"]]
-    said = {"episode": one["number"], "key": one["key"], "by": "ana"}
-    server.ask("POST", stream + "/acknowledge", json.dumps(said).encode(), token=token)
     page = open_page(server.url, http_credentials={"username": "oif", "password": "read-token-0123456789"})
-    page.wait_for_selector("#episode-said:visible")
-    for part in ("#episode-tools", "#proposals", "#acknowledge-form", "#rule-list button"):
+    page.wait_for_selector("#episode-title:visible")
+    for part in ("#episode-tools", "#proposals", "#rule-list button"):
         assert page.locator(part).is_hidden(), part
     assert page.locator("#rules").is_visible()
 

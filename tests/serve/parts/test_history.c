@@ -170,8 +170,8 @@ static void an_episode_that_a_silence_ended_opens_again_as_the_same_one(void **s
     for (uint64_t i = 1; i <= ENDED_MAX + 7; i++) /* the ring is full and has turned */
         history_episode_now(past, other, &(stream_episode){.number = i, .is_over = true});
     history_episode *open = history_episode_now(past, key, &(stream_episode){.number = 3});
-    assert_true(history_acknowledge(past, open, "ana", "seen", 5));
-    history_shut(past, open, ENDED_BY_SILENCE);
+    const oif_result begins = {.episode = OIF_EPISODE_BEGINS, .anomaly = true};
+    history_shut(past, open);
     history_episode_now(past, other, &(stream_episode){.number = 5000, .is_over = true});
     assert_int_equal(past->open_count, 0);
     assert_false(opens(past, key, 3, false));
@@ -182,40 +182,13 @@ static void an_episode_that_a_silence_ended_opens_again_as_the_same_one(void **s
     assert_int_equal(history_ended_at(past, 1)->info.number, ENDED_MAX + 7);
     assert_int_equal(history_ended_at(past, ENDED_MAX - 2)->info.number, 10);
     open = history_episode_now(past, key, &(stream_episode){.number = 3, .last_row = 9});
-    assert_string_equal(open->info.note, "seen");
     assert_int_equal(past->open_count, 1);
-    history_free(past);
-}
-
-static void an_episode_that_a_person_closed_stays_closed(void **state)
-{
-    history *past = history_new(1 << 20);
-    history_key *key = history_touch(past, "a", 1);
-    const oif_result begins = {.episode = OIF_EPISODE_BEGINS, .anomaly = true};
-    (void)state;
-    history_shut(past, history_episode_now(past, key, &(stream_episode){.number = 3}),
-                 ENDED_BY_PERSON);
-    assert_false(opens(past, key, 3, true));
+    history_shut(past, open);
     assert_true(history_row_opens(past, key, 3, &begins)); /* of a model that began again */
-    history_episode *over = history_find_episode(past, "a", 1, 3);
-    assert_int_equal(over->info.ended_by, ENDED_BY_PERSON);
+    assert_int_equal(past->open_count, 0);
+    assert_true(history_find_episode(past, "a", 1, 3)->info.is_ended_by_silence);
     assert_null(history_find_episode(past, "a", 1, 4));
     assert_null(history_find_episode(past, "other", 5, 3));
-    history_free(past);
-}
-
-static void acknowledgements_count_as_memory(void **state)
-{
-    history *past = history_new(1 << 20);
-    history_key *key = history_touch(past, "a", 1);
-    const size_t before = past->bytes;
-    (void)state;
-    for (uint64_t i = 1; i <= 2 * ENDED_MAX; i++) {
-        history_episode *open = history_episode_now(past, key, &(stream_episode){.number = i});
-        assert_true(history_acknowledge(past, open, "ana", "first", 1));
-        assert_true(history_acknowledge(past, open, "bob", "x", 2));
-    }
-    assert_int_equal(past->bytes, before + 6 * (ENDED_MAX + 1)); /* "bob" and "x" of each */
     history_free(past);
 }
 
@@ -230,12 +203,9 @@ static history *make_past(void)
     const stream_episode open = {.number = 2, .first_row = 5, .column = "c", .reason = "c high"},
                          over = {.number = 1, .is_over = true, .reason = "old"};
     history_episode_now(past, history_find(past, "a", 1), &over);
-    history_acknowledge(past, history_episode_now(past, history_find(past, "a", 1), &open), "ana",
-                        "seen", 7);
-    history_shut(past,
-                 history_episode_now(past, history_find(past, "b\n", 2),
-                                     &(stream_episode){.number = 4, .arrived = 6}),
-                 ENDED_BY_PERSON);
+    history_episode_now(past, history_find(past, "a", 1), &open);
+    history_shut(past, history_episode_now(past, history_find(past, "b\n", 2),
+                                           &(stream_episode){.number = 4, .arrived = 6}));
     char *text = malloc(3);
     memcpy(text, "{}", 3);
     history_add_alert(past, 17, 1.5, "a", 1, text, 2);
@@ -261,15 +231,10 @@ static void a_history_is_loaded_as_it_was_saved(void **state)
     assert_int_equal(loaded->open_count, 1);
     assert_string_equal(history_find(loaded, "a", 1)->open->info.reason, "c high");
     assert_string_equal(history_find(loaded, "a", 1)->info.reason, "c high");
-    assert_string_equal(history_find(loaded, "a", 1)->open->info.acknowledged_by, "ana");
-    assert_string_equal(history_find(loaded, "a", 1)->open->info.note, "seen");
-    assert_true(history_find(loaded, "a", 1)->open->info.acknowledged_at == 7);
     assert_int_equal(loaded->ended_count, 2);
-    assert_int_equal(history_ended_at(loaded, 0)->info.ended_by, ENDED_BY_PERSON);
+    assert_true(history_ended_at(loaded, 0)->info.is_ended_by_silence);
     assert_true(history_ended_at(loaded, 0)->info.arrived == 6);
-    assert_null(history_ended_at(loaded, 0)->info.acknowledged_by);
     assert_int_equal(history_find(loaded, "b\n", 2)->shut, 4);
-    assert_int_equal(history_find(loaded, "b\n", 2)->shut_by, ENDED_BY_PERSON);
     assert_int_equal(history_alert_at(loaded, 0)->row, 17);
     assert_int_equal(loaded->graded[1], 4);
     assert_int_equal(loaded->episodes, 2);
@@ -356,9 +321,7 @@ static void set_fields_of_episode(stream_episode *episode)
     episode->grade = OIF_GRADE_WARNING;
     episode->column = "c";
     episode->reason = "c high";
-    episode->arrived = episode->acknowledged_at = 1;
-    episode->ended_by = ENDED_BY_ROWS;
-    episode->acknowledged_by = episode->note = NULL;
+    episode->arrived = 1;
 }
 
 static void set_fields_of_key(stream_key *info, const history_key *key)
@@ -538,8 +501,6 @@ int main(void)
         cmocka_unit_test(keys_that_were_not_seen_for_longest_make_room),
         cmocka_unit_test(episodes_end_and_the_last_ones_are_kept),
         cmocka_unit_test(an_episode_that_a_silence_ended_opens_again_as_the_same_one),
-        cmocka_unit_test(an_episode_that_a_person_closed_stays_closed),
-        cmocka_unit_test(acknowledgements_count_as_memory),
         cmocka_unit_test(a_history_is_loaded_as_it_was_saved),
         cmocka_unit_test(a_file_of_another_version_is_ignored),
         cmocka_unit_test(a_file_of_the_version_before_is_loaded),
