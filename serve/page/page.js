@@ -484,7 +484,6 @@ detail.startDetail({ streamOf, onRange: showRange, onPick: () => writeAddress(tr
 startFeedback({ mayWrite, mayManage, onChange: everythingSoon });
 startUpload({
     mayWrite,
-    mayManage,
     streamNames,
     onFirstRows: guarded(async name => { await loadNow(); await chooseStream(name); }),
     onRows: everythingSoon,

@@ -11,7 +11,6 @@ const TIME_NAME = /^(time|timestamp|ts|at|date|datetime|when)$/i;
 const TIME_VALUE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 const KEY_NAME = /^(host|hostname|key|device|sensor|machine|node|instance|server|pump|unit|station|service)$/i;
 
-let mayManage = () => false;
 let job = null;
 const unlisted = new Set(); // names of new streams until the page has heard of them
 
@@ -60,7 +59,7 @@ export function suggest(text, isJson) {
         return KEY_NAME.test(names[i]) && new Set(values).size * 3 <= values.length;
     };
     const time = names.findIndex((_, i) => isTime(i)), key = names.findIndex((_, i) => i !== time && isKey(i));
-    return { names, time: names[time] ?? null, key: names[key] ?? null, header };
+    return { time: names[time] ?? null, key: names[key] ?? null, header };
 }
 
 function streamName(file, taken) {
@@ -169,7 +168,6 @@ function render(task) {
         roles.length ? `Taken from the first lines: ${format.short(roles.join(", "), 120)}.` : "No key, no time."}`);
     fill($("upload-dropped"), task.dropped ?? [], () => el("li"), (item, text) => setText(item, format.short(text, 500)));
     setText($("upload-stop"), task.state === "runs" ? "Stop" : "Close");
-    show($("upload-change"), task.names.length > 0 && mayManage()); // the stream is deleted first
     show($("upload"), true);
 }
 
@@ -221,14 +219,14 @@ async function run(task, page) {
     page.onRows(task.name);
 }
 
-function newTask(file, name, first, isJson, settings) {
-    return { file, name, isJson, settings, names: first.names, header: first.header, state: "runs", read: 0, rows: 0, alerts: 0, lines: 0,
+function newTask(file, name, isJson, { time = null, key = null, header = null } = {}) {
+    return { file, name, isJson, settings: { key, time }, header, state: "runs", read: 0, rows: 0, alerts: 0, lines: 0,
              stop: new AbortController() };
 }
 
 // No stream is made of it.
 function refuse(file, isJson, error) {
-    const task = job = newTask(file, file.name, { names: [] }, isJson, {});
+    const task = job = newTask(file, file.name, isJson);
     task.state = "ended";
     render(task);
     showError(task, error);
@@ -255,36 +253,10 @@ export async function addFile(file, page) {
     }
     if (text.includes("\0"))
         return refuse(file, isJson, new Error("this is not text; drop a CSV or NDJSON file, also with .gz"));
-    const first = suggest(text, isJson);
-    await run(newTask(file, streamName(file, [...page.streamNames(), ...unlisted]), first, isJson, { key: first.key, time: first.time }), page);
-}
-
-// ---- Another key or time ----
-
-function options(select, names, chosen) {
-    select.replaceChildren(el("option", { value: "", textContent: "none" }),
-                           ...names.map(name => el("option", { value: name, textContent: format.short(name) })));
-    select.value = chosen ?? "";
-}
-
-function openChange() {
-    $("change-name").value = job.name;
-    options($("change-key"), job.names, job.settings.key);
-    options($("change-time"), job.names, job.settings.time);
-    $("change").showModal();
-}
-
-async function again(page) {
-    const before = job;
-    before.stop.abort();
-    await ask(path(before.name), { method: "DELETE" }).catch(() => {});
-    unlisted.delete(before.name);
-    const settings = { key: $("change-key").value, time: $("change-time").value };
-    await run(newTask(before.file, $("change-name").value, before, before.isJson, settings), page);
+    await run(newTask(file, streamName(file, [...page.streamNames(), ...unlisted]), isJson, suggest(text, isJson)), page);
 }
 
 export function startUpload(page) {
-    mayManage = page.mayManage;
     const hasFile = event => page.mayWrite() && [...event.dataTransfer?.types ?? []].includes("Files");
     addEventListener("dragover", event => {
         if (!hasFile(event))
@@ -308,6 +280,4 @@ export function startUpload(page) {
     };
     $("add").onclick = $("empty-add").onclick = () => $("file").click();
     $("upload-stop").onclick = () => job.state === "runs" ? job.stop.abort() : show($("upload"), false);
-    $("upload-change").onclick = openChange;
-    $("change-form").onsubmit = () => { again(page); };
 }

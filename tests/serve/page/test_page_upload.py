@@ -83,19 +83,6 @@ def test_what_an_upload_leaves_out_is_said(server, open_page):
     assert page.locator("#upload-error").is_hidden()
 
 
-def test_another_key_can_be_chosen_afterwards(server, open_page):
-    page = open_empty(server, open_page, expect_errors=True)  # it may ask while the stream is gone
-    drop(page, "a.csv", pumps(300))
-    wait_title(page, "Added a")
-    page.click("#upload-change")
-    page.select_option("#change-key", "")
-    page.click("#change-form button[type=submit]")
-    wait_until(page, "document.getElementById('upload-note').textContent.endsWith('first lines: time time.')")
-    wait_title(page, "Added a")
-    stream = server.ask("GET", "/api/v1/streams/a")
-    assert stream["key"] is None and stream["rows"] == 1200
-
-
 def test_gzip_and_ndjson_files(server, open_page):
     page = open_empty(server, open_page)
     drop(page, "a.csv.gz", gzip.compress(pumps(500).encode()))
@@ -163,7 +150,7 @@ def test_batches_end_where_records_end(server, open_page):
     assert ends == [8, 8, 0, 0, 7]
     guess = page.evaluate("""async text => { const { suggest } = await import("/upload.js"); return suggest(text, false); }""",
                           "when;host;x\n2026-01-01 10:00;a;1,5\n2026-01-01 10:01;a;2\n2026-01-01 10:02;a;3\n")
-    assert guess == {"names": ["when", "host", "x"], "time": "when", "key": "host", "header": "when;host;x"}
+    assert guess == {"time": "when", "key": "host", "header": "when;host;x"}
 
 
 def test_rows_with_line_ends_in_quotes_survive_the_cut(server, open_page):

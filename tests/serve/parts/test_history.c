@@ -314,7 +314,7 @@ static void set_fields_of_episode(stream_episode *episode)
     episode->first_row = episode->last_row = 3;
     episode->began = episode->ended = episode->last_seen = 1;
     episode->has_time = true;
-    episode->is_over = false;
+    episode->is_over = episode->is_ended_by_silence = false;
     episode->anomalies = episode->rows = 1;
     episode->incident = 7;
     episode->peak_score = episode->peak_severity = 1;
