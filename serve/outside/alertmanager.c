@@ -38,8 +38,7 @@ struct alertmanager {
     uint64_t kept_changes; /* of the queue, those that the file has */
     bool has_file, is_keeping_failing;
 
-    pthread_mutex_t lock; /* protects what follows */
-    alertmanager_figures figures;
+    atomic_size_t waiting; /* for other threads */
 };
 
 /* ---- What to send ---- */
@@ -80,11 +79,8 @@ static void put(alertmanager *sender, const char *text, size_t bytes)
         make_episode(episode);
     else if (json_object_get(episode, "damaged"))
         make_damaged(episode);
-    if (episode && !alert_queue_put(sender->queue, episode)) {
-        pthread_mutex_lock(&sender->lock);
-        sender->figures.dropped++;
-        pthread_mutex_unlock(&sender->lock);
-    }
+    if (episode)
+        alert_queue_put(sender->queue, episode);
     json_decref(episode);
 }
 
@@ -178,13 +174,6 @@ static void list_what_is_open(alertmanager *sender)
 
 /* ---- Sending ---- */
 
-static void count_alerts(alertmanager *sender, size_t alerts)
-{
-    pthread_mutex_lock(&sender->lock);
-    sender->figures.alerts += alerts;
-    pthread_mutex_unlock(&sender->lock);
-}
-
 /* Returns whether more may follow at once. */
 static bool post(alertmanager *sender, double timeout_seconds)
 {
@@ -200,8 +189,6 @@ static bool post(alertmanager *sender, double timeout_seconds)
     }
     const post_result result = poster_send(sender->to, body, bytes, timeout_seconds);
     free(body);
-    if (result == POST_TAKEN)
-        count_alerts(sender, count);
     if (result != POST_FAILED)
         alert_queue_sent(sender->queue, clock);
     return result == POST_TAKEN;
@@ -250,14 +237,6 @@ static void restore_waiting(alertmanager *sender)
 
 /* ---- The thread ---- */
 
-static void count_waiting(alertmanager *sender)
-{
-    pthread_mutex_lock(&sender->lock);
-    sender->figures.episodes = alert_queue_count(sender->queue);
-    sender->figures.waiting = alert_queue_waiting(sender->queue);
-    pthread_mutex_unlock(&sender->lock);
-}
-
 static void *run(void *context)
 {
     alertmanager *sender = context;
@@ -271,13 +250,11 @@ static void *run(void *context)
             continue;
         if (clock_seconds() >= sender->keep_at)
             keep_waiting(sender);
-        count_waiting(sender);
+        atomic_store(&sender->waiting, alert_queue_waiting(sender->queue));
     } while (background_wait(&sender->beside, look_seconds));
-    poster_figures sent;
-    poster_get_figures(sender->to, &sent);
     atomic_store(&sender->beside.is_stopped, false);
     take_events(sender);
-    if (!sent.is_failing && alert_queue_waiting(sender->queue) > 0)
+    if (!poster_is_failing(sender->to) && alert_queue_waiting(sender->queue) > 0)
         post(sender, last_post_seconds_max);
     keep_waiting(sender);
     return NULL;
@@ -289,7 +266,6 @@ static void close_sender(alertmanager *sender)
 {
     poster_free(sender->to);
     alert_queue_free(sender->queue);
-    pthread_mutex_destroy(&sender->lock);
     free(sender);
 }
 
@@ -306,7 +282,6 @@ bool alertmanager_start(const alertmanager_config *config, const char *page_url,
     sender->config = config;
     sender->all = all;
     sender->cursor = feed_latest(streams_feed(all));
-    pthread_mutex_init(&sender->lock, NULL);
     sender->to = poster_new(&(poster_options){.name = "Alertmanager",
                                               .what = "alerts",
                                               .url = config->url,
@@ -337,14 +312,12 @@ void alertmanager_stop(alertmanager *sender)
     close_sender(sender);
 }
 
-void alertmanager_get_figures(alertmanager *sender, alertmanager_figures *figures)
+size_t alertmanager_waiting(const alertmanager *sender)
 {
-    pthread_mutex_lock(&sender->lock);
-    *figures = sender->figures;
-    pthread_mutex_unlock(&sender->lock);
-    poster_figures sent;
-    poster_get_figures(sender->to, &sent);
-    figures->posts = sent.posts;
-    figures->failures = sent.failures;
-    figures->is_failing = sent.is_failing;
+    return atomic_load(&sender->waiting);
+}
+
+bool alertmanager_is_failing(const alertmanager *sender)
+{
+    return poster_is_failing(sender->to);
 }

@@ -19,14 +19,8 @@ bool alertmanager_start(const alertmanager_config *config, const char *page_url,
  * Accepts NULL. */
 void alertmanager_stop(alertmanager *sender);
 
-typedef struct alertmanager_figures {
-    uint64_t posts, failures; /* requests, and those that failed */
-    uint64_t alerts;          /* in successful requests */
-    uint64_t dropped;         /* episodes that did not fit */
-    size_t episodes, waiting; /* held, and those whose latest state is not sent */
-    bool is_failing;
-} alertmanager_figures;
-
-void alertmanager_get_figures(alertmanager *sender, alertmanager_figures *figures);
+/* How many episodes wait to be sent, and whether the latest request failed. Any thread may ask. */
+size_t alertmanager_waiting(const alertmanager *sender);
+bool alertmanager_is_failing(const alertmanager *sender);
 
 #endif

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* What is known about one key. */
@@ -26,7 +25,6 @@ typedef struct stream_series {
     stream_figures figures;
     key_series *keys; /* room for twice keys_max */
     size_t key_count, keys_max;
-    size_t left_out;
     bool is_cut;   /* there were more; the first keys_max are the worst so far, in order */
     bool is_short; /* out of memory */
 } stream_series;
@@ -64,8 +62,8 @@ static int compare_worst_first(const void *a, const void *b)
 static void keep_worst(stream_series *one)
 {
     qsort(one->keys, one->key_count, sizeof *one->keys, compare_worst_first);
-    for (; one->key_count > one->keys_max; one->key_count--, one->left_out++)
-        free(one->keys[one->key_count - 1].key);
+    while (one->key_count > one->keys_max)
+        free(one->keys[--one->key_count].key);
 }
 
 /* Copies the text of a key only if the key may be among the worst. */
@@ -77,10 +75,8 @@ static void take_key(void *context, const stream_key *visited)
                                  [GAUGE_SEVERITY] = visited->severity,
                                  [GAUGE_THRESHOLD] = visited->threshold,
                                  [GAUGE_IN_EPISODE] = visited->episode > 0}};
-    if (one->keys_max == 0 || (one->is_cut && !is_worse(&key, &one->keys[one->keys_max - 1]))) {
-        one->left_out++;
+    if (one->keys_max == 0 || (one->is_cut && !is_worse(&key, &one->keys[one->keys_max - 1])))
         return;
-    }
     char *text = malloc(visited->key_bytes + 1);
     if (!text) {
         one->is_short = true;
@@ -167,82 +163,31 @@ typedef struct stream_metric {
     }
 
 FIGURE(rows)
-FIGURE(saved)
 FIGURE(bad_rows)
-FIGURE(batches)
-FIGURE(episodes)
 FIGURE(episodes_open)
 FIGURE(keys)
-FIGURE(silent_keys)
-FIGURE(learning_keys)
-FIGURE(evictions)
-FIGURE(writers)
-FIGURE(writers_dropped)
-FIGURE(waiting_rows)
 FIGURE(rows_without_model)
 FIGURE(memory_bytes)
-FIGURE(history_bytes)
-FIGURE(journal_bytes)
-FIGURE(trend_bytes)
 FIGURE(trend_lost)
-FIGURE(last_row_at)
-FIGURE(saves)
 FIGURE(failed_saves)
-FIGURE(save_seconds)
-FIGURE(last_save_seconds)
-FIGURE(has_error)
-
-static double unusual_of(const stream_series *one)
-{
-    return (double)one->figures.state.unusual;
-}
 
 static double last_row_age_of(const stream_series *one)
 {
     return background_wall_seconds() - one->figures.last_row_at;
 }
 
-static double left_out_of(const stream_series *one)
-{
-    return (double)one->left_out;
-}
-
 static const stream_metric stream_metrics[] = {
     {"oif_rows_total", "counter", "Rows scored.", rows_of},
-    {"oif_saved_rows_total", "counter", "Rows that are on disk.", saved_of},
     {"oif_bad_rows_total", "counter", "Rows that could not be read.", bad_rows_of},
-    {"oif_batches_total", "counter", "Batches of rows.", batches_of},
-    {"oif_episodes_total", "counter", "Episodes of alerts.", episodes_of},
     {"oif_episodes_open", "gauge", "Open episodes of alerts.", episodes_open_of},
     {"oif_keys", "gauge", "Keys with a model.", keys_of},
-    {"oif_keys_left_out", "gauge",
-     "Keys without series of their own, as the limit metrics-keys is reached.", left_out_of},
-    {"oif_silent_keys", "gauge", "Keys without rows for longer than usual.", silent_keys_of},
-    {"oif_learning_keys", "gauge", "Keys with too few rows to be judged.", learning_keys_of},
-    {"oif_unusual_rows_total", "counter",
-     "Rows far outside all earlier ones while their key learned.", unusual_of},
-    {"oif_writers", "gauge", "Writers whose rows are numbered.", writers_of},
-    {"oif_writers_dropped_total", "counter", "Writers that were forgotten for others.",
-     writers_dropped_of},
-    {"oif_waiting_rows", "gauge", "Rows that wait for samples of later requests.", waiting_rows_of},
-    {"oif_evictions_total", "counter", "Models evicted for another key.", evictions_of},
     {"oif_rows_without_model_total", "counter", "Rows of keys for which there was no room.",
      rows_without_model_of},
     {"oif_memory_bytes", "gauge", "Memory of the models.", memory_bytes_of},
-    {"oif_history_bytes", "gauge", "Memory of recent points, episodes and alerts.",
-     history_bytes_of},
-    {"oif_history_disk_bytes", "gauge", "Hours and days on disk.", trend_bytes_of},
     {"oif_history_lost_total", "counter", "Buckets of hours and days that could not be written.",
      trend_lost_of},
-    {"oif_journal_bytes", "gauge", "Rows on disk that are not in the snapshot yet.",
-     journal_bytes_of},
-    {"oif_last_row_timestamp_seconds", "gauge", "When the latest row arrived.", last_row_at_of},
     {"oif_last_row_age_seconds", "gauge", "Time since the latest row arrived.", last_row_age_of},
-    {"oif_saves_total", "counter", "Snapshots written.", saves_of},
     {"oif_failed_saves_total", "counter", "Snapshots that could not be written.", failed_saves_of},
-    {"oif_save_seconds_total", "counter", "Time that snapshots took.", save_seconds_of},
-    {"oif_last_save_seconds", "gauge", "Time that the latest snapshot took.", last_save_seconds_of},
-    {"oif_stream_error", "gauge", "1 if the stream has failed; the API says why.", has_error_of},
 };
 
 static void write_stream_metric(const collected *all, const stream_metric *metric)
@@ -319,121 +264,73 @@ static void write_histogram(const char *name, const uint64_t *counts, const doub
     output_print("%s_count %" PRIu64 "\n", name, up_to);
 }
 
-static void write_latency(const collected *all)
-{
-    uint64_t counts[LATENCY_BUCKETS] = {0};
-    double seconds = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const stream_figures *figures = &all->streams[i].figures;
-        for (size_t bucket = 0; bucket < LATENCY_BUCKETS; bucket++)
-            counts[bucket] += figures->latency[bucket];
-        seconds += figures->latency_seconds;
-    }
-    prometheus_head("oif_batch_seconds", "histogram", "Time that batches of rows took.");
-    write_histogram("oif_batch_seconds", counts, stream_latency_bounds, LATENCY_BUCKETS, seconds);
-}
-
 static void write_incidents(streams *all)
 {
     incident_figures figures;
     incident_list_get_figures(streams_incidents(all), &figures);
     prometheus_single("oif_incidents_open", "gauge", "Open incidents.", (double)figures.open);
-    prometheus_single("oif_incidents_total", "counter", "Incidents that began.",
-                      (double)figures.total);
 }
 
 static void write_streams(const collected *all)
 {
-    prometheus_single("oif_streams", "gauge", "Streams.", (double)all->count);
     for (size_t i = 0; i < sizeof stream_metrics / sizeof *stream_metrics; i++)
         write_stream_metric(all, &stream_metrics[i]);
     write_states(all);
     write_alerts(all);
     for (size_t i = 0; i < KEY_GAUGES; i++)
         write_key_gauge(all, i);
-    write_latency(all);
 }
 
 /* ---- Alertmanager and Prometheus ---- */
 
-static void write_alertmanager(alertmanager *sender)
+static void write_receivers(const exposition_sources *sources)
 {
-    alertmanager_figures figures;
-    alertmanager_get_figures(sender, &figures);
-    prometheus_single("oif_alertmanager_posts_total", "counter", "Requests to Alertmanager.",
-                      (double)figures.posts);
-    prometheus_single("oif_alertmanager_failures_total", "counter",
-                      "Requests to Alertmanager that failed.", (double)figures.failures);
-    prometheus_single("oif_alertmanager_alerts_total", "counter", "Alerts that Alertmanager took.",
-                      (double)figures.alerts);
-    prometheus_single("oif_alertmanager_dropped_total", "counter",
-                      "Episodes for which there was no room.", (double)figures.dropped);
-    prometheus_single("oif_alertmanager_episodes", "gauge",
-                      "Open episodes, which are sent again at intervals.",
-                      (double)figures.episodes);
-    prometheus_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
-                      (double)figures.waiting);
-    prometheus_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
-                      !figures.is_failing);
+    if (sources->sender) {
+        prometheus_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
+                          (double)alertmanager_waiting(sources->sender));
+        prometheus_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
+                          !alertmanager_is_failing(sources->sender));
+    }
+    if (sources->hook) {
+        prometheus_single("oif_webhook_queue", "gauge", "Records that wait to be sent.",
+                          (double)webhook_waiting(sources->hook));
+        prometheus_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
+                          !webhook_is_failing(sources->hook));
+    }
 }
 
-static void write_webhook(webhook *hook)
-{
-    webhook_figures figures;
-    poster_figures posts;
-    webhook_get_figures(hook, &figures, &posts);
-    prometheus_single("oif_webhook_posts_total", "counter", "Requests to the webhook.",
-                      (double)posts.posts);
-    prometheus_single("oif_webhook_failures_total", "counter",
-                      "Requests to the webhook that failed.", (double)posts.failures);
-    prometheus_single("oif_webhook_records_total", "counter",
-                      "Records of incidents that the webhook took.", (double)figures.records);
-    prometheus_single("oif_webhook_dropped_total", "counter",
-                      "Records that were refused, tried too often or had no room.",
-                      (double)figures.dropped);
-    prometheus_single("oif_webhook_queue", "gauge", "Records that wait to be sent.",
-                      (double)figures.waiting);
-    prometheus_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
-                      !posts.is_failing);
-}
-
+/* A metric of the pull, and the patterns of the streams that may be seen. */
 typedef struct pull_metric {
-    const char *name, *type, *help;
-    size_t number;
-    const char *visible; /* while it is written: patterns of streams */
+    const char *name, *visible;
+    double (*value)(const pull_figures *figures);
 } pull_metric;
-
-static const pull_metric pull_metrics[] = {
-    {"oif_pull_steps_total", "counter", "Steps whose rows were taken from Prometheus.", 0, NULL},
-    {"oif_pull_failures_total", "counter", "Attempts at a step that failed.", 1, NULL},
-    {"oif_pull_missed_steps_total", "counter", "Steps that were never queried.", 2, NULL},
-    {"oif_pull_rows_total", "counter", "Rows that were taken from Prometheus.", 3, NULL},
-    {"oif_pull_left_out_total", "counter", "Samples in no row: too many keys, or one key twice.", 4,
-     NULL},
-    {"oif_pull_last_step_seconds", "gauge", "Time that the latest step took.", 5, NULL},
-    {"oif_pull_up", "gauge", "0 if the latest attempt failed.", 6, NULL},
-};
 
 static void write_pull(void *context, const pull_figures *figures)
 {
     const pull_metric *metric = context;
-    if (!name_patterns_match(metric->visible, figures->stream))
-        return;
-    const double values[] = {(double)figures->steps,     (double)figures->failures,
-                             (double)figures->missed,    (double)figures->rows,
-                             (double)figures->left_out,  figures->last_seconds,
-                             figures->is_failing ? 0 : 1};
-    write_of_stream(metric->name, figures->stream, values[metric->number]);
+    if (name_patterns_match(metric->visible, figures->stream))
+        write_of_stream(metric->name, figures->stream, metric->value(figures));
+}
+
+static double left_out_of(const pull_figures *figures)
+{
+    return (double)figures->left_out;
+}
+
+static double is_up_of(const pull_figures *figures)
+{
+    return !figures->is_failing;
 }
 
 static void write_pulls(pull *puller, const char *visible)
 {
-    for (size_t i = 0; i < sizeof pull_metrics / sizeof *pull_metrics; i++) {
-        pull_metric metric = pull_metrics[i];
-        metric.visible = visible;
-        prometheus_head(metric.name, metric.type, metric.help);
-        pull_each(puller, write_pull, &metric);
-    }
+    pull_metric left_out = {"oif_pull_left_out_total", visible, left_out_of};
+    pull_metric is_up = {"oif_pull_up", visible, is_up_of};
+    prometheus_head(left_out.name, "counter",
+                    "Samples of Prometheus in no row: too many keys, or one key twice.");
+    pull_each(puller, write_pull, &left_out);
+    prometheus_head(is_up.name, "gauge", "0 if the latest query of Prometheus failed.");
+    pull_each(puller, write_pull, &is_up);
 }
 
 /* ---- Requests ---- */
@@ -472,15 +369,10 @@ static double resident_bytes(void)
 
 static void write_process(void)
 {
-    struct rusage used;
     double resident = resident_bytes();
     if (resident > 0)
         prometheus_single("process_resident_memory_bytes", "gauge", "Memory of the process.",
                           resident);
-    if (getrusage(RUSAGE_SELF, &used) == 0)
-        prometheus_single("process_cpu_seconds_total", "counter", "Processor time of the process.",
-                          (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                              (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6);
     prometheus_head("oif_build_info", "gauge", "The version that runs.");
     prometheus_label("oif_build_info{version=", oif_version(), strlen(oif_version()));
     output_print("} 1\n");
@@ -498,10 +390,7 @@ bool exposition_write(const exposition_sources *sources, request_figures *reques
     }
     bool is_whole = !all.is_short;
     close_collected(&all);
-    if (sources->sender)
-        write_alertmanager(sources->sender);
-    if (sources->hook)
-        write_webhook(sources->hook);
+    write_receivers(sources);
     if (sources->puller)
         write_pulls(sources->puller, visible);
     write_requests(requests);

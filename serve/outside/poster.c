@@ -5,6 +5,7 @@
 #include "retry.h"
 #include "serve/http/http_client.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,7 @@ struct poster {
     poster_options options;
     http_client *client;
     retry again;
-    pthread_mutex_t lock; /* protects what follows */
-    poster_figures figures;
+    atomic_bool is_failing;
 };
 
 poster *poster_new(const poster_options *options)
@@ -22,7 +22,6 @@ poster *poster_new(const poster_options *options)
     if (!to)
         return NULL;
     to->options = *options;
-    pthread_mutex_init(&to->lock, NULL);
     to->client = http_client_new(options->url, options->token_file, &options->beside->is_stopped);
     if (to->client && http_client_sign_with(to->client, options->secret_file))
         return to;
@@ -35,7 +34,6 @@ void poster_free(poster *to)
     if (!to)
         return;
     http_client_free(to->client);
-    pthread_mutex_destroy(&to->lock);
     free(to);
 }
 
@@ -53,14 +51,9 @@ static void report_failure(const poster *to, const http_answer *answer)
              options->what);
 }
 
-static void count(poster *to, bool is_taken, const http_answer *answer)
+static void report(poster *to, bool is_taken, const http_answer *answer)
 {
-    pthread_mutex_lock(&to->lock);
-    bool was_failing = to->figures.is_failing;
-    to->figures.posts++;
-    to->figures.failures += !is_taken;
-    to->figures.is_failing = !is_taken;
-    pthread_mutex_unlock(&to->lock);
+    const bool was_failing = atomic_exchange(&to->is_failing, !is_taken);
     char host[HTTP_HOST_BYTES];
     if (!is_taken && !was_failing)
         report_failure(to, answer);
@@ -81,7 +74,7 @@ post_result poster_send(poster *to, const char *body, size_t bytes, double timeo
                                      timeout_seconds, &answer) &&
                     answer.status / 100 == 2;
     if (!atomic_load(&to->options.beside->is_stopped))
-        count(to, is_taken, &answer);
+        report(to, is_taken, &answer);
     const post_result result = is_taken              ? POST_TAKEN
                                : is_refused(&answer) ? POST_REFUSED
                                                      : POST_FAILED;
@@ -95,9 +88,7 @@ bool poster_may_send(const poster *to)
     return retry_may(&to->again);
 }
 
-void poster_get_figures(poster *to, poster_figures *figures)
+bool poster_is_failing(const poster *to)
 {
-    pthread_mutex_lock(&to->lock);
-    *figures = to->figures;
-    pthread_mutex_unlock(&to->lock);
+    return atomic_load(&to->is_failing);
 }

@@ -1,13 +1,12 @@
 /* Sends bodies to a server that may be down: pauses grow after failures, the first failure and the
- * recovery are reported, and all are counted. A poster belongs to one thread, except its
- * figures. */
+ * recovery are reported. A poster belongs to one thread. */
 #ifndef OIF_SERVE_POSTER_H
 #define OIF_SERVE_POSTER_H
 
 #include "serve/base/background.h"
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 typedef struct poster poster;
 
@@ -35,11 +34,7 @@ post_result poster_send(poster *to, const char *body, size_t bytes, double timeo
 /* Whether the pause after the last failure is over. */
 bool poster_may_send(const poster *to);
 
-typedef struct poster_figures {
-    uint64_t posts, failures; /* requests, and those that failed */
-    bool is_failing;
-} poster_figures;
-
-void poster_get_figures(poster *to, poster_figures *figures);
+/* Whether the latest request failed. Any thread may ask. */
+bool poster_is_failing(const poster *to);
 
 #endif

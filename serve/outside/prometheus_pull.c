@@ -149,7 +149,6 @@ static void count_rows(pull_worker *worker, const prometheus_rows *rows)
 {
     say_left_out(worker, rows);
     pthread_mutex_lock(&worker->lock);
-    worker->figures.rows += prometheus_rows_count(rows);
     worker->figures.left_out += prometheus_rows_left_out(rows) + prometheus_rows_doubled(rows);
     pthread_mutex_unlock(&worker->lock);
 }
@@ -168,16 +167,13 @@ static bool take_step(pull_worker *worker, double at, problem *why)
 
 /* ---- Steps ---- */
 
-static void count_attempt(pull_worker *worker, bool is_taken, double seconds, const problem *why)
+static void report_attempt(pull_worker *worker, bool is_taken, const problem *why)
 {
     char host[HTTP_HOST_BYTES];
     http_host_text(worker->prometheus->url, host);
     pthread_mutex_lock(&worker->lock);
     bool was_failing = worker->figures.is_failing;
-    worker->figures.steps += is_taken;
-    worker->figures.failures += !is_taken;
     worker->figures.is_failing = !is_taken;
-    worker->figures.last_seconds = seconds;
     pthread_mutex_unlock(&worker->lock);
     if (!is_taken && !was_failing)
         note("Prometheus %s: stream %s: %s; it is asked again", host, worker->config->stream.name,
@@ -192,23 +188,15 @@ static void take_step_or_retry(pull_worker *worker, double at)
     double pause_seconds = 1, next = at + worker->config->step_seconds;
     for (;;) {
         problem why = {0};
-        double start = clock_seconds();
         bool is_taken = take_step(worker, at, &why);
         if (atomic_load(&worker->beside.is_stopped))
             return;
-        count_attempt(worker, is_taken, clock_seconds() - start, &why);
+        report_attempt(worker, is_taken, &why);
         if (is_taken || background_wall_seconds() + pause_seconds >= next ||
             !background_wait(&worker->beside, pause_seconds))
             return;
         pause_seconds = fmin(2 * pause_seconds, retry_seconds_max);
     }
-}
-
-static void count_missed(pull_worker *worker, double steps)
-{
-    pthread_mutex_lock(&worker->lock);
-    worker->figures.missed += steps > 0 ? (uint64_t)steps : 0;
-    pthread_mutex_unlock(&worker->lock);
 }
 
 /* ---- The past ---- */
@@ -238,11 +226,10 @@ static bool take_past_step(pull_worker *worker, double at)
     double pause_seconds = 1;
     for (unsigned errors = 0; errors < PAST_ATTEMPTS_MAX;) {
         problem why = {0};
-        const double start = clock_seconds();
         const bool is_taken = take_step(worker, at, &why);
         if (atomic_load(&worker->beside.is_stopped))
             return false;
-        count_attempt(worker, is_taken, clock_seconds() - start, &why);
+        report_attempt(worker, is_taken, &why);
         if (is_taken)
             return true;
         errors += why.status != STATUS_UNREACHABLE;
@@ -250,7 +237,6 @@ static bool take_past_step(pull_worker *worker, double at)
             return false;
         pause_seconds = fmin(2 * pause_seconds, retry_seconds_max);
     }
-    count_missed(worker, 1);
     return true;
 }
 
@@ -286,9 +272,7 @@ static void *run(void *context)
             continue;
         }
         take_step_or_retry(worker, number * step);
-        double next = floor(background_wall_seconds() / step) + 1;
-        count_missed(worker, next - number - 1);
-        number = next;
+        number = floor(background_wall_seconds() / step) + 1;
     }
     return NULL;
 }

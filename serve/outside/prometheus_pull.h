@@ -19,13 +19,8 @@ void pull_stop(pull *puller); /* accepts NULL */
 
 typedef struct pull_figures {
     const char *stream;
-    uint64_t steps;    /* whose rows were processed */
-    uint64_t failures; /* failed attempts */
-    uint64_t missed;   /* steps skipped, because an earlier one took too long */
-    uint64_t rows;
-    uint64_t left_out;   /* series in no row: too many keys, or a duplicate key */
-    double last_seconds; /* duration of the last step */
-    bool is_failing;
+    uint64_t left_out; /* series in no row: too many keys, or a duplicate key */
+    bool is_failing;   /* the latest attempt failed */
 } pull_figures;
 
 void pull_each(pull *puller, void (*visit)(void *context, const pull_figures *figures),

@@ -16,8 +16,6 @@ struct webhook {
     uint64_t number; /* of the incident that was tried last */
     bool is_end;
     unsigned attempts;
-    bool is_failing; /* the latest attempt failed */
-    atomic_uint_fast64_t records, dropped;
 };
 
 /* ---- Sending ---- */
@@ -35,11 +33,6 @@ static bool send_next(webhook *sender, double timeout_seconds)
     sender->attempts++;
     const post_result result = poster_send(sender->to, notice.text, notice.bytes, timeout_seconds);
     const bool is_given_up = result == POST_REFUSED || sender->attempts >= ATTEMPTS_MAX;
-    sender->is_failing = result != POST_TAKEN;
-    if (result == POST_TAKEN)
-        atomic_fetch_add(&sender->records, 1);
-    else if (is_given_up)
-        atomic_fetch_add(&sender->dropped, 1);
     if (result == POST_TAKEN || is_given_up)
         incident_list_notice_done(sender->incidents, &notice);
     free(notice.text);
@@ -55,7 +48,7 @@ static void *run(void *context)
             continue;
     } while (background_wait(&sender->beside, look_seconds));
     atomic_store(&sender->beside.is_stopped, false);
-    if (!sender->is_failing)
+    if (!poster_is_failing(sender->to))
         send_next(sender, last_seconds_max);
     return NULL;
 }
@@ -102,12 +95,14 @@ void webhook_stop(webhook *sender)
     close_sender(sender);
 }
 
-void webhook_get_figures(webhook *sender, webhook_figures *figures, poster_figures *posts)
+size_t webhook_waiting(webhook *sender)
 {
     incident_waiting kept;
     incident_list_get_waiting(sender->incidents, &kept);
-    *figures = (webhook_figures){.records = atomic_load(&sender->records),
-                                 .dropped = atomic_load(&sender->dropped) + kept.dropped,
-                                 .waiting = kept.count};
-    poster_get_figures(sender->to, posts);
+    return kept.count;
+}
+
+bool webhook_is_failing(const webhook *sender)
+{
+    return poster_is_failing(sender->to);
 }

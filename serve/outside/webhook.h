@@ -21,12 +21,8 @@ bool webhook_start(const webhook_config *config, incident_list *incidents, webho
 /* Tries once more to send what is waiting, for at most two seconds. Accepts NULL. */
 void webhook_stop(webhook *sender);
 
-typedef struct webhook_figures {
-    uint64_t records; /* that were taken */
-    uint64_t dropped; /* refused, tried too often, or no room */
-    size_t waiting;
-} webhook_figures;
-
-void webhook_get_figures(webhook *sender, webhook_figures *figures, poster_figures *posts);
+/* Any thread may ask. */
+size_t webhook_waiting(webhook *sender); /* records */
+bool webhook_is_failing(const webhook *sender);
 
 #endif

@@ -48,7 +48,7 @@ uint64_t senders_position(const senders *all, const sender *from);
 void senders_advance(senders *all, const sender *from, uint64_t rows, double now);
 
 typedef struct senders_figures {
-    size_t writers, answers_bytes;
+    size_t answers_bytes;
     uint64_t writers_dropped, answers_dropped;
 } senders_figures;
 senders_figures senders_get_figures(const senders *all);

@@ -94,8 +94,7 @@ void senders_advance(senders *all, const sender *from, uint64_t rows, double now
 
 senders_figures senders_get_figures(const senders *all)
 {
-    return (senders_figures){.writers = all->writers.table.count,
-                             .writers_dropped = all->writers.dropped,
+    return (senders_figures){.writers_dropped = all->writers.dropped,
                              .answers_bytes = all->answer_bytes,
                              .answers_dropped = all->answers_dropped};
 }

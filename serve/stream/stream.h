@@ -200,29 +200,19 @@ typedef struct stream_state {
 
 /* ---- Figures ---- */
 
-/* The upper bounds of the histogram's buckets in seconds; the last bucket has none. */
-enum { LATENCY_BUCKETS = 16 };
-extern const double stream_latency_bounds[LATENCY_BUCKETS - 1];
-
 typedef struct stream_figures {
-    uint64_t rows, saved, bad_rows, batches;
+    uint64_t rows, saved, bad_rows;
     uint64_t alerts[OIF_GRADE_CRITICAL + 1]; /* by grade, since the start; [0] is unused */
     uint64_t episodes;                       /* that began */
     size_t episodes_open, keys, silent_keys, learning_keys;
     stream_state state;
     bool is_dead; /* the feed has stopped */
-    uint64_t evictions, rows_without_model;
-    size_t memory_bytes, history_bytes, journal_bytes;
-    size_t writers, waiting_rows;
-    uint64_t writers_dropped;
-    size_t trend_bytes;  /* of hours and days on disk */
-    uint64_t trend_lost; /* buckets of these that could not be written */
+    uint64_t rows_without_model;
+    size_t memory_bytes;
+    uint64_t trend_lost; /* buckets of hours and days that could not be written */
     double rows_per_second, alert_rate;
-    double last_row_at; /* by the wall clock, seconds since 1970; NaN: none yet */
-    double last_save_seconds, save_seconds; /* of a snapshot: the last one, and in total */
-    uint64_t saves, failed_saves;
-    uint64_t latency[LATENCY_BUCKETS]; /* calls of stream_rows by duration */
-    double latency_seconds;            /* in total */
+    double last_row_at;    /* by the wall clock, seconds since 1970; NaN: none yet */
+    uint64_t failed_saves; /* snapshots that could not be written */
     bool has_error;
 } stream_figures;
 

@@ -19,7 +19,7 @@ typedef struct kept_figures {
     oif_time_format times;
     silence_clock quiet;
     double last_row_at;
-    uint64_t bad_rows, batches, incident_events;
+    uint64_t bad_rows, incident_events;
     /* since 0.2 */
     arrival_gaps gaps;
     uint64_t is_dead, dead_incident, unusual;
@@ -58,7 +58,6 @@ static void fill_kept_figures(const stream *one, kept_figures *figures)
     figures->quiet = one->quiet;
     figures->last_row_at = one->counted.last_row_at;
     figures->bad_rows = one->bad_rows;
-    figures->batches = one->counted.batches;
     figures->incident_events = one->incident_events;
     figures->gaps = one->gaps;
     figures->is_dead = one->is_dead;
@@ -109,7 +108,6 @@ static bool load_history_file(stream *one, const char *name)
     one->quiet = figures.quiet;
     one->counted.last_row_at = figures.last_row_at;
     one->bad_rows = figures.bad_rows;
-    one->counted.batches = figures.batches;
     one->incident_events = figures.incident_events;
     one->gaps = figures.gaps;
     one->is_dead = figures.is_dead != 0;

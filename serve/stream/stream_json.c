@@ -26,13 +26,9 @@ static stream_figures figures_of(const stream *one)
     figures.learning_keys = one->past->learning_count;
     figures.state = stream_state_of(one, background_wall_seconds());
     figures.is_dead = one->is_dead;
-    figures.history_bytes = one->past->bytes;
     figures.memory_bytes = sizeof *one + one->past->bytes;
-    if (one->trends) {
-        figures.trend_bytes = trend_file_bytes(one->trends);
+    if (one->trends)
         figures.trend_lost = trend_file_lost(one->trends);
-    }
-    figures.journal_bytes = (size_t)one->log.bytes;
     figures.rows_per_second = stream_rate(one, background_wall_seconds());
     figures.alert_rate = pipeline ? oif_pipeline_alert_rate(pipeline) : NAN;
     figures.has_error = one->error[0] != '\0';
@@ -40,16 +36,11 @@ static stream_figures figures_of(const stream *one)
     if (pipeline) {
         figures.rows = oif_pipeline_rows(pipeline);
         figures.keys = oif_pipeline_keys(pipeline);
-        figures.evictions = oif_pipeline_evictions(pipeline);
         figures.rows_without_model = oif_pipeline_unmodelled_rows(pipeline);
         figures.memory_bytes += oif_pipeline_memory_bytes(pipeline);
     }
     figures.saved = one->saved;
-    const senders_figures sent = senders_get_figures(one->senders);
-    figures.writers = sent.writers;
-    figures.waiting_rows = waiting_rows_count(one->held);
-    figures.writers_dropped = sent.writers_dropped;
-    figures.memory_bytes += sent.answers_bytes;
+    figures.memory_bytes += senders_get_figures(one->senders).answers_bytes;
     return figures;
 }
 

@@ -71,11 +71,8 @@ size_t stream_state_bytes(const stream *one)
     return is_there ? (size_t)info.st_size : 0;
 }
 
-static void note_save(stream *one, const snapshot_facts *of, double started)
+static void note_save(stream *one, const snapshot_facts *of)
 {
-    one->counted.last_save_seconds = clock_seconds() - started;
-    one->counted.save_seconds += one->counted.last_save_seconds;
-    one->counted.saves++;
     if (one->failures == of->failures) /* none since the snapshot began */
         clear_error(one);
     if (one->saved < of->rows)
@@ -87,13 +84,12 @@ static void note_save(stream *one, const snapshot_facts *of, double started)
 
 static bool save(stream *one, problem *why)
 {
-    const double started = clock_seconds();
     bool is_saved = stream_end_all_waiting(one, why);
     const snapshot_facts of = {stream_row_count(one), one->changes, one->failures};
     is_saved =
         is_saved && (one->pipeline ? stream_write_snapshot(one, why) : save_beginning(one, why));
     if (is_saved) {
-        note_save(one, &of, started);
+        note_save(one, &of);
         return true;
     }
     one->counted.failed_saves++;

@@ -14,25 +14,13 @@ uint64_t stream_row_count(const stream *one)
     return one->pipeline ? oif_pipeline_rows(one->pipeline) : 0;
 }
 
-/* ---- The rate and the latency ---- */
-
-const double stream_latency_bounds[LATENCY_BUCKETS - 1] = {
-    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+/* ---- The rate ---- */
 
 static const double rate_seconds = 10;
 
 double stream_rate(const stream *one, double now)
 {
     return now > one->rate_at ? one->rate * exp((one->rate_at - now) / rate_seconds) : one->rate;
-}
-
-static void count_latency(stream *one, double seconds)
-{
-    size_t bucket = 0;
-    while (bucket < LATENCY_BUCKETS - 1 && seconds > stream_latency_bounds[bucket])
-        bucket++;
-    one->counted.latency[bucket]++;
-    one->counted.latency_seconds += seconds;
 }
 
 /* ---- Requests ---- */
@@ -139,7 +127,6 @@ bool stream_take_rows(stream *one, body_run *run, problem *why)
         incident_list_advance(one->incidents, run->latest, run->now);
     one->rate = stream_rate(one, run->now) + (double)answer->accepted / rate_seconds;
     one->rate_at = run->now;
-    one->counted.batches++;
     if (answer->accepted > 0 || run->is_shape_new)
         one->is_provisional = false;
     return end == BODY_READ && check_rows(run, why);
@@ -185,8 +172,8 @@ static void save_if_asked(stream *one)
 }
 
 /* Without the lock, so the same sync covers other bodies. `why` may already be set. */
-static bool sync_rows(stream *one, const rows_request *request, double started, rows_answer *answer,
-                      problem *why, bool is_good)
+static bool sync_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why,
+                      bool is_good)
 {
     const uint64_t rows = answer->rows;
     bool is_synced = stream_sync(one);
@@ -196,7 +183,6 @@ static bool sync_rows(stream *one, const rows_request *request, double started, 
         problem_set(why, 503, "repair the disk; the rows were processed and count", "%s",
                     one->error[0] ? one->error : "the rows are not on disk yet");
     count_rows(one, request, answer);
-    count_latency(one, clock_seconds() - started);
     stream_end_look(one);
     return is_synced;
 }
@@ -216,7 +202,6 @@ static bool take(stream *one, const rows_request *request, rows_answer *answer, 
 
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why)
 {
-    double started = clock_seconds();
     *answer = (rows_answer){.rows = 0};
     stream_begin_change(one);
     bool is_good = take(one, request, answer, why);
@@ -225,10 +210,8 @@ bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, 
     answer->saved = one->saved;
     bool must_sync = one->folder && (one->saved < answer->rows || answer->waiting > 0) &&
                      (request->is_durable || streams_asked(one->all)->save_every <= 0);
-    if (!must_sync)
-        count_latency(one, clock_seconds() - started);
     stream_end_change(one);
-    bool is_synced = !must_sync || sync_rows(one, request, started, answer, why, is_good);
+    bool is_synced = !must_sync || sync_rows(one, request, answer, why, is_good);
     why->rows = answer->rows;
     why->has_rows = true;
     why->writer_rows = answer->writer_rows;

@@ -78,7 +78,7 @@ def test_hosts_that_fail_together_are_one_incident_of_all_streams(server):
     assert {episode["incident"] for episode in episodes} == {one["id"]}
     now = server.get("/api/v1/now").json
     assert now["incidents"] == 1 and {episode["incident"] for episode in now["episodes"]} == {one["id"]}
-    assert metrics_of(server)["oif_incidents_open"] == 1 and metrics_of(server)["oif_incidents_total"] == 1
+    assert metrics_of(server)["oif_incidents_open"] == 1
 
 
 def test_an_incident_is_over_ten_minutes_after_its_last_episode(server):
@@ -98,7 +98,7 @@ def test_an_incident_is_over_ten_minutes_after_its_last_episode(server):
     assert incidents(server, open="true") == []
     assert incidents(server, id=1) == [ended] and server.get("/api/v1/incidents?id=2").status == 404
     assert incidents(server, since="2100-01-01T00:00:00Z") == []
-    assert metrics_of(server)["oif_incidents_open"] == 0 and metrics_of(server)["oif_incidents_total"] == 1
+    assert metrics_of(server)["oif_incidents_open"] == 0
 
 
 def test_an_incident_becomes_as_bad_as_its_worst_episode(server):
@@ -202,7 +202,6 @@ def test_incidents_continue_after_a_restart(serve, tmp_path, how):
     fail(server, fleet, HOSTS[:3])
     (one,) = incidents(server, open="true")
     assert keys(one) == list(HOSTS[:3]) and one["id"] == before[0]["id"]
-    assert metrics_of(server)["oif_incidents_total"] == 2
 
 
 def test_what_the_file_has_missed_is_found_in_the_streams(serve, tmp_path):
@@ -359,7 +358,7 @@ def test_the_webhook_gets_one_record_of_the_begin_and_one_of_the_end(serve, outs
     assert begin["reason"].startswith("load high") and begin["text"].startswith("incident 1: fleet / rack-1/host-0: load high")
     assert keys(end) == list(HOSTS[:3]) and end == incidents(server)[0]
     figures = metrics_of(server)
-    assert figures["oif_webhook_records_total"] == 2 and figures["oif_webhook_queue"] == 0 and figures["oif_webhook_up"] == 1
+    assert figures["oif_webhook_queue"] == 0 and figures["oif_webhook_up"] == 1
 
 
 def test_the_webhook_is_tried_again_and_nothing_waits_for_it(serve, outside, hooked):  # noqa: F811
@@ -368,8 +367,8 @@ def test_the_webhook_is_tried_again_and_nothing_waits_for_it(serve, outside, hoo
     fleet = start(server)
     fail(server, fleet, HOSTS[:2])
     finish(server, fleet)
-    wait_for(lambda: metrics_of(server)["oif_webhook_failures_total"] >= 2, "two attempts failed")
-    assert metrics_of(server)["oif_webhook_queue"] == 2 and metrics_of(server)["oif_webhook_up"] == 0
+    wait_for(lambda: metrics_of(server)["oif_webhook_up"] == 0, "an attempt failed")
+    assert metrics_of(server)["oif_webhook_queue"] == 2
     stub = outside(Stub, lambda path, body: (200, ""), port)
     wait_for(lambda: len(stub.requests) >= 2, "both arrive")
     assert told(stub) == [("begins", 1, 1), ("ends", 1, 2)]
@@ -427,8 +426,7 @@ def test_a_record_that_the_webhook_refuses_is_dropped(serve, outside, hooked):  
     stub = outside(Stub, lambda path, body: (422, "no"))
     server = serve(*hooked(stub.address))
     fail(server, start(server), HOSTS[:1])
-    wait_for(lambda: metrics_of(server)["oif_webhook_dropped_total"] == 1, "it is dropped")
-    assert metrics_of(server)["oif_webhook_queue"] == 0
+    wait_for(lambda: stub.requests and metrics_of(server)["oif_webhook_queue"] == 0, "it is dropped")
     time.sleep(1.5)
     assert len(stub.requests) == 1
 

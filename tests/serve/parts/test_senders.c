@@ -85,9 +85,7 @@ static void the_least_recently_seen_writer_goes_first(void **state)
         senders_advance(all, &from, 2, i);
         senders_advance(all, &first, 1, i);
     }
-    const senders_figures figures = senders_get_figures(all);
-    assert_int_equal(figures.writers, WRITERS_MAX);
-    assert_int_equal(figures.writers_dropped, 2 * WRITERS_MAX);
+    assert_int_equal(senders_get_figures(all).writers_dropped, 2 * WRITERS_MAX);
     const sender first = writer_of("w0", 0), second = writer_of("w1", 0);
     assert_int_equal(senders_position(all, &first), 3 * WRITERS_MAX + 2);
     assert_int_equal(senders_position(all, &second), 0);

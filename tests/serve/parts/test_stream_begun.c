@@ -34,7 +34,7 @@ static void names_that_are_not_utf_8_are_kept(void **state)
     assert_true(streams_close(all));
     all = open_at(folder);
     one = streams_find(all, "latin");
-    assert_int_equal(figures_of(one).journal_bytes, 8); /* everything is in the snapshot */
+    assert_int_equal(one->log.bytes, 8); /* everything is in the snapshot */
     assert_string_equal(one->shape.header, "\xe9tat,\xe9poque,vide\xfc,vide");
     assert_string_equal(one->shape.time, "\xe9poque");
     assert_int_equal(one->shape.undecided.count, 2);
@@ -53,10 +53,10 @@ static void the_same_header_again_is_not_kept_again(void **state)
     stream *one = create(all, "header", "{}");
     (void)state;
     expect_rows(one, "a,b\n", 0);
-    size_t bytes = figures_of(one).journal_bytes;
+    const uint64_t bytes = one->log.bytes;
     for (int i = 0; i < 100; i++)
         expect_rows(one, "a,b\n", 0);
-    assert_int_equal(figures_of(one).journal_bytes, bytes);
+    assert_int_equal(one->log.bytes, bytes);
     expect_rows(one, "b,a\n", 0); /* a different one */
     streams *again = open_killed();
     stream *same = streams_find(again, "header");
@@ -92,7 +92,7 @@ static void a_journal_without_rows_does_not_grow_without_end(void **state)
     bool is_saved = stream_save(one, &why); /* as the saver does, once per second */
     stream_end_change(one);
     assert_true(is_saved);
-    assert_true(figures_of(one).journal_bytes < 64 << 20);
+    assert_true(one->log.bytes < 64 << 20);
     streams *again = open_killed();
     stream *same = streams_find(again, "headers");
     assert_int_equal(strlen(same->shape.header), NAME_BYTES + 2);
