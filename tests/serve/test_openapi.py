@@ -28,6 +28,11 @@ def test_every_route_is_described():
     assert routes - {("GET", "/"), ("GET", "/FILE")} == described
 
 
+def parameter(document, one):
+    """It, or what it refers to."""
+    return document["components"]["parameters"][one["$ref"].rsplit("/", 1)[1]] if "$ref" in one else one
+
+
 def test_parameters_are_those_of_the_routes():
     source = (CHECKOUT / "serve" / "api" / "routes.c").read_text()
     document = json.loads(DOCUMENT.read_text())
@@ -37,7 +42,7 @@ def test_parameters_are_those_of_the_routes():
         path = ("/api/v1/streams/{name}" if stream else "") + rest
         if path in ("/", "/FILE"):
             continue
-        described = document["paths"][path][method.lower()].get("parameters", [])
+        described = [parameter(document, one) for one in document["paths"][path][method.lower()].get("parameters", [])]
         assert {one["name"] for one in described if one["in"] == "query"} == set(parameters.split()), path
 
 
