@@ -8,8 +8,9 @@
 enum {
     HEADER_BYTES = 12,
     LOG_END_BYTES = 8, /* of a log, after the header */
-    LOG_VERSION = 5,
-    SECTION_HEAD_BYTES = 16,
+    KIND_AT = 10,      /* of the header: 1 for a log */
+    SECTION_TAG_BYTES = 4,
+    SECTION_HEAD_BYTES = 12,
     CHECKSUM_BYTES = 4
 };
 
@@ -24,7 +25,7 @@ static inline void repair_snapshot(uint8_t *bytes, size_t count)
     if (count < HEADER_BYTES + CHECKSUM_BYTES)
         return;
     repair_checksum(bytes, HEADER_BYTES);
-    const bool is_log = bytes[8] == LOG_VERSION;
+    const bool is_log = bytes[KIND_AT] == 1;
     bytes += HEADER_BYTES + CHECKSUM_BYTES, count -= HEADER_BYTES + CHECKSUM_BYTES;
     if (is_log && count < LOG_END_BYTES + CHECKSUM_BYTES)
         return;
@@ -33,7 +34,7 @@ static inline void repair_snapshot(uint8_t *bytes, size_t count)
         bytes += LOG_END_BYTES + CHECKSUM_BYTES, count -= LOG_END_BYTES + CHECKSUM_BYTES;
     }
     while (count >= SECTION_HEAD_BYTES + 2 * CHECKSUM_BYTES) {
-        uint64_t length = oif_bytes_load(bytes + 8, 8);
+        uint64_t length = oif_bytes_load(bytes + SECTION_TAG_BYTES, 8);
         repair_checksum(bytes, SECTION_HEAD_BYTES);
         bytes += SECTION_HEAD_BYTES + CHECKSUM_BYTES, count -= SECTION_HEAD_BYTES + CHECKSUM_BYTES;
         if (length > count - CHECKSUM_BYTES)

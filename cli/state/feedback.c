@@ -296,8 +296,8 @@ static exit_code answer(const cli_settings *settings, oif_pipeline *pipeline)
     char pasted[PASTED_PATH_BYTES];
     if (!oif_pipeline_keeps_episodes(pipeline))
         return complain(EXIT_FAILED,
-                        "%s: has no past episodes: an older version wrote it; 'oif score --state "
-                        "%s' keeps them from now on",
+                        "%s: has no past episodes: the program that wrote it kept none; 'oif score "
+                        "--state %s' keeps them from now on",
                         settings->file, path_to_paste(settings->file, pasted));
     return is_marking(given)   ? mark_one(settings, pipeline)
            : given->accept > 0 ? accept(settings, pipeline)

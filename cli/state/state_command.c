@@ -284,7 +284,7 @@ static ptrdiff_t write_stdout(void *context, const char *bytes, size_t count)
 /* Whether the file begins as a key that was saved. */
 static bool is_saved_key(const char *path)
 {
-    static const char magic[] = "\x89OIF\r\n\x1a\n", tag[] = "KEYF"; /* docs/snapshot-format.md */
+    static const char magic[] = "\x89oif\r\n\x1a\n", tag[] = "KEYF"; /* docs/snapshot-format.md */
     char head[20];
     FILE *file = fopen(path, "rb");
     bool is_read = file && fread(head, sizeof head, 1, file) == 1;

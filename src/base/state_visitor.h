@@ -45,26 +45,13 @@ typedef struct oif_records {
     size_t stride, count;
 } oif_records;
 
-/* The formats of snapshots that brought new fields. */
-enum { OIF_FORMAT_BROAD_RANGES = 3, OIF_FORMAT_EPISODES = 3 };
-
-/* That in which packed records are in runs, and evicted models may be packed. */
-enum { OIF_FORMAT_RUNS = 6, OIF_FORMAT_PACKED_SLOTS = 6 };
-
 /* The head of a visitor's own state. */
 struct oif_state_visitor {
     void (*visit)(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
                   size_t count);
     /* NULL, or a faster equivalent of visiting each field of each record. */
     void (*visit_records)(oif_state_visitor *self, const oif_records *records);
-    uint32_t format; /* of the snapshot that is read; 0: the current one */
 };
-
-/* Whether a field exists that came with a format. */
-static inline bool oif_visitor_has(const oif_state_visitor *visitor, uint32_t format)
-{
-    return visitor->format == 0 || visitor->format >= format;
-}
 
 static inline size_t oif_field_type_bytes(oif_field_type type)
 {

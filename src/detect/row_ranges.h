@@ -60,8 +60,6 @@ typedef struct oif_row_ranges {
     uint32_t columns;
     uint32_t groups; /* in use; the others have no box yet */
     uint64_t rows;   /* learned */
-    /* 1; 0: as in snapshots up to format 2, where neither breadth nor extremity counts */
-    uint32_t is_broad;
     _Alignas(OIF_CACHE_LINE_BYTES) double numbers[];
 } oif_row_ranges;
 

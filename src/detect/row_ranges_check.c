@@ -10,10 +10,6 @@
 void oif_row_ranges_visit_fields(oif_row_ranges *ranges, oif_state_visitor *visitor)
 {
     const size_t boxes = (size_t)ranges->columns * GROUPS;
-    if (oif_visitor_has(visitor, OIF_FORMAT_BROAD_RANGES))
-        oif_visit_u32(visitor, "range_is_broad", &ranges->is_broad, 1);
-    else
-        ranges->is_broad = 0;
     oif_visit_u64(visitor, "range_rows", &ranges->rows, 1);
     oif_visit_u32(visitor, "range_groups", &ranges->groups, 1);
     oif_visit_f64(visitor, "lows", array_at(ranges, LOWS), boxes);
@@ -87,8 +83,6 @@ oif_status oif_row_ranges_check(const oif_row_ranges *ranges, oif_error *error)
 {
     if (ranges->rows > OIF_RANGE_ROWS_MAX)
         return oif_fail(error, OIF_EINVARIANT, "the ranges have more rows than any stream has");
-    if (ranges->is_broad > 1)
-        return oif_fail(error, OIF_EINVARIANT, "the ranges judge in a way that does not exist");
     if (ranges->groups != groups_after(ranges->rows))
         return oif_fail(error, OIF_EINVARIANT,
                         "other groups of ranges judge than have enough rows");

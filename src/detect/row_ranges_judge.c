@@ -118,7 +118,7 @@ OIF_INLINE usual_excess excess_in(const oif_row_ranges *ranges, size_t j)
 {
     const double most = 0.98, excess = array_at(ranges, EXCESSES)[j],
                  usual = excess < most ? excess : most;
-    return ranges->is_broad ? (usual_excess){usual, 1 / (1 - usual)} : (usual_excess){excess, 1};
+    return (usual_excess){usual, 1 / (1 - usual)};
 }
 
 /* Raises the worst q so far of each group to the q of one more column.
@@ -174,7 +174,7 @@ static __attribute__((noinline)) void judge_begun(const oif_row_ranges *ranges, 
 {
     double low, high;
     const double x = number * quarter;
-    if (!ranges->is_broad || !find_hull(ranges, j, &low, &high))
+    if (!find_hull(ranges, j, &low, &high))
         return;
     const double distance = low - x > x - high ? low - x : x - high;
     const usual_excess excess = excess_in(ranges, j);
@@ -282,7 +282,7 @@ static __attribute__((noinline)) bool is_filling(const oif_row_ranges *ranges, s
 {
     for (uint32_t group = 0; group < GROUPS; group++)
         if (filling_low(ranges, group)[j] <= filling_high(ranges, group)[j])
-            return ranges->is_broad;
+            return true;
     return false;
 }
 
@@ -336,15 +336,14 @@ OIF_AVX2 static double judge_avx2(const oif_row_ranges *ranges, const double *ro
 double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, double depth,
                             const oif_columns_left_out *left_out)
 {
-    if (ranges->groups == 0 || (depth <= 1 && !ranges->is_broad))
+    if (ranges->groups == 0)
         return depth;
     double inserted = depth;
     if (depth > 1)
         inserted = (oif_machine_has_avx2() ? judge_avx2 : judge)(ranges, row, depth, left_out);
     /* Of what insertion can take from the depth, it has hardly taken anything. */
     const bool is_ordinary = depth > 1 && inserted > depth - (depth - 1) / 20;
-    return is_ordinary || !ranges->is_broad ? inserted
-                                            : judge_breadth(ranges, row, inserted, left_out);
+    return is_ordinary ? inserted : judge_breadth(ranges, row, inserted, left_out);
 }
 
 /* ---- The worst number ---- */

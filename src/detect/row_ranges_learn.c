@@ -33,7 +33,6 @@ static void empty_filling(oif_row_ranges *ranges, uint32_t group)
 void oif_row_ranges_init(oif_row_ranges *ranges, size_t columns)
 {
     ranges->columns = (uint32_t)columns;
-    ranges->is_broad = 1;
     fill_with(array_at(ranges, LOWS), columns * GROUPS, -INFINITY);
     fill_with(array_at(ranges, HIGHS), columns * GROUPS, INFINITY);
     fill_with(array_at(ranges, INNER_LOWS), columns, -INFINITY);

@@ -52,7 +52,6 @@ void oif_row_ranges_widen(oif_row_ranges *wide, const oif_row_ranges *ranges,
     const uint32_t filling_groups = groups_with_rows(ranges);
     wide->groups = ranges->groups;
     wide->rows = ranges->rows;
-    wide->is_broad = ranges->is_broad;
     for (size_t j = 0; j < ranges->columns; j++)
         copy_column(wide, oif_widened(widening, j), ranges, j);
     for (uint32_t j = 0; j < wide->columns; j++)

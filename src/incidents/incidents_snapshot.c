@@ -1,7 +1,7 @@
 /* The snapshot of incidents (docs/snapshot-format.md describes the frame):
  *
  *     INCI    the options, and how many incidents it has
- *     INCD    optional: times in doubt, if the last one was
+ *     INCD    times in doubt, if the last one was
  *     INCS    the clock and the evidence
  *     INCM    one section per incident: its traits and members
  *
@@ -88,14 +88,14 @@ static void visit_lists(oif_incident *incident, oif_state_visitor *visitor)
 
 static uint64_t bytes_of_clock(oif_incidents *incidents)
 {
-    oif_byte_counter counter = oif_byte_counter_new(0);
+    oif_byte_counter counter = oif_byte_counter_new();
     visit_clock(incidents, &counter.visitor); /* changes nothing */
     return counter.bytes;
 }
 
 static uint64_t bytes_of(oif_incident *incident)
 {
-    oif_byte_counter counter = oif_byte_counter_new(0);
+    oif_byte_counter counter = oif_byte_counter_new();
     visit_head(incident, &counter.visitor); /* changes nothing */
     visit_lists(incident, &counter.visitor);
     return counter.bytes;
@@ -113,7 +113,7 @@ static void write_doubt(oif_section_writer *writer, int32_t doubted)
 {
     if (doubted == 0)
         return;
-    oif_section_writer_begin_optional(writer, doubt_tag, sizeof doubted);
+    oif_section_writer_begin(writer, doubt_tag, sizeof doubted);
     oif_visit_i32(&writer->visitor, "doubted", &doubted, 1);
     oif_section_writer_end(writer);
 }

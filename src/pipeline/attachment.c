@@ -31,7 +31,7 @@ void oif_attachment_write(oif_section_writer *writer, const oif_attachment *atta
 {
     if (attached->count == 0)
         return;
-    oif_section_writer_begin_optional(writer, OIF_SECTION_ATTACHED, attached->count);
+    oif_section_writer_begin(writer, OIF_SECTION_ATTACHED, attached->count);
     oif_visit_u8(&writer->visitor, "attached", attached->bytes, attached->count);
     oif_section_writer_end(writer);
 }

@@ -3,7 +3,7 @@
  *     KEYF    the options of its pipeline, and the columns of a row
  *     DETE    which detector it has
  *     NAME    the names of the columns, if they have any
- *     KEYS    one key, its rows, no evictions; how many columns are derived, if any are
+ *     KEYS    one key, its rows, no evictions; how many columns are derived
  *     DERI    which columns are derived, and how, if any are
  *     KEY     the key
  *     STAT    the state of its detector (model_sections.h)

@@ -12,21 +12,20 @@
 static const char keys_tag[] = "KEYS", derived_tag[] = "DERI", budget_tag[] = "BUDG",
                   seen_tag[] = "SEEN";
 
-enum { COUNTS_BYTES = 24, ALL_COUNTS_BYTES = 32, DERIVATION_BYTES = 16 };
+enum { COUNTS_BYTES = 32, DERIVATION_BYTES = 16 };
 
 /* ---- Writing ---- */
 
 static void write_counts(oif_section_writer *writer, const oif_pipeline *p,
                          const oif_pipeline_counts *counts)
 {
-    unsigned char payload[ALL_COUNTS_BYTES];
+    unsigned char payload[COUNTS_BYTES];
     oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
     oif_bytes_put(&bytes, counts->keys, 8);
     oif_bytes_put(&bytes, counts->rows, 8);
     oif_bytes_put(&bytes, counts->evictions, 8);
     oif_bytes_put(&bytes, p->plan.count, 8);
-    oif_section_writer_put(writer, keys_tag, payload,
-                           p->plan.count > 0 ? ALL_COUNTS_BYTES : COUNTS_BYTES);
+    oif_section_writer_put(writer, keys_tag, payload, sizeof payload);
 }
 
 static void visit_derivation(oif_state_visitor *visitor, oif_derivation *derivation)
@@ -71,7 +70,7 @@ void oif_key_section_write(oif_section_writer *writer, const char *tag, const ch
 void oif_budget_section_write(oif_section_writer *writer, const oif_pipeline *p)
 {
     oif_alert_budget budget = p->budget;
-    oif_byte_counter counter = oif_byte_counter_new(0);
+    oif_byte_counter counter = oif_byte_counter_new();
     if (budget.per_day == 0)
         return;
     oif_alert_budget_visit_fields(&budget, &counter.visitor);
@@ -83,7 +82,7 @@ void oif_budget_section_write(oif_section_writer *writer, const oif_pipeline *p)
 void oif_seen_section_write(oif_section_writer *writer, const oif_key_entry *entry)
 {
     uint64_t seen[] = {entry->seen, entry->gap};
-    oif_section_writer_begin_optional(writer, seen_tag, sizeof seen);
+    oif_section_writer_begin(writer, seen_tag, sizeof seen);
     oif_visit_u64(&writer->visitor, "seen", seen, 2);
     oif_section_writer_end(writer);
 }
@@ -107,7 +106,7 @@ static oif_status init_options(oif_params *options, const char *name, oif_error 
 
 static void read_counts(oif_section_reader *reader, const char *tag, oif_pipeline_heading *p)
 {
-    unsigned char payload[ALL_COUNTS_BYTES];
+    unsigned char payload[COUNTS_BYTES];
     oif_params_section_read(reader, tag, init_options, &p->options, &p->columns);
     oif_params_section_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params,
                             &p->dimension);
@@ -117,7 +116,7 @@ static void read_counts(oif_section_reader *reader, const char *tag, oif_pipelin
     p->counts.keys = oif_bytes_get(&bytes, 8);
     p->counts.rows = oif_bytes_get(&bytes, 8);
     p->counts.evictions = oif_bytes_get(&bytes, 8);
-    p->derivations = bytes.next < bytes.end ? oif_bytes_get(&bytes, 8) : 0;
+    p->derivations = oif_bytes_get(&bytes, 8);
     if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_COLUMNS_MAX ||
         p->columns > p->dimension)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid", keys_tag);
@@ -198,9 +197,7 @@ char *oif_key_section_read(oif_section_reader *reader, const char *tag, size_t *
 
 void oif_seen_section_read(oif_section_reader *reader, uint64_t seen[2])
 {
-    static const char *const tags[] = {seen_tag, OIF_SECTION_PACKED, OIF_SECTION_STATE};
-    if (oif_section_reader_expect_one(reader, tags, 3) != 0)
-        return;
+    oif_section_reader_expect(reader, seen_tag);
     oif_visit_u64(&reader->visitor, "seen", seen, 2);
     oif_section_reader_end(reader);
     (void)oif_section_reader_expect_either(reader, OIF_SECTION_PACKED, OIF_SECTION_STATE);

@@ -4,22 +4,22 @@
  *     DETE    which detector its models have
  *     NAME    the names of the columns, if they have any
  *     KEYS    how many keys there are; rows processed and evictions so far; how many columns are
- *             derived, if any are
+ *             derived
  *     DERI    which columns are derived, and how, if any are
  *     BUDG    with a budget of alerts: its state
  *     BLNK    with keys: the blank model that packed ones differ from (model_sections.h)
  *     then for each key, the least recently seen first
  *     KEY     the key
- *     SEEN    optional: when it was seen last, and its usual gap, in rows (eviction.h)
+ *     SEEN    when it was seen last, and its usual gap, in rows (eviction.h)
  *     PACK    its model; or
  *     STAT    the state of its detector
  *     MODL    the rest of its model
  *     then with evicted=keep
  *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
  *     RULE    the rules that hold back alerts, if there are any
- *     PAST    optional: the last episodes, if they are kept
- *     ROLE    optional: the names of the columns that are the key and the time
- *     ATCH    optional: bytes that the program has attached
+ *     PAST    the last episodes, if they are kept
+ *     ROLE    the names of the columns that are the key and the time, if they are named
+ *     ATCH    bytes that the program has attached, if there are any
  *
  * Without any key there is one STAT and one MODL, of the blank model. So there always is a state.
  * Its size lets the reader check, before it allocates memory, whether the parameters claim a
@@ -70,8 +70,7 @@ void oif_keyed_model_write(oif_section_writer *writer, const oif_pipeline *pipel
 {
     const oif_key_entry *key = &pipeline->keys.entries[entry];
     oif_key_section_write(writer, OIF_SECTION_KEY, key->key, key->key_bytes);
-    if (oif_pipeline_has_keys(pipeline))
-        oif_seen_section_write(writer, key);
+    oif_seen_section_write(writer, key);
     if (packer)
         oif_packed_section_write(writer, packer, oif_pipeline_model(pipeline, entry));
     else
@@ -226,11 +225,11 @@ static void read_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_
                                 OIF_SECTION_PACKED, OIF_SECTION_BLANK);
 }
 
-/* An older snapshot has only the order of the keys: all count as just seen. */
+/* Damaged numbers may be too large. */
 static void set_seen(oif_pipeline *p, uint32_t entry, const uint64_t seen[2])
 {
     const uint64_t most = UINT64_C(1) << 60;
-    p->keys.entries[entry].seen = seen[0] > 0 && seen[0] <= p->rows ? seen[0] : p->rows;
+    p->keys.entries[entry].seen = seen[0] < p->rows ? seen[0] : p->rows;
     p->keys.entries[entry].gap = seen[1] < most ? seen[1] : most;
 }
 
@@ -267,9 +266,13 @@ read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p, oif_pipeli
     uint32_t entry = OIF_NO_KEY;
     oif_error why;
     uint64_t seen[2] = {0, 0};
-    char *key =
-        p->counts.keys > 0 ? oif_key_section_read(reader, OIF_SECTION_KEY, &key_bytes) : NULL;
-    oif_seen_section_read(reader, seen);
+    char *key = NULL;
+    if (p->counts.keys > 0) {
+        key = oif_key_section_read(reader, OIF_SECTION_KEY, &key_bytes);
+        oif_seen_section_read(reader, seen);
+    } else {
+        oif_section_reader_expect(reader, OIF_SECTION_STATE);
+    }
     if (reader->status == OIF_OK && !*pipeline) {
         *pipeline = make_pipeline(reader, p);
         p->packer = make_packer(reader, p, *pipeline);

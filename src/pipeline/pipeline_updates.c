@@ -60,7 +60,7 @@ static update_head describe_update(const oif_pipeline *p)
 
 static void write_head(oif_section_writer *writer, update_head *head)
 {
-    oif_byte_counter counter = oif_byte_counter_new(0);
+    oif_byte_counter counter = oif_byte_counter_new();
     visit_head(&counter.visitor, head);
     oif_section_writer_begin(writer, update_tag, counter.bytes);
     visit_head(&writer->visitor, head);
@@ -271,8 +271,7 @@ void oif_pipeline_updates_read(oif_section_reader *reader, oif_pipeline_heading 
 {
     const uint64_t end = reader->log_end == UINT64_MAX ? bytes : reader->log_end;
     p->stored.log = (oif_log_info){.is_log = true, .base_bytes = reader->offset};
-    p->stored.has_end =
-        reader->log_end != UINT64_MAX && reader->visitor.format == OIF_SNAPSHOT_VERSION;
+    p->stored.has_end = reader->log_end != UINT64_MAX;
     if (end == UINT64_MAX || end < reader->offset || p->keys.count == 0)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the end of the updates is not known");
     else if (end > bytes)

@@ -36,19 +36,6 @@ size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
     return length;
 }
 
-/* A parameter that a file does not name did not exist when the file was written, so it stays off.
- * Tables without such a parameter refuse it, which is harmless. */
-static void set_for_older_files(oif_params *params)
-{
-    static const char *const off[][2] = {{"insertion", "none"},  {"persistence", "1"},
-                                         {"stuck", "off"},       {"partner", "off"},
-                                         {"find_season", "off"}, {"motion", "off"}};
-    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
-        oif_status status = oif_params_set_text(params, off[i][0], off[i][1], NULL);
-        (void)status;
-    }
-}
-
 static void decode_params(oif_section_reader *reader, oif_bytes *bytes, oif_params *params)
 {
     char name[OIF_BYTES_TEXT_MAX + 1];
@@ -77,7 +64,6 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
                                 oif_excerpt_of(name, name + strlen(name)).text);
         return;
     }
-    set_for_older_files(params);
     decode_params(reader, &bytes, params);
     if (bytes.overrun || bytes.next != bytes.end)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid", tag);
@@ -91,9 +77,9 @@ static void visit_all(oif_detector *const detectors[], size_t count, oif_state_v
         oif_detector_visit_fields(detectors[i], visitor);
 }
 
-uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count, uint32_t format)
+uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count)
 {
-    oif_byte_counter counter = oif_byte_counter_new(format);
+    oif_byte_counter counter = oif_byte_counter_new();
     visit_all(detectors, count, &counter.visitor); /* changes nothing */
     return counter.bytes;
 }
@@ -101,8 +87,7 @@ uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count, 
 void oif_state_section_write(oif_section_writer *writer, oif_detector *const detectors[],
                              size_t count)
 {
-    oif_section_writer_begin(writer, OIF_SECTION_STATE,
-                             oif_state_section_bytes(detectors, count, 0));
+    oif_section_writer_begin(writer, OIF_SECTION_STATE, oif_state_section_bytes(detectors, count));
     visit_all(detectors, count, &writer->visitor); /* changes nothing */
     oif_section_writer_end(writer);
 }
@@ -130,7 +115,7 @@ void oif_state_section_bound(oif_section_reader *reader, uint64_t state_bytes,
 void oif_state_section_read(oif_section_reader *reader, oif_detector *const detectors[],
                             size_t count)
 {
-    uint64_t expected = oif_state_section_bytes(detectors, count, reader->visitor.format);
+    uint64_t expected = oif_state_section_bytes(detectors, count);
     oif_error why;
     if (reader->left != expected)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the state has %llu bytes instead of %llu",

@@ -29,7 +29,7 @@ void oif_state_section_write(oif_section_writer *writer, oif_detector *const det
                              size_t count);
 
 /* Bytes of its payload. */
-uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count, uint32_t format);
+uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count);
 
 /* Fails if `state_bytes` are too few for the state of detectors with these parameters. Called
  * before the detectors are created, so a damaged snapshot cannot demand much memory. */

@@ -14,7 +14,7 @@ size_t oif_detector_snapshot_bytes(const oif_detector *detector)
 {
     oif_detector *one = (oif_detector *)detector; /* not changed */
     return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES +
-           (size_t)oif_state_section_bytes(&one, 1, 0) +
+           (size_t)oif_state_section_bytes(&one, 1) +
            oif_names_section_bytes(oif_detector_names(detector)) +
            oif_params_section_write(NULL, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                                     oif_detector_columns(detector));

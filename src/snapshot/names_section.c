@@ -6,7 +6,7 @@ static void write_names(oif_section_writer *writer, const char *tag, const oif_c
 {
     if (!names)
         return;
-    oif_section_writer_begin_optional(writer, tag, names->text_bytes);
+    oif_section_writer_begin(writer, tag, names->text_bytes);
     oif_visit_u8(&writer->visitor, "names", (uint8_t *)oif_column_names_text(names),
                  names->text_bytes);
     oif_section_writer_end(writer);

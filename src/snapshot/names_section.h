@@ -1,4 +1,4 @@
-/* The names of columns as a section of a snapshot. Readers that do not know it may skip it. */
+/* The names of columns as a section of a snapshot. */
 #ifndef OIF_SNAPSHOT_NAMES_SECTION_H
 #define OIF_SNAPSHOT_NAMES_SECTION_H
 

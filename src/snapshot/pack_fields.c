@@ -67,7 +67,7 @@ static void copy_field(oif_state_visitor *self, const char *name, oif_field_type
 void oif_field_packer_copy(oif_field_packer *packer, unsigned char *blank, size_t bytes)
 {
     begin_packing(packer, blank, bytes);
-    packer->visitor = (oif_state_visitor){copy_field, NULL, 0};
+    packer->visitor = (oif_state_visitor){copy_field, NULL};
 }
 
 static void sum_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
@@ -85,7 +85,7 @@ static void sum_field(oif_state_visitor *self, const char *name, oif_field_type 
 
 oif_field_summer oif_field_summer_new(void)
 {
-    return (oif_field_summer){{sum_field, NULL, 0}, 0};
+    return (oif_field_summer){{sum_field, NULL}, 0};
 }
 
 /* ---- Packing ---- */
@@ -403,7 +403,7 @@ void oif_field_packer_pack(oif_field_packer *packer, const unsigned char *blank,
 {
     begin_packing(packer, packed, capacity);
     packer->blank = blank;
-    packer->visitor = (oif_state_visitor){pack_field, pack_records, 0};
+    packer->visitor = (oif_state_visitor){pack_field, pack_records};
 }
 
 size_t oif_field_packer_end(oif_field_packer *packer, const unsigned char *packed)

@@ -68,8 +68,7 @@ size_t oif_field_packer_end(oif_field_packer *packer, const unsigned char *packe
 
 /* Begins to unpack fields into an object that is blank. OIF_PACKED_SPARE_BYTES must be readable
  * after the packed ones. */
-void oif_field_packer_unpack(oif_field_packer *packer, const unsigned char *packed, size_t count,
-                             uint32_t format);
+void oif_field_packer_unpack(oif_field_packer *packer, const unsigned char *packed, size_t count);
 
 /* After all fields were visited: whether the bytes were theirs, all of them. */
 bool oif_field_packer_is_whole(const oif_field_packer *packer);

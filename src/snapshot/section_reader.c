@@ -256,10 +256,14 @@ static void read_records(oif_state_visitor *self, const oif_records *records)
 /* A text of a few bytes is not a truncated snapshot. */
 static void read_magic(oif_section_reader *reader)
 {
+    static const char before_release[] = "\x89OIF\r\n\x1A\n";
     unsigned char bytes[sizeof oif_snapshot_magic];
     bool is_end = false;
     const size_t have = read_up_to(reader, bytes, sizeof bytes, &is_end);
-    if (memcmp(bytes, oif_snapshot_magic, have) != 0)
+    if (have == sizeof bytes && memcmp(bytes, before_release, have) == 0)
+        fail_because(reader, OIF_EKIND, OIF_CAUSE_NOT_A_SNAPSHOT,
+                     "a version of oif before 0.1.0 wrote this snapshot, and no release reads it");
+    else if (memcmp(bytes, oif_snapshot_magic, have) != 0)
         fail_because(reader, OIF_EKIND, OIF_CAUSE_NOT_A_SNAPSHOT, "this is not a snapshot of oif");
     else if (have < sizeof bytes)
         fail_short(reader, is_end);
@@ -282,47 +286,39 @@ static void read_log_end(oif_section_reader *reader)
 void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
                              oif_error *error)
 {
-    unsigned char version[4];
-    *reader = (oif_section_reader){.visitor = {read_field, read_records, 0},
+    unsigned char format[4];
+    *reader = (oif_section_reader){.visitor = {read_field, read_records},
                                    .read = read,
                                    .context = context,
                                    .error = error,
                                    .end = UINT64_MAX};
     read_magic(reader);
-    read_bytes(reader, version, sizeof version);
+    read_bytes(reader, format, sizeof format);
     check_checksum(reader, "the header");
-    uint64_t written_by = oif_bytes_load(version, sizeof version);
-    if (written_by < 1 || written_by > OIF_LOG_VERSION)
+    const unsigned number = (unsigned)oif_bytes_load(format, 2),
+                   kind = (unsigned)oif_bytes_load(format + 2, 2);
+    if (number != OIF_SNAPSHOT_FORMAT)
         oif_section_reader_fail(reader, OIF_EVERSION,
-                                "the snapshot has format %llu, this version of oif reads formats "
-                                "up to %d",
-                                (unsigned long long)written_by, OIF_LOG_VERSION);
-    reader->is_log = written_by == OIF_LOG_VERSION || written_by == OIF_FIRST_LOG_VERSION;
-    reader->visitor.format = (uint32_t)written_by - reader->is_log;
+                                "the snapshot has format %u, this version of oif reads format %d",
+                                number, OIF_SNAPSHOT_FORMAT);
+    else if (kind > OIF_HEADER_LOG)
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the header is invalid");
+    reader->is_log = kind == OIF_HEADER_LOG;
     if (reader->is_log)
         read_log_end(reader);
 }
 
-static uint64_t open_section(oif_section_reader *reader)
+static void open_section(oif_section_reader *reader)
 {
     unsigned char head[OIF_SECTION_HEAD_BYTES];
     read_bytes(reader, head, sizeof head);
     check_checksum(reader, "a section's head");
-    memcpy(reader->tag, head, 4);
-    reader->left = oif_bytes_load(head + 8, 8);
+    memcpy(reader->tag, head, OIF_SECTION_TAG_BYTES);
+    reader->left = oif_bytes_load(head + OIF_SECTION_TAG_BYTES, 8);
     if (reader->offset > reader->end || reader->left > reader->end - reader->offset)
         oif_section_reader_fail(reader, OIF_ETRUNCATED,
                                 "the snapshot is cut off: a section of %llu bytes begins here",
                                 (unsigned long long)reader->left);
-    return oif_bytes_load(head + 4, 4);
-}
-
-static void skip_section(oif_section_reader *reader)
-{
-    const size_t most = sizeof reader->buffer;
-    while (reader->left > 0 && reader->status == OIF_OK)
-        (void)take_payload(reader, reader->left < most ? (size_t)reader->left : most);
-    oif_section_reader_end(reader);
 }
 
 /* What a snapshot is of, by the tag of its first section. */
@@ -358,16 +354,13 @@ static void fail_tag(oif_section_reader *reader, const char *expected)
 size_t oif_section_reader_expect_one(oif_section_reader *reader, const char *const *tags,
                                      size_t count)
 {
-    while (reader->status == OIF_OK) {
-        uint64_t flags = open_section(reader);
-        for (size_t i = 0; i < count && reader->status == OIF_OK; i++)
-            if (strcmp(reader->tag, tags[i]) == 0)
-                return i;
-        if (reader->status == OIF_OK && flags & OIF_SECTION_OPTIONAL)
-            skip_section(reader);
-        else
-            fail_tag(reader, tags[count - 1]);
-    }
+    if (reader->status == OIF_OK)
+        open_section(reader);
+    for (size_t i = 0; i < count && reader->status == OIF_OK; i++)
+        if (strcmp(reader->tag, tags[i]) == 0)
+            return i;
+    if (reader->status == OIF_OK)
+        fail_tag(reader, tags[count - 1]);
     return count - 1;
 }
 

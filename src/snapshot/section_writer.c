@@ -6,7 +6,7 @@
 
 /* As in PNG: a byte that is not ASCII, line ends that text-mode transfers change, and the
  * end-of-file character of DOS. */
-const unsigned char oif_snapshot_magic[OIF_SNAPSHOT_MAGIC_BYTES] = {0x89, 'O',  'I',  'F',
+const unsigned char oif_snapshot_magic[OIF_SNAPSHOT_MAGIC_BYTES] = {0x89, 'o',  'i',  'f',
                                                                     '\r', '\n', 0x1A, '\n'};
 
 /* ---- Counting ---- */
@@ -23,9 +23,9 @@ static void count_records(oif_state_visitor *self, const oif_records *records)
     ((oif_byte_counter *)self)->bytes += (uint64_t)records->count * oif_record_bytes(records);
 }
 
-oif_byte_counter oif_byte_counter_new(uint32_t format)
+oif_byte_counter oif_byte_counter_new(void)
 {
-    return (oif_byte_counter){.visitor = {count_field, count_records, format}};
+    return (oif_byte_counter){.visitor = {count_field, count_records}};
 }
 
 /* ---- Writing ---- */
@@ -152,18 +152,19 @@ static void write_records(oif_state_visitor *self, const oif_records *records)
 void oif_section_writer_open_update(oif_section_writer *writer, oif_write_function write,
                                     void *context, oif_error *error)
 {
-    *writer = (oif_section_writer){.visitor = {write_field, write_records, 0},
+    *writer = (oif_section_writer){.visitor = {write_field, write_records},
                                    .write = write,
                                    .context = context,
                                    .error = error};
 }
 
-static void write_header(oif_section_writer *writer, uint32_t format)
+static void write_header(oif_section_writer *writer, uint32_t kind)
 {
-    unsigned char version[4];
+    unsigned char format[4];
     write_bytes(writer, oif_snapshot_magic, sizeof oif_snapshot_magic);
-    oif_bytes_store(version, format, sizeof version);
-    write_bytes(writer, version, sizeof version);
+    oif_bytes_store(format, OIF_SNAPSHOT_FORMAT, 2);
+    oif_bytes_store(format + 2, kind, 2);
+    write_bytes(writer, format, sizeof format);
     write_checksum(writer);
 }
 
@@ -171,7 +172,7 @@ void oif_section_writer_open(oif_section_writer *writer, oif_write_function writ
                              oif_error *error)
 {
     oif_section_writer_open_update(writer, write, context, error);
-    write_header(writer, OIF_SNAPSHOT_VERSION);
+    write_header(writer, OIF_HEADER_SNAPSHOT);
 }
 
 void oif_section_writer_open_log(oif_section_writer *writer, oif_write_function write,
@@ -179,7 +180,7 @@ void oif_section_writer_open_log(oif_section_writer *writer, oif_write_function 
 {
     unsigned char end[OIF_LOG_END_BYTES];
     oif_section_writer_open_update(writer, write, context, error);
-    write_header(writer, OIF_LOG_VERSION);
+    write_header(writer, OIF_HEADER_LOG);
     oif_log_end_encode(end, 0);
     write_bytes(writer, end, sizeof end);
     sum_up(writer);
@@ -194,25 +195,13 @@ void oif_log_end_encode(unsigned char bytes[OIF_LOG_END_BYTES], uint64_t end)
                     OIF_CHECKSUM_BYTES);
 }
 
-static void begin_section(oif_section_writer *writer, const char *tag, uint32_t flags,
-                          uint64_t length)
-{
-    unsigned char head[OIF_SECTION_HEAD_BYTES];
-    memcpy(head, tag, 4);
-    oif_bytes_store(head + 4, flags, 4);
-    oif_bytes_store(head + 8, length, 8);
-    write_bytes(writer, head, sizeof head);
-    write_checksum(writer);
-}
-
 void oif_section_writer_begin(oif_section_writer *writer, const char *tag, uint64_t length)
 {
-    begin_section(writer, tag, 0, length);
-}
-
-void oif_section_writer_begin_optional(oif_section_writer *writer, const char *tag, uint64_t length)
-{
-    begin_section(writer, tag, OIF_SECTION_OPTIONAL, length);
+    unsigned char head[OIF_SECTION_HEAD_BYTES];
+    memcpy(head, tag, OIF_SECTION_TAG_BYTES);
+    oif_bytes_store(head + OIF_SECTION_TAG_BYTES, length, 8);
+    write_bytes(writer, head, sizeof head);
+    write_checksum(writer);
 }
 
 void oif_section_writer_end(oif_section_writer *writer)

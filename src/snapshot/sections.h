@@ -1,7 +1,7 @@
 /* A snapshot as a sequence of sections, written and read front to back (docs/snapshot-format.md):
  *
- *     header    | magic | version | checksum |
- *     section   | tag | flags | length | checksum | payload of `length` bytes | checksum |
+ *     header    | magic | format | kind | checksum |
+ *     section   | tag | length | checksum | payload of `length` bytes | checksum |
  *     ...
  *     section   with the tag "END " and no payload
  *
@@ -20,16 +20,16 @@
 #include "oif.h"
 
 enum {
-    OIF_SNAPSHOT_VERSION = 6, /* written; 1 to 5 can be read too */
-    OIF_LOG_VERSION = 7,      /* the same as a log */
-    OIF_FIRST_LOG_VERSION = 5,
+    OIF_SNAPSHOT_FORMAT = 1,
+    OIF_HEADER_SNAPSHOT = 0, /* the kind */
+    OIF_HEADER_LOG = 1,
     OIF_SNAPSHOT_MAGIC_BYTES = 8,
     OIF_SNAPSHOT_HEADER_BYTES = 16,
     OIF_LOG_END_BYTES = 12, /* after the header */
-    OIF_SECTION_HEAD_BYTES = 16,
+    OIF_SECTION_TAG_BYTES = 4,
+    OIF_SECTION_HEAD_BYTES = 12,
     OIF_CHECKSUM_BYTES = 4,
-    OIF_SECTION_BYTES = 24,   /* of a section without payload */
-    OIF_SECTION_OPTIONAL = 1, /* a flag: readers that do not know the tag may skip the section */
+    OIF_SECTION_BYTES = 20,          /* of a section without payload */
     OIF_SNAPSHOT_BUFFER_BYTES = 2048 /* on the stack */
 };
 
@@ -43,8 +43,7 @@ typedef struct oif_byte_counter {
     uint64_t bytes;
 } oif_byte_counter;
 
-/* `format`: of the snapshot that the fields are read from; 0: the current one. */
-oif_byte_counter oif_byte_counter_new(uint32_t format);
+oif_byte_counter oif_byte_counter_new(void);
 
 /* ---- Writing ---- */
 
@@ -80,8 +79,6 @@ void oif_section_writer_put(oif_section_writer *writer, const char *tag, const v
 
 /* Begins a section. Fields of `length` bytes must follow, then the end. */
 void oif_section_writer_begin(oif_section_writer *writer, const char *tag, uint64_t length);
-void oif_section_writer_begin_optional(oif_section_writer *writer, const char *tag,
-                                       uint64_t length);
 void oif_section_writer_end(oif_section_writer *writer);
 
 /* Flushes the buffer: others continue the snapshot. Returns the first failure or OIF_OK. */
@@ -113,9 +110,9 @@ typedef struct oif_section_reader {
 void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
                              oif_error *error);
 
-/* Opens the next section, which must have this tag. Skips optional sections with other tags.
+/* Opens the next section, which must have this tag.
  *
- * OIF_EKIND   a section that is not optional has another tag */
+ * OIF_EKIND   it has another tag */
 void oif_section_reader_expect(oif_section_reader *reader, const char *tag);
 
 /* The same, if one of `count` may come. Returns which; after a failure, the last. */

@@ -262,33 +262,10 @@ static void unpack_records(oif_state_visitor *self, const oif_records *records)
     p->is_broken |= p->next > p->end;
 }
 
-/* Formats 4 and 5: record by record. Most are blank, and are skipped as a whole. */
-static void unpack_records_in_turn(oif_state_visitor *self, const oif_records *records)
-{
-    oif_field_packer *p = (oif_field_packer *)self;
-    const size_t values = values_of_record(records);
-    for (size_t i = 0; i < records->count && !p->is_broken; i++) {
-        if (p->skipped >= values) {
-            const uint64_t blank = p->skipped / values, left = records->count - i;
-            const uint64_t now = blank < left ? blank : left;
-            p->skipped -= now * values;
-            i += (size_t)now - 1;
-            continue;
-        }
-        unsigned char *record = (unsigned char *)records->first + i * records->stride;
-        for (const oif_field *field = records->fields, *end = field + records->field_count;
-             field < end; field++)
-            unpack_span(p, record + field->offset, field->count, oif_field_type_bytes(field->type));
-    }
-}
-
-void oif_field_packer_unpack(oif_field_packer *packer, const unsigned char *packed, size_t count,
-                             uint32_t format)
+void oif_field_packer_unpack(oif_field_packer *packer, const unsigned char *packed, size_t count)
 {
     begin_packing(packer, (unsigned char *)packed, count); /* only read */
-    const bool has_runs = format == 0 || format >= OIF_FORMAT_RUNS;
-    packer->visitor = (oif_state_visitor){
-        unpack_field, has_runs ? unpack_records : unpack_records_in_turn, format};
+    packer->visitor = (oif_state_visitor){unpack_field, unpack_records};
 }
 
 bool oif_field_packer_is_whole(const oif_field_packer *packer)

@@ -155,17 +155,17 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     make_hosts 100
     learn s
     python3 - <<'PY'
-# As older versions wrote it: without the section PAST, and no log. Behind the header of a log is the end of its updates.
+# As a program writes it that keeps no episodes: without the section PAST. Here no log, which has the end of its updates behind the header.
 import struct, zlib
 data = open("s", "rb").read()
-assert struct.unpack_from("<I", data, 8) == (7,)
-header, sections = data[:8] + struct.pack("<I", 6), data[28:]
+assert struct.unpack_from("<HH", data, 8) == (1, 1)
+header, sections = data[:8] + struct.pack("<HH", 1, 0), data[28:]
 at = sections.index(b"PAST")
-length = struct.unpack_from("<Q", sections, at + 8)[0]
-open("old", "wb").write(header + struct.pack("<I", zlib.crc32(header)) + sections[:at] + sections[at + 24 + length:])
+length = struct.unpack_from("<Q", sections, at + 4)[0]
+open("old", "wb").write(header + struct.pack("<I", zlib.crc32(header)) + sections[:at] + sections[at + 20 + length:])
 PY
     oif feedback old
-    exits 1 "oif: old: has no past episodes: an older version wrote it; 'oif score --state old' keeps them from now on"
+    exits 1 "oif: old: has no past episodes: the program that wrote it kept none; 'oif score --state old' keeps them from now on"
     learn old 2> messages
     oif feedback old
     exits 0

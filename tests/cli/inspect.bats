@@ -89,7 +89,7 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     cp "$snapshots/loda" s
     oif score --state s stream.csv
     equal "$status" 1
-    contains "$stderr" "the state has learned 1 columns, but the input has 3"
+    contains "$stderr" "the state has learned 2 columns, but the input has 3"
     cmp s "$snapshots/loda"
 }
 

@@ -117,7 +117,7 @@ PYTHON
     make_many_hosts
     "$OIF" score --key host --max-keys 2 --evicted keep --state s hosts.csv > first.csv
     cp s s.copy && cp s.shelf shelf.copy
-    for start in $(LC_ALL=C grep -obUaP '\x89OIF' shelf.copy | cut -d: -f1); do # of each model
+    for start in $(LC_ALL=C grep -obUaP '\x89oif' shelf.copy | cut -d: -f1); do # of each model
         printf 'XXXXXXXX' | dd of=s.shelf bs=1 seek=$((start + 100)) conv=notrunc status=none
     done
     oif score --key host --state s hosts.csv

@@ -308,7 +308,7 @@ PYTHON
 
 @test "the snapshot of a detector is taken up, and becomes a state" {
     make_stream
-    cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-2/rolling-iforest.oif" made-in-python.oif
+    cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-1/rolling-iforest.oif" made-in-python.oif
     cp made-in-python.oif before.oif
     oif score --state made-in-python.oif --alert-rate 0.02 stream.csv
     exits 0 "oif: made-in-python.oif: resumes a detector that has learned 600 rows; from now on its alerts are saved with it"

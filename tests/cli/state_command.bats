@@ -47,7 +47,7 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     learn s
     "$OIF" state --export web-1 --to web-1.key s
     oif state web-1.key
-    exits 1 "oif: 'web-1.key': byte 36: this is the snapshot of a single key of a pipeline, not of a pipeline; add it to a \
+    exits 1 "oif: 'web-1.key': byte 32: this is the snapshot of a single key of a pipeline, not of a pipeline; add it to a \
 state with 'oif state --import'"
     head -c 1000 s > cut
     oif state cut
@@ -125,7 +125,7 @@ state with 'oif state --import'"
     oif state --import web-1.key trees
     exits 1 "oif: 'web-1.key': the key was learned with num_trees=32, and the pipeline has num_trees=8"
     oif state --import s trees
-    exits 1 "oif: 's': byte 48: this is the snapshot of a pipeline, not of a single key of a pipeline"
+    exits 1 "oif: 's': byte 44: this is the snapshot of a pipeline, not of a single key of a pipeline"
     head -c 5000 web-1.key > cut.key
     oif state --import cut.key s
     equal "$status" 1
@@ -134,7 +134,7 @@ state with 'oif state --import'"
     exits 1 "oif: cannot open 'none.key': No such file or directory"
     cmp trees before
     oif score --state web-1.key hosts.csv
-    exits 1 "oif: 'web-1.key': byte 36: this is the snapshot of a single key of a pipeline, not of a pipeline; add it to a state with 'oif state --import'"
+    exits 1 "oif: 'web-1.key': byte 32: this is the snapshot of a single key of a pipeline, not of a pipeline; add it to a state with 'oif state --import'"
     equal "$(ls -A | grep -E 'lock|new')" ""
 }
 
@@ -263,7 +263,7 @@ oif: cannot write the output: No space left on device"
     oif state --drop a none
     exits 1 "oif: none: there is no such file"
     equal "$(ls -A | grep -E '^none')" ""
-    cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-2/rolling-iforest.oif" detector.oif
+    cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-1/rolling-iforest.oif" detector.oif
     oif state detector.oif
-    exits 1 "oif: 'detector.oif': byte 36: this is the snapshot of a detector, not of a pipeline; 'oif inspect' shows what it contains"
+    exits 1 "oif: 'detector.oif': byte 32: this is the snapshot of a detector, not of a pipeline; 'oif inspect' shows what it contains"
 }

@@ -533,53 +533,6 @@ static void a_loaded_pipeline_continues_its_episode(void **unused)
     }
 }
 
-/* Snapshots as they were before alerts had their own fields. */
-static void write_without_alerts(oif_model *model, bytes *to)
-{
-    oif_section_writer writer;
-    oif_byte_counter counter = oif_byte_counter_new(0);
-    oif_model_visit_fields(model, &counter.visitor);
-    oif_section_writer_open(&writer, put_bytes, to, NULL);
-    oif_state_section_write(&writer, model->detectors, model->detector_count);
-    oif_section_writer_begin(&writer, "MODL", counter.bytes);
-    oif_model_visit_fields(model, &writer.visitor);
-    oif_section_writer_end(&writer);
-    require_ok(oif_section_writer_close(&writer));
-}
-
-static void an_older_model_goes_on_with_the_episode_it_is_in(void **unused)
-{
-    (void)unused;
-    for (int in_episode = 0; in_episode < 2; in_episode++) {
-        live l = habituated("alert_rate=0.0005");
-        if (in_episode)
-            next(&l, 50);
-        oif_model *model = oif_pipeline_model(l.pipeline, 0), *copy;
-        bytes *b = calloc(1, sizeof *b);
-        oif_section_reader reader;
-        oif_error error;
-        write_without_alerts(model, b);
-        require_ok(oif_models_new_model(&l.pipeline->models, &copy, NULL));
-        oif_section_reader_open(&reader, get_bytes, b, &error);
-        oif_section_reader_expect(&reader, OIF_SECTION_STATE);
-        oif_model_sections_read(&reader, copy);
-        require_ok_or(reader.status, error);
-        assert_int_equal(copy->alerts.in_episode, in_episode);
-        assert_int_equal(copy->alerts.episode.number, in_episode);
-        for (int i = 0; i < 100; i++) {
-            double row[COLUMNS];
-            oif_result a, b_result;
-            draw_row(&l.from, row, COLUMNS);
-            oif_model_process(model, row, NAN, NULL, NULL, &a);
-            oif_model_process(copy, row, NAN, NULL, NULL, &b_result);
-            require_same_result(&a, &b_result);
-        }
-        free(b);
-        oif_model_free(copy);
-        oif_pipeline_free(l.pipeline);
-    }
-}
-
 static void damaged_fields_are_found(void **unused)
 {
     (void)unused;
@@ -1007,7 +960,6 @@ int main(void)
         cmocka_unit_test(what_is_frozen_judges_a_row_the_same_way_again),
         cmocka_unit_test(options_about_alerts_can_be_changed_and_others_not),
         cmocka_unit_test(a_loaded_pipeline_continues_its_episode),
-        cmocka_unit_test(an_older_model_goes_on_with_the_episode_it_is_in),
         cmocka_unit_test(no_deadline_is_before_the_earliest),
         cmocka_unit_test(damaged_fields_are_found),
         cmocka_unit_test(one_row_from_the_future_does_not_stop_later_episodes),

@@ -490,9 +490,11 @@ static void write_whole(const char *path, bytes b)
 /* Repairs all checksums of a snapshot, as far as sections are where they claim to be. */
 static void repair_all(snapshot s)
 {
-    for (size_t start = 0; start + 24 <= s.count;) {
+    for (size_t start = 0; start + OIF_SECTION_BYTES <= s.count;) {
         repair(s, start);
-        start += start == 0 ? 16 : 24 + (size_t)oif_bytes_load(s.bytes + start + 8, 8) % s.count;
+        start += start == 0 ? HEADER_BYTES
+                            : OIF_SECTION_BYTES +
+                                  (size_t)oif_bytes_load(s.bytes + start + LENGTH_AT, 8) % s.count;
     }
 }
 
@@ -550,8 +552,8 @@ static int lost_by_all_keys(oif_result results[5])
 /* Finds the start of the section with the slots. */
 static size_t find_evicted_section(bytes state)
 {
-    for (size_t start = 16; start + 24 <= state.count;
-         start += 24 + (size_t)oif_bytes_load(state.start + start + 8, 8))
+    for (size_t start = HEADER_BYTES; start + OIF_SECTION_BYTES <= state.count;
+         start += OIF_SECTION_BYTES + (size_t)oif_bytes_load(state.start + start + LENGTH_AT, 8))
         if (memcmp(state.start + start, "SHLF", 4) == 0)
             return start;
     fail_msg("the state has no section SHLF");
@@ -568,7 +570,7 @@ enum { BYTES_AT = 4, CHECKSUM_AT = 12, KEY_BYTES_AT = 16, KEY_AT = 20 };
 static unsigned char *line_of(bytes state, uint32_t slot)
 {
     size_t section = find_evicted_section(state);
-    unsigned char *line = state.start + section + 20 + 16;
+    unsigned char *line = state.start + section + PAYLOAD_AT + 16;
     for (uint64_t left = oif_bytes_load(line - 8, 8); left > 0; left--) {
         if (oif_bytes_load(line, 4) == slot)
             return line;
@@ -668,12 +670,12 @@ static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(voi
     uint32_t refused = 0, lost = 0, trials = 300;
     make_state(&state, &evicted);
     size_t section = find_evicted_section(state);
-    uint32_t length = (uint32_t)oif_bytes_load(state.start + section + 8, 8);
+    uint32_t length = (uint32_t)oif_bytes_load(state.start + section + LENGTH_AT, 8);
     hurt = (bytes){malloc(state.count), state.count};
     for (uint32_t i = 0; i < trials; i++) {
         memcpy(hurt.start, state.start, state.count);
         for (uint32_t wounds = 1 + dice_below(&from, 3); wounds > 0; wounds--)
-            hurt.start[section + 20 + dice_below(&from, length)] =
+            hurt.start[section + PAYLOAD_AT + dice_below(&from, length)] =
                 dice_chance(&from, 0.5) ? (unsigned char)dice_bits(&from)
                                         : (unsigned char)dice_below(&from, 4);
         repair((snapshot){hurt.start, hurt.count}, section);
@@ -692,10 +694,10 @@ static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(voi
     remove_files();
 }
 
-/* Written by a version whose slots were filled by models that were not packed. */
+/* Written by the first version with this format, and never again. */
 static bytes golden_state, golden_evicted;
 
-static void evicted_models_of_format_4_come_back(void **unused)
+static void evicted_models_of_the_first_version_come_back(void **unused)
 {
     (void)unused;
     bytes state, evicted;
@@ -773,7 +775,8 @@ static void a_key_that_stands_twice_is_refused(void **unused)
     oif_result results[5];
     make_state(&state, &evicted);
     size_t section = find_evicted_section(state);
-    unsigned char *digit = state.start + section + 20 + 16 + KEY_AT + strlen("host-"), was = *digit;
+    unsigned char *digit = state.start + section + PAYLOAD_AT + 16 + KEY_AT + strlen("host-"),
+                  was = *digit;
     for (char other = '0'; other < '5'; other++) { /* two are in memory, three evicted */
         *digit = (unsigned char)other;
         repair((snapshot){state.start, state.count}, section);
@@ -873,14 +876,14 @@ int main(void)
         cmocka_unit_test(a_damaged_model_is_lost_and_the_others_are_not),
         cmocka_unit_test(a_state_or_its_evicted_models_cut_off_are_refused),
         cmocka_unit_test(slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless),
-        cmocka_unit_test(evicted_models_of_format_4_come_back),
+        cmocka_unit_test(evicted_models_of_the_first_version_come_back),
         cmocka_unit_test(evicted_models_are_packed),
         cmocka_unit_test(an_older_model_is_not_taken_for_the_newer_one),
         cmocka_unit_test(a_key_that_stands_twice_is_refused),
         cmocka_unit_test(a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless),
     };
-    golden_state = read_whole("golden/snapshots/format-4/pipeline_evicted.state");
-    golden_evicted = read_whole("golden/snapshots/format-4/pipeline_evicted.shelf");
+    golden_state = read_whole("golden/snapshots/format-1/pipeline_evicted.state");
+    golden_evicted = read_whole("golden/snapshots/format-1/pipeline_evicted.shelf");
     const int failed = cmocka_run_group_tests(tests, enter_folder, leave_folder);
     free(golden_state.start);
     free(golden_evicted.start);

@@ -146,7 +146,7 @@ static void require_packed_as_one_by_one(oif_field_packer *packer, const unsigne
 {
     static unsigned char slowly[2 * sizeof(object)];
     oif_field_packer_pack(packer, blank, slowly, sizeof slowly);
-    one_by_one twin = {{visit_one_by_one, visit_records_as_they_are, 0}, &packer->visitor};
+    one_by_one twin = {{visit_one_by_one, visit_records_as_they_are}, &packer->visitor};
     visit(o, &twin.visitor);
     const size_t count = oif_field_packer_end(packer, slowly);
     if (count != bytes || memcmp(slowly, packed, bytes) != 0)
@@ -341,9 +341,9 @@ static bool unpack_both(object *o, const unsigned char *packed, size_t bytes, co
     static object copy;
     memcpy(&copy, o, sizeof copy);
     twin = (plain_unpacker){
-        {unpack_plainly, unpack_records_plainly, 0}, .next = packed, .end = packed + bytes};
+        {unpack_plainly, unpack_records_plainly}, .next = packed, .end = packed + bytes};
     visit(&copy, &twin.visitor);
-    oif_field_packer_unpack(&packer, packed, bytes, 0);
+    oif_field_packer_unpack(&packer, packed, bytes);
     visit(o, &packer.visitor);
     if (packer.next > packed + bytes + OIF_PACKED_SPARE_BYTES)
         fail_msg("%s: of %zu bytes %td were read", what, bytes, packer.next - packed);
@@ -413,33 +413,6 @@ static void what_was_packed_is_unpacked_as_it_was(void **unused)
             grow_nodes(&o, &from, 5, 1 + (uint32_t)(seed % 60));
         if (memcmp(&o, &blank, sizeof o) != 0)
             require_packs(&blank, &o, what);
-    }
-}
-
-/* Formats 4 and 5 have the fields of records one record after another. */
-static void records_of_format_5_are_unpacked(void **unused)
-{
-    (void)unused;
-    static object blank, o, copy;
-    static unsigned char blank_fields[sizeof(object)];
-    static unsigned char packed[2 * sizeof(object) + OIF_PACKED_SPARE_BYTES];
-    static oif_field_packer packer;
-    for (uint64_t seed = 1; seed <= 50; seed++) {
-        dice from = (dice){seed};
-        memset(&blank, 0, sizeof blank);
-        memcpy(&o, &blank, sizeof o);
-        change(&o, &from, seed);
-        oif_field_packer_copy(&packer, blank_fields, sizeof blank_fields);
-        visit(&blank, &packer.visitor);
-        oif_field_packer_pack(&packer, blank_fields, packed, 2 * sizeof(object));
-        packer.visitor.visit_records = NULL;
-        visit(&o, &packer.visitor);
-        const size_t bytes = oif_field_packer_end(&packer, packed);
-        memcpy(&copy, &blank, sizeof copy);
-        oif_field_packer_unpack(&packer, packed, bytes, 4);
-        visit(&copy, &packer.visitor);
-        assert_true(oif_field_packer_is_whole(&packer));
-        assert_memory_equal(&copy, &o, sizeof o);
     }
 }
 
@@ -598,7 +571,8 @@ static void cuts_of_many_trees_take_few_bytes(void **unused)
 
 static size_t find_section(snapshot s, const char *tag)
 {
-    for (size_t at = 16; at + 24 <= s.count; at += 24 + (size_t)oif_bytes_load(s.bytes + at + 8, 8))
+    for (size_t at = HEADER_BYTES; at + OIF_SECTION_BYTES <= s.count;
+         at += OIF_SECTION_BYTES + (size_t)oif_bytes_load(s.bytes + at + LENGTH_AT, 8))
         if (memcmp(s.bytes + at, tag, 4) == 0)
             return at;
     fail_msg("no section %s", tag);
@@ -621,14 +595,14 @@ static void another_blank_model_is_refused(void **unused)
     snapshot s = save_all(pipeline);
     const size_t blank = find_section(s, "BLNK");
     static const uint64_t claims[] = {0, 1, (4 << 20) + 1, UINT64_MAX};
-    const uint64_t bytes = oif_bytes_load(s.bytes + blank + 20, 8);
+    const uint64_t bytes = oif_bytes_load(s.bytes + blank + PAYLOAD_AT, 8);
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
-        oif_bytes_store(s.bytes + blank + 20, claims[i], 8);
+        oif_bytes_store(s.bytes + blank + PAYLOAD_AT, claims[i], 8);
         repair(s, blank);
         assert_int_equal(load_status(s), OIF_ECORRUPT);
     }
-    oif_bytes_store(s.bytes + blank + 20, bytes, 8);
-    s.bytes[blank + 28] ^= 1;
+    oif_bytes_store(s.bytes + blank + PAYLOAD_AT, bytes, 8);
+    s.bytes[blank + PAYLOAD_AT + 8] ^= 1;
     repair(s, blank);
     assert_int_equal(load_status(s), OIF_EVERSION);
     free(s.bytes);
@@ -641,16 +615,17 @@ static void a_damaged_packed_byte_is_found_or_does_no_harm(void **unused)
     oif_pipeline *pipeline =
         grow("rolling-iforest", "num_trees=3 window_size=40 sample_size=12", "", 2, 40);
     snapshot s = save_all(pipeline);
-    const size_t at = find_section(s, "PACK"), length = (size_t)oif_bytes_load(s.bytes + at + 8, 8);
+    const size_t at = find_section(s, "PACK"),
+                 length = (size_t)oif_bytes_load(s.bytes + at + LENGTH_AT, 8);
     size_t refused = 0;
     for (size_t i = 0; i < length; i++) {
-        const unsigned char before = s.bytes[at + 20 + i];
-        s.bytes[at + 20 + i] = (unsigned char)(before + 1 + i % 255);
+        const unsigned char before = s.bytes[at + PAYLOAD_AT + i];
+        s.bytes[at + PAYLOAD_AT + i] = (unsigned char)(before + 1 + i % 255);
         repair(s, at);
         const oif_status status = load_status(s);
         assert_true(status == OIF_OK || status == OIF_ECORRUPT);
         refused += status != OIF_OK;
-        s.bytes[at + 20 + i] = before;
+        s.bytes[at + PAYLOAD_AT + i] = before;
     }
     assert_true(refused > length / 10);
     free(s.bytes);
@@ -661,7 +636,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_packed_is_unpacked_as_it_was),
-        cmocka_unit_test(records_of_format_5_are_unpacked),
         cmocka_unit_test(drawn_cuts_take_few_bytes),
         cmocka_unit_test(any_bytes_do_no_harm),
         cmocka_unit_test(a_packed_model_is_loaded_as_it_was),

@@ -143,9 +143,11 @@ static void every_truncation_and_every_flipped_byte_is_refused(void **unused)
 static void repair_all(bytes b)
 {
     snapshot s = {(unsigned char *)b.start, b.count};
-    for (size_t start = 0; start + 24 <= b.count;) {
+    for (size_t start = 0; start + OIF_SECTION_BYTES <= b.count;) {
         repair(s, start);
-        start += start == 0 ? 16 : 24 + (size_t)oif_bytes_load(s.bytes + start + 8, 8) % b.count;
+        start += start == 0 ? HEADER_BYTES
+                            : OIF_SECTION_BYTES +
+                                  (size_t)oif_bytes_load(s.bytes + start + LENGTH_AT, 8) % b.count;
     }
 }
 

@@ -124,36 +124,16 @@ static int state_of(const two_states *states, const char *start, size_t count)
     return state;
 }
 
-/* Written by the first versions with these formats. They are never written again. */
-static bytes golden, golden_of_format_5;
+/* Written by the first version with this format, and never again. */
+static bytes golden;
 
 static void a_log_has_the_bytes_that_it_had(void **unused)
 {
     (void)unused;
     two_states states = make_states();
     assert_int_equal(state_of(&states, golden.start, golden.count), 2);
-    assert_int_equal(state_of(&states, golden_of_format_5.start, golden_of_format_5.count), 2);
     assert_true(are_equal(golden, states.after));
     free_states(&states);
-}
-
-/* What an older version can read is not continued in a way that it cannot. */
-static void a_log_of_format_5_is_not_appended_to(void **unused)
-{
-    (void)unused;
-    dice from = {5};
-    oif_pipeline *p = NULL;
-    oif_error error;
-    write_content("state", golden_of_format_5);
-    oif_state_file *file = open_state();
-    require_ok_or(oif_state_file_load_pipeline(file, &p, &error), error);
-    process_rows(p, &from, 1, 1, 1);
-    update(file, p);
-    assert_int_equal(oif_pipeline_log(p).updates, 0);
-    require_in_file("state", p);
-    oif_pipeline_free(p);
-    oif_state_file_close(file);
-    unlink("state");
 }
 
 static void an_append_that_ends_at_any_byte_leaves_the_state_before(void **unused)
@@ -235,7 +215,7 @@ static void a_file_that_is_cut_off_is_refused(void **unused)
 static void claims_of_an_update_are_checked_before_memory_is_taken(void **unused)
 {
     (void)unused;
-    enum { HEAD = 16, COUNTS = 8 };
+    enum { HEAD = OIF_SECTION_HEAD_BYTES, LENGTH_AT = OIF_SECTION_TAG_BYTES, COUNTS = 8 };
     two_states states = make_states();
     char *file = states.after.start, *copy = malloc(states.after.count);
     unsigned char *head = (unsigned char *)file + states.before.count;
@@ -249,8 +229,8 @@ static void claims_of_an_update_are_checked_before_memory_is_taken(void **unused
         memcpy(file, copy, states.after.count);
     }
     for (unsigned char *end = (unsigned char *)file + states.after.count; head < end;) {
-        const uint64_t length = oif_bytes_load(head + 8, 8);
-        oif_bytes_store(head + 8, UINT64_C(1) << 50, 8);
+        const uint64_t length = oif_bytes_load(head + LENGTH_AT, 8);
+        oif_bytes_store(head + LENGTH_AT, UINT64_C(1) << 50, 8);
         oif_bytes_store(head + HEAD, oif_checksum(&oif_checksum_zip, 0, head, HEAD), 4);
         assert_int_equal(state_of(&states, file, states.after.count), 0);
         memcpy(file, copy, states.after.count);
@@ -373,7 +353,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_has_the_bytes_that_it_had),
-        cmocka_unit_test(a_log_of_format_5_is_not_appended_to),
         cmocka_unit_test(an_append_that_ends_at_any_byte_leaves_the_state_before),
         cmocka_unit_test(an_end_that_is_written_in_part_loses_nothing),
         cmocka_unit_test(nothing_is_appended_to_a_log_with_half_an_end),
@@ -383,10 +362,8 @@ int main(void)
         cmocka_unit_test(what_a_crash_has_left_is_counted_and_cut_off),
         cmocka_unit_test(a_failed_append_leaves_the_state_before_and_the_next_one_succeeds),
         cmocka_unit_test(a_load_during_a_save_gives_the_state_before_or_after)};
-    golden = content_of("golden/snapshots/format-7/pipeline_updates.oif");
-    golden_of_format_5 = content_of("golden/snapshots/format-5/pipeline_updates.oif");
+    golden = content_of("golden/snapshots/format-1/pipeline_updates.oif");
     const int failed = cmocka_run_group_tests(tests, enter_folder, leave_folder);
     free(golden.start);
-    free(golden_of_format_5.start);
     return failed;
 }

@@ -77,33 +77,24 @@ static const pipeline_case cases[] = {
      .is_wild = true},
 };
 
-static const struct golden_case {
-    int first_format, last_format; /* later ones differ in their number only */
-    pipeline_case what;
-} goldens[] = {
-    {2,
-     4,
-     {.name = "pipeline",
-      .detector = "rolling-iforest+sdo",
-      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 num_observers=9 "
-                  "num_neighbours=3 sdo_window_size=40",
-      .options = "season_rows=48 season_seconds=2880 alerts=20 cooldown=600 motion=off",
-      .has_times = true,
-      .derives = true}},
-    {3,
-     4,
-     {.name = "pipeline_motion",
-      .detector = "rolling-iforest",
-      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
-      .options = "stuck=off partner=off find_season=off persistence=1 motion=auto"}},
-    {4,
-     CURRENT_FORMAT,
-     {.name = "pipeline_keys",
-      .detector = "rolling-iforest",
-      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
-      .options = "alerts=20 cooldown=600",
-      .has_times = true,
-      .has_keys = true}},
+static const pipeline_case goldens[] = {
+    {.name = "pipeline",
+     .detector = "rolling-iforest+sdo",
+     .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 num_observers=9 "
+                 "num_neighbours=3 sdo_window_size=40",
+     .options = "season_rows=48 season_seconds=2880 alerts=20 cooldown=600 motion=off",
+     .has_times = true,
+     .derives = true},
+    {.name = "pipeline_motion",
+     .detector = "rolling-iforest",
+     .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
+     .options = "stuck=off partner=off find_season=off persistence=1 motion=auto"},
+    {.name = "pipeline_keys",
+     .detector = "rolling-iforest",
+     .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
+     .options = "alerts=20 cooldown=600",
+     .has_times = true,
+     .has_keys = true},
 };
 enum { GOLDENS = sizeof goldens / sizeof *goldens };
 
@@ -366,7 +357,7 @@ static void save_golden(const pipeline_case *c, const char *folder)
     char path[200];
     outcome out = {.hash = fnv_start};
     oif_error error = {.message = "not written"};
-    golden_path(folder, CURRENT_FORMAT, c->name, path);
+    golden_path(folder, c->name, path);
     FILE *file = fopen(path, "wbx");
     if (!file)
         return; /* it exists */
@@ -383,18 +374,17 @@ static void save_golden(const pipeline_case *c, const char *folder)
 void save_golden_pipelines(const char *folder)
 {
     for (size_t i = 0; i < GOLDENS; i++)
-        if (goldens[i].last_format == CURRENT_FORMAT)
-            save_golden(&goldens[i].what, folder);
+        save_golden(&goldens[i], folder);
 }
 
-static void run_golden(const pipeline_case *c, const char *folder, int format)
+static void run_golden(const pipeline_case *c, const char *folder)
 {
     static timed_row rows[ROWS];
     char path[200], name[64];
     outcome out = {.hash = fnv_start};
     oif_pipeline *pipeline = NULL;
     oif_error error;
-    golden_path(folder, format, c->name, path);
+    golden_path(folder, c->name, path);
     size_t count;
     const void *bytes = golden_bytes(path, &count);
     require(oif_pipeline_load_memory(bytes, count, &pipeline, &error), path, &error);
@@ -402,22 +392,22 @@ static void run_golden(const pipeline_case *c, const char *folder, int format)
     make_stream(c, rows);
     for (size_t i = GOLDEN_ROWS; i < ROWS; i++)
         process(pipeline, c, &rows[i], i, &out);
-    snprintf(name, sizeof name, "snapshot_of_%s_format_%d", c->name, format);
+    snprintf(name, sizeof name, "snapshot_of_%s", c->name);
     print_outcome(name, &out, snapshot_hash);
     oif_pipeline_free(pipeline);
 }
 
 /* A log of few keys, which tests/pipeline/test_pipeline_updates_damage.c writes. */
-static void run_golden_log(const char *folder, int format)
+static void run_golden_log(const char *folder)
 {
     enum { LOG_KEYS = 6, LOG_ROWS = 60 };
     static const char name[] = "pipeline_updates";
-    char path[200], full_name[80];
+    char path[200];
     size_t count;
     outcome out = {.hash = fnv_start};
     oif_pipeline *pipeline = NULL;
     oif_error error;
-    golden_path(folder, format, name, path);
+    golden_path(folder, name, path);
     const void *bytes = golden_bytes(path, &count);
     require(oif_pipeline_load_memory(bytes, count, &pipeline, &error), path, &error);
     uint64_t snapshot_hash = hash_of_snapshot(pipeline, name);
@@ -430,17 +420,13 @@ static void run_golden_log(const char *folder, int format)
                 &error);
         add_result(&out, &result);
     }
-    snprintf(full_name, sizeof full_name, "snapshot_of_%s_format_%d", name, format);
-    print_outcome(full_name, &out, snapshot_hash);
+    print_outcome("snapshot_of_pipeline_updates", &out, snapshot_hash);
     oif_pipeline_free(pipeline);
 }
 
 void run_golden_pipelines(const char *folder)
 {
     for (size_t i = 0; i < GOLDENS; i++)
-        for (int format = goldens[i].first_format; format <= goldens[i].last_format; format++)
-            if (format != FIRST_LOG)
-                run_golden(&goldens[i].what, folder, format);
-    run_golden_log(folder, FIRST_LOG);
-    run_golden_log(folder, CURRENT_LOG);
+        run_golden(&goldens[i], folder);
+    run_golden_log(folder);
 }

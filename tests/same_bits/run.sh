@@ -7,7 +7,7 @@
 #   tests/same_bits/run.sh --quick    fewer of them; blocks of 1, 7 and 100 with gcc -O3 alone, of 7 with the others
 #   tests/same_bits/run.sh --accept   rewrite the golden scores from gcc -O0, one row at a time, then compare
 #
-# tests/golden/snapshots has what `same_bits --save` has written for each format of snapshots; it must stay readable.
+# tests/golden/snapshots has what `same_bits --save` has written for each format of snapshots since 0.1.0; it must stay readable.
 set -uo pipefail
 
 cd "$(dirname "$0")/../.." || exit

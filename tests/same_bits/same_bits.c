@@ -356,7 +356,7 @@ static void run_case(const bits_case *c, size_t row_count, size_t block_size)
 
     choose_for_case(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
-    make_rows(c, rows, row_count, stride);
+    make_rows(c, rows, MANY_ROWS, stride);
     learn_score_all(detector, c, rows, row_count, stride, block_size, scores);
 
     /* Once more after a restart and without learning. */
@@ -396,9 +396,8 @@ static void run_number_text(void)
 
 /* ---- Golden snapshots ---- */
 
-/* Of one format, after that many rows. */
+/* After that many rows. */
 typedef struct golden_snapshot {
-    int format;
     size_t row_count;
     bits_case what;
 } golden_snapshot;
@@ -406,60 +405,30 @@ typedef struct golden_snapshot {
 enum { FEW_ROWS = 200, BOXES_ROWS = 600 /* eight groups of rows have a box */ };
 
 static const golden_snapshot golden_snapshots[] = {
-    {1,
-     FEW_ROWS,
-     {"online-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 max_leaf_samples=4",
-      "online-iforest"}},
-    {1,
-     FEW_ROWS,
-     {"turnover", 3, ROWS_MISSING, "num_trees=3 maturity=30 max_leaf_samples=4 forgetting=turnover",
-      "online-iforest"}},
-    {1,
-     FEW_ROWS,
-     {"iforest-asd", 3, ROWS_MISSING, "num_trees=3 window_size=48 subsample_size=16",
-      "iforest-asd"}},
-    {1, FEW_ROWS, {"hst", 3, ROWS_MISSING, "num_trees=2 window_size=30 max_depth=6", "hst"}},
-    {1, FEW_ROWS, {"rrcf", 3, ROWS_MISSING, "num_trees=3 tree_size=16", "rrcf"}},
-    {1, FEW_ROWS, {"loda", 3, ROWS_MISSING, "num_projections=4 num_bins=8 window_size=40", "loda"}},
-    {1,
-     FEW_ROWS,
-     {"rolling-iforest", 3, ROWS_MISSING,
-      "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4", "rolling-iforest"}},
-    {2,
-     BOXES_ROWS,
+    {BOXES_ROWS,
      {"online-iforest", 3, ROWS_SPIKES,
       "num_trees=3 window_size=60 max_leaf_samples=4 insertion=row", "online-iforest"}},
-    {2,
-     BOXES_ROWS,
+    {BOXES_ROWS,
      {"turnover", 3, ROWS_SPIKES,
       "num_trees=3 maturity=30 max_leaf_samples=4 forgetting=turnover insertion=row",
       "online-iforest"}},
-    {2,
-     BOXES_ROWS,
+    {BOXES_ROWS,
      {"iforest-asd", 3, ROWS_SPIKES, "num_trees=3 window_size=48 subsample_size=16 insertion=row",
       "iforest-asd"}},
-    {2,
-     BOXES_ROWS,
+    {FEW_ROWS, {"hst", 3, ROWS_MISSING, "num_trees=2 window_size=30 max_depth=6", "hst"}},
+    {FEW_ROWS, {"rrcf", 3, ROWS_MISSING, "num_trees=3 tree_size=16", "rrcf"}},
+    {FEW_ROWS, {"loda", 3, ROWS_MISSING, "num_projections=4 num_bins=8 window_size=40", "loda"}},
+    {BOXES_ROWS,
      {"rolling-iforest", 3, ROWS_SPIKES,
       "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 insertion=row",
       "rolling-iforest"}},
-    {2,
-     BOXES_ROWS,
+    {BOXES_ROWS,
      {"sdo", 3, ROWS_MISSING, "num_observers=9 num_neighbours=3 window_size=40", "sdo"}},
-    {3,
-     BOXES_ROWS,
-     {"online-iforest", 3, ROWS_SPIKES,
-      "num_trees=3 window_size=60 max_leaf_samples=4 insertion=row", "online-iforest"}},
-    {3,
-     BOXES_ROWS,
-     {"rolling-iforest", 3, ROWS_SPIKES,
-      "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 insertion=row",
-      "rolling-iforest"}},
 };
 
-void golden_path(const char *folder, int format, const char *name, char path[200])
+void golden_path(const char *folder, const char *name, char path[200])
 {
-    snprintf(path, 200, "%s/format-%d/%s.oif", folder, format, name);
+    snprintf(path, 200, "%s/format-%d/%s.oif", folder, CURRENT_FORMAT, name);
 }
 
 const void *golden_bytes(const char *path, size_t *count)
@@ -487,7 +456,7 @@ static void save_golden(const golden_snapshot *g, const char *folder)
     oif_params params;
     oif_detector *detector = NULL;
     oif_error error;
-    golden_path(folder, g->format, c->name, path);
+    golden_path(folder, c->name, path);
     if (is_there(path))
         return;
     choose_for_case(c, &params);
@@ -504,27 +473,24 @@ static void run_golden(const golden_snapshot *g, const char *folder)
 {
     static double rows[MANY_ROWS * MAX_STRIDE], score;
     const bits_case *c = &g->what;
-    const size_t stride = c->dimension + 1, row_count = g->format == 1 ? ROW_COUNT : MANY_ROWS;
+    const size_t stride = c->dimension + 1;
     char path[200];
     oif_detector *detector = NULL;
     oif_error error;
     uint64_t hash = fnv_start, snapshot_hash = fnv_start;
-    golden_path(folder, g->format, c->name, path);
+    golden_path(folder, c->name, path);
     size_t count;
     const void *bytes = golden_bytes(path, &count);
     require(oif_detector_load_memory(bytes, count, &detector, &error), path, &error);
-    make_rows(c, rows, row_count, stride);
+    make_rows(c, rows, MANY_ROWS, stride);
     oif_detector_free(pass_through_snapshot(detector, c, &snapshot_hash));
-    for (size_t row = g->row_count; row < row_count; row++) {
+    for (size_t row = g->row_count; row < MANY_ROWS; row++) {
         require(oif_detector_learn_score(detector, rows + row * stride, &score, &error), c->name,
                 &error);
         hash = hash_double(hash, score);
     }
     oif_detector_free(detector);
-    char suffix[16] = "";
-    if (g->format > 1)
-        snprintf(suffix, sizeof suffix, "_format_%d", g->format);
-    printf("snapshot_of_%s%s %016llx %016llx\n", c->name, suffix, (unsigned long long)hash,
+    printf("snapshot_of_%s %016llx %016llx\n", c->name, (unsigned long long)hash,
            (unsigned long long)snapshot_hash);
 }
 
@@ -534,8 +500,7 @@ int main(int argc, char **argv)
     long block_size = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
     if (argc == 3 && strcmp(argv[1], "--save") == 0) {
         for (size_t i = 0; i < golden_count; i++)
-            if (golden_snapshots[i].format == CURRENT_FORMAT)
-                save_golden(&golden_snapshots[i], argv[2]);
+            save_golden(&golden_snapshots[i], argv[2]);
         save_golden_pipelines(argv[2]);
         return 0;
     }

@@ -5,8 +5,7 @@
 
 #include <oif.h>
 
-/* Formats of snapshots, and of logs. */
-enum { CURRENT_FORMAT = 6, FIRST_LOG = 5, CURRENT_LOG = 7 };
+enum { CURRENT_FORMAT = 1 };
 
 static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325);
 
@@ -28,7 +27,7 @@ void apply_settings(oif_params *params, const char *settings);
 void choose_detector(const char *detector, const char *settings, oif_params *params);
 
 /* The path of a golden snapshot. */
-void golden_path(const char *folder, int format, const char *name, char path[200]);
+void golden_path(const char *folder, const char *name, char path[200]);
 
 /* Its bytes, until the next one is read; not by the library, which may be built without files. */
 const void *golden_bytes(const char *path, size_t *count);
@@ -38,7 +37,7 @@ const void *golden_bytes(const char *path, size_t *count);
 /* Block size 1 runs straight through, others restart from a snapshot now and then. */
 void run_pipelines(size_t block_size);
 
-/* The golden snapshots: creates those of the current format that are missing, and resumes all. */
+/* The golden snapshots: creates those that are missing, and resumes all. */
 void save_golden_pipelines(const char *folder);
 void run_golden_pipelines(const char *folder);
 

@@ -43,7 +43,6 @@ static bool list_model(void)
     if (!pipeline)
         return false;
     oif_model_visit_fields(pipeline->models.blank, &list.visitor);
-    oif_alerts_visit_fields(&pipeline->models.blank->alerts, &list.visitor);
     oif_pipeline_free(pipeline);
     return true;
 }

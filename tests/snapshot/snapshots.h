@@ -5,6 +5,13 @@
 #include "../detect/any_detector.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "snapshot/sections.h"
+
+enum {
+    HEADER_BYTES = OIF_SNAPSHOT_HEADER_BYTES,
+    LENGTH_AT = OIF_SECTION_TAG_BYTES, /* in a section */
+    PAYLOAD_AT = OIF_SECTION_HEAD_BYTES + OIF_CHECKSUM_BYTES
+};
 
 /* Every kind in every mode that has its own state; small, so all bytes of a snapshot can be
  * tried. */
@@ -92,15 +99,16 @@ static inline void require_same_bytes(snapshot a, snapshot b)
 /* Recomputes the checksum of the header, or of the section that starts at this byte. */
 static inline void repair(snapshot s, size_t start)
 {
-    size_t head = start == 0 ? 12 : 16;
+    size_t head = start == 0 ? HEADER_BYTES - OIF_CHECKSUM_BYTES : OIF_SECTION_HEAD_BYTES;
     oif_bytes_store(s.bytes + start + head,
                     oif_checksum(&oif_checksum_zip, 0, s.bytes + start, head), 4);
     if (start == 0)
         return;
-    size_t length = (size_t)oif_bytes_load(s.bytes + start + 8, 8);
-    if (length <= s.count - start - 24)
-        oif_bytes_store(s.bytes + start + 20 + length,
-                        oif_checksum(&oif_checksum_zip, 0, s.bytes + start + 20, length), 4);
+    size_t length = (size_t)oif_bytes_load(s.bytes + start + LENGTH_AT, 8);
+    if (length <= s.count - start - OIF_SECTION_BYTES)
+        oif_bytes_store(s.bytes + start + PAYLOAD_AT + length,
+                        oif_checksum(&oif_checksum_zip, 0, s.bytes + start + PAYLOAD_AT, length),
+                        4);
 }
 
 #endif

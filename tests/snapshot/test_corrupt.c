@@ -11,7 +11,6 @@
 #include "snapshot/sections.h"
 
 enum {
-    STATE_HEAD_BYTES = 20, /* of a section, before its payload */
     MAX_FIELDS = 1 << 12,
     ROWS_LIVED = 120 /* by a detector from a damaged snapshot */
 };
@@ -136,8 +135,8 @@ static field_list *list_fields(oif_detector *detector)
 /* The state ends the snapshot, except for its checksum and the last section. */
 static size_t state_start(snapshot s, const field_list *list)
 {
-    return s.count - OIF_SECTION_BYTES - (OIF_SECTION_BYTES - STATE_HEAD_BYTES) - list->bytes -
-           STATE_HEAD_BYTES;
+    return s.count - OIF_SECTION_BYTES - (OIF_SECTION_BYTES - PAYLOAD_AT) - list->bytes -
+           PAYLOAD_AT;
 }
 
 static uint64_t draw_value(dice *from, uint64_t old)
@@ -252,7 +251,7 @@ static void damage_values(size_t index, uint64_t seed, uint32_t trials, uint32_t
         uint64_t trial_seed = from.state;
         memcpy(s.bytes, whole.bytes, whole.count);
         for (uint32_t left = 1 + dice_below(&from, 3) / 2 * dice_below(&from, 6); left > 0; left--)
-            damaged = damage_value(s.bytes + start + STATE_HEAD_BYTES, list, &from);
+            damaged = damage_value(s.bytes + start + PAYLOAD_AT, list, &from);
         repair(s, start);
         *refused += was_refused(s, damaged, trial_seed);
     }
@@ -296,10 +295,10 @@ static void a_damaged_byte_is_found_or_does_no_harm(void **unused)
         for (size_t at = 0; at < list->bytes; at += step)
             for (uint32_t i = 0; i < each; i++) {
                 unsigned char change = changes[(at + i) % sizeof changes];
-                s.bytes[start + STATE_HEAD_BYTES + at] ^= change;
+                s.bytes[start + PAYLOAD_AT + at] ^= change;
                 repair(s, start);
                 refused += was_refused(s, "a byte", at);
-                s.bytes[start + STATE_HEAD_BYTES + at] ^= change;
+                s.bytes[start + PAYLOAD_AT + at] ^= change;
             }
         print_message("%s %s: of %zu damaged bytes %zu were refused\n", small_detectors[index].name,
                       small_detectors[index].settings, (list->bytes + step - 1) / step * each,

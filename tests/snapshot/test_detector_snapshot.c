@@ -162,16 +162,21 @@ static void every_refusal_has_its_own_message(void **unused)
     s.bytes[8] = 8;
     repair(s, 0);
     require_refused(s, OIF_EVERSION,
-                    "the snapshot has format 8, this version of oif reads formats up to 7");
+                    "the snapshot has format 8, this version of oif reads format 1");
 
     s = some_snapshot();
-    memcpy(s.bytes + 16, "PIPE", 4);
-    repair(s, 16);
+    s.bytes[10] = 2;
+    repair(s, 0);
+    require_refused(s, OIF_ECORRUPT, "the header is invalid");
+
+    s = some_snapshot();
+    memcpy(s.bytes + HEADER_BYTES, "PIPE", 4);
+    repair(s, HEADER_BYTES);
     require_refused(s, OIF_EKIND, "this is the snapshot of a pipeline, not of a detector");
 
     s = some_snapshot();
-    s.bytes[16 + 20 + 1] = 'X';
-    repair(s, 16);
+    s.bytes[HEADER_BYTES + PAYLOAD_AT + 1] = 'X';
+    repair(s, HEADER_BYTES);
     require_refused(s, OIF_EVERSION, "this version of oif has no detector 'Xnline-iforest'");
 
     s = some_snapshot();
@@ -206,50 +211,60 @@ static void no_size_is_believed_before_it_is_checked(void **unused)
 {
     (void)unused;
     snapshot s = some_snapshot();
-    size_t dimension_at = 16 + 20 + 1 + strlen("online-iforest");
+    size_t dimension_at = HEADER_BYTES + PAYLOAD_AT + 1 + strlen("online-iforest");
     oif_bytes_store(s.bytes + dimension_at, 100 * 1000 * 1000, 8);
-    repair(s, 16);
+    repair(s, HEADER_BYTES);
     require_refused(s, OIF_ECORRUPT, "is too small for a detector of");
 
     s = some_snapshot(); /* nor if the state claims to be as large */
-    size_t state_at = 16 + 24 + (size_t)oif_bytes_load(s.bytes + 16 + 8, 8);
+    size_t state_at = HEADER_BYTES + OIF_SECTION_BYTES +
+                      (size_t)oif_bytes_load(s.bytes + HEADER_BYTES + LENGTH_AT, 8);
     oif_bytes_store(s.bytes + dimension_at, 100 * 1000 * 1000, 8);
-    oif_bytes_store(s.bytes + state_at + 8, UINT64_C(1) << 40, 8);
-    repair(s, 16);
+    oif_bytes_store(s.bytes + state_at + LENGTH_AT, UINT64_C(1) << 40, 8);
+    repair(s, HEADER_BYTES);
     repair(s, state_at);
     require_refused(s, OIF_ETRUNCATED,
                     "the snapshot is cut off: a section of 1099511627776 bytes begins here");
 
     s = some_snapshot();
     oif_bytes_store(s.bytes + dimension_at, UINT64_MAX, 8);
-    repair(s, 16);
+    repair(s, HEADER_BYTES);
     require_refused(s, OIF_ECORRUPT, "numbers is too long");
 
     s = some_snapshot();
     oif_bytes_store(s.bytes + dimension_at, 0, 8);
-    repair(s, 16);
+    repair(s, HEADER_BYTES);
     require_refused(s, OIF_ECORRUPT, "a row needs at least one number");
 }
 
-/* Unknown sections are skipped if their writer marked them as optional. */
-static void optional_sections_are_skipped(void **unused)
+static void an_unknown_section_is_refused(void **unused)
 {
     (void)unused;
-    snapshot s = some_snapshot(), longer = {malloc(s.count + 29), s.count + 29};
-    const unsigned char section[29] = {'N', 'E', 'W', '!', OIF_SECTION_OPTIONAL, 0, 0, 0, 5};
-    memcpy(longer.bytes, s.bytes, 16);
-    memcpy(longer.bytes + 16, section, 29);
-    memcpy(longer.bytes + 45, s.bytes + 16, s.count - 16);
-    repair(longer, 16);
-    oif_detector *loaded = load_snapshot(longer);
-    snapshot again = take_snapshot(loaded);
-    require_same_bytes(s, again);
-    oif_detector_free(loaded);
-    free(again.bytes);
-    free(s.bytes);
-    longer.bytes[16 + 4] = 0;
-    repair(longer, 16);
-    require_refused(longer, OIF_EKIND, "a section 'NEW!'");
+    snapshot s = some_snapshot();
+    memcpy(s.bytes + HEADER_BYTES, "NEW!", 4);
+    repair(s, HEADER_BYTES);
+    require_refused(s, OIF_EKIND, "a section 'NEW!'");
+}
+
+/* Versions before the first release had a magic of their own, and formats 1 to 7. */
+static void a_snapshot_from_before_the_first_release_is_refused(void **unused)
+{
+    (void)unused;
+    static const unsigned char key_of_format_6[] = {0x89, 'O', 'I', 'F', '\r', '\n', 0x1A, '\n',
+                                                    6,    0,   0,   0,   0xCF, 0x04, 0xCF, 0xFE,
+                                                    'K',  'E', 'Y', 'F', 0,    0,    0,    0};
+    static const unsigned char state_of_format_7[] = {0x89, 'O', 'I', 'F', '\r', '\n', 0x1A, '\n',
+                                                      7,    0,   0,   0,   0xAA, 0x63, 0x73, 0x46,
+                                                      0x3D, 6,   0,   0,   0,    0,    0,    0};
+    const unsigned char *const files[] = {key_of_format_6, state_of_format_7};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t count = 8; count <= sizeof state_of_format_7; count++) {
+            snapshot s = {malloc(count), count};
+            memcpy(s.bytes, files[i], count);
+            require_refused(s, OIF_EKIND,
+                            "byte 8: a version of oif before 0.1.0 wrote this snapshot, and no "
+                            "release reads it");
+        }
 }
 
 /* ---- Any stream ---- */
@@ -324,7 +339,8 @@ int main(void)
         cmocka_unit_test(detectors_with_large_work_areas_are_saved_and_loaded),
         cmocka_unit_test(every_refusal_has_its_own_message),
         cmocka_unit_test(no_size_is_believed_before_it_is_checked),
-        cmocka_unit_test(optional_sections_are_skipped),
+        cmocka_unit_test(an_unknown_section_is_refused),
+        cmocka_unit_test(a_snapshot_from_before_the_first_release_is_refused),
         cmocka_unit_test(a_snapshot_is_written_and_read_in_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

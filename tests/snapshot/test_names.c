@@ -89,7 +89,7 @@ static void names_that_are_too_long_are_refused_and_the_old_ones_stay(void **unu
 
 static size_t section_end(snapshot s, size_t start)
 {
-    return start + OIF_SECTION_BYTES + (size_t)oif_bytes_load(s.bytes + start + 8, 8);
+    return start + OIF_SECTION_BYTES + (size_t)oif_bytes_load(s.bytes + start + LENGTH_AT, 8);
 }
 
 /* A snapshot with another NAME section: this payload, with the claimed length. */
@@ -98,15 +98,15 @@ static snapshot with_payload(snapshot s, const void *payload, size_t bytes, uint
     size_t start = section_end(s, OIF_SNAPSHOT_HEADER_BYTES), end = section_end(s, start);
     snapshot made = {calloc(1, s.count + bytes + OIF_SECTION_BYTES), s.count - (end - start)};
     size_t added = OIF_SECTION_BYTES + bytes;
-    assert_memory_equal(s.bytes + start, "NAME\1", 5); /* optional */
+    assert_memory_equal(s.bytes + start, "NAME", 4);
     memcpy(made.bytes, s.bytes, start);
-    memcpy(made.bytes + start, s.bytes + start, 8);
-    memcpy(made.bytes + start + 20, payload, bytes);
+    memcpy(made.bytes + start, s.bytes + start, LENGTH_AT);
+    memcpy(made.bytes + start + PAYLOAD_AT, payload, bytes);
     memcpy(made.bytes + start + added, s.bytes + end, s.count - end);
     made.count += added;
-    oif_bytes_store(made.bytes + start + 8, bytes, 8);
+    oif_bytes_store(made.bytes + start + LENGTH_AT, bytes, 8);
     repair(made, start);
-    oif_bytes_store(made.bytes + start + 8, claimed, 8);
+    oif_bytes_store(made.bytes + start + LENGTH_AT, claimed, 8);
     repair(made, start);
     return made;
 }
@@ -118,7 +118,7 @@ static void without_names_not_a_byte_is_written(void **unused)
     snapshot s = take_snapshot(named);
     size_t start = section_end(s, OIF_SNAPSHOT_HEADER_BYTES), end = section_end(s, start);
     assert_int_equal(end - start, OIF_SECTION_BYTES + sizeof three_text);
-    assert_memory_equal(s.bytes + start + 20, three_text, sizeof three_text);
+    assert_memory_equal(s.bytes + start + PAYLOAD_AT, three_text, sizeof three_text);
     memmove(s.bytes + start, s.bytes + end, s.count - end);
     s.count -= end - start;
     require_ok(oif_detector_name_columns(named, NULL, NULL));

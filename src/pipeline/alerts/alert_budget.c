@@ -139,24 +139,12 @@ double oif_alert_budget_rate(const oif_alert_budget *b)
     return rate < least_rate ? least_rate : rate > most_rate ? most_rate : rate;
 }
 
-/* Up to format 2 the correction was that of the binary logarithm of the rate. */
-static void visit_older_level(oif_alert_level *level, oif_state_visitor *visitor)
-{
-    double episode_anomalies = 1, of_rate = 0;
-    oif_visit_f64(visitor, "episode_anomalies", &episode_anomalies, 1);
-    oif_visit_f64(visitor, "correction", &of_rate, 1);
-    level->overspent = -of_rate * log10_of_2 / first_step;
-}
-
 void oif_alert_budget_visit_fields(oif_alert_budget *b, oif_state_visitor *visitor)
 {
     oif_visit_f64(visitor, "last_seconds", &b->last_seconds, 1);
     oif_visit_f64(visitor, "counted_rows", &b->rows, 1);
     oif_visit_f64(visitor, "counted_seconds", &b->seconds, 1);
-    if (oif_visitor_has(visitor, OIF_FORMAT_EPISODES))
-        oif_alert_level_visit_fields(&b->level, visitor);
-    else
-        visit_older_level(&b->level, visitor);
+    oif_alert_level_visit_fields(&b->level, visitor);
 }
 
 bool oif_alert_budget_check(const oif_alert_budget *b)

@@ -173,6 +173,8 @@ void oif_alerts_visit_fields(oif_alerts *a, oif_state_visitor *visitor)
     oif_episode_info *episode = &a->episode;
     uint32_t grade = (uint32_t)episode->peak_grade, reason = (uint32_t)episode->reason;
     int32_t direction = episode->direction;
+    oif_visit_u32(visitor, "in_episode", &a->in_episode, 1);
+    oif_visit_u32(visitor, "calm_rows", &a->calm_rows, 1);
     oif_visit_u64(visitor, "episode", &episode->number, 1);
     oif_visit_u64(visitor, "first_row", &episode->first_row, 1);
     oif_visit_u64(visitor, "episode_rows", &episode->rows, 1);
@@ -196,14 +198,6 @@ void oif_alerts_visit_fields(oif_alerts *a, oif_state_visitor *visitor)
     episode->reason = (oif_reason)reason;
     episode->direction = direction;
     episode->is_over = !a->in_episode;
-}
-
-void oif_alerts_assume(oif_alerts *alerts, uint64_t row)
-{
-    if (!alerts->in_episode)
-        return;
-    begin_episode(alerts, row, NAN);
-    count_row(alerts, row, NAN, &(oif_result){.anomaly = true, .grade = OIF_GRADE_NOTE});
 }
 
 static bool is_time(double seconds)

@@ -59,12 +59,8 @@ double oif_alerts_deadline(const oif_alerts *alerts);
  * after it. */
 double oif_alerts_earliest_deadline(const oif_alerts *alerts, double seconds);
 
-/* Visits the fields that rows change, except in_episode and calm_rows, which oif_model_visit_fields
- * visits. */
+/* Visits the fields that rows change. */
 void oif_alerts_visit_fields(oif_alerts *alerts, oif_state_visitor *visitor);
-
-/* For a snapshot without these fields: a current episode counts as the first, starting now. */
-void oif_alerts_assume(oif_alerts *alerts, uint64_t row);
 
 /* Whether the fields are consistent; they may come from a damaged snapshot. */
 bool oif_alerts_check(const oif_alerts *alerts, uint64_t rows, size_t columns);

@@ -278,8 +278,6 @@ void oif_score_history_visit_fields(history *h, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "scores", h->scores, OIF_HISTORY_GROUPS);
     oif_visit_f64(visitor, "weights", h->weights, OIF_HISTORY_GROUPS);
     oif_visit_f64(visitor, "waiting", h->waiting, OIF_HISTORY_PENDING);
-    if (!oif_visitor_has(visitor, OIF_FORMAT_RUNS))
-        clear_unused(h); /* older snapshots have what was there before */
 }
 
 /* Groups change when enough scores wait, which then are none. */

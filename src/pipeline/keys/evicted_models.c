@@ -285,12 +285,11 @@ bool oif_evicted_models_are_beside(const oif_evicted_models *evicted, const oif_
 
 /* ---- Snapshots ---- */
 
-/* Visits the slot and the length of a key. In older formats a model fills its slot. */
+/* Visits the slot and the length of a key. */
 static void visit_slot(oif_state_visitor *visitor, oif_slot *slot, uint32_t *key_bytes)
 {
     oif_visit_u32(visitor, "slot", &slot->number, 1);
-    if (oif_visitor_has(visitor, OIF_FORMAT_PACKED_SLOTS))
-        oif_visit_u64(visitor, "bytes", &slot->bytes, 1);
+    oif_visit_u64(visitor, "bytes", &slot->bytes, 1);
     oif_visit_u32(visitor, "checksum", &slot->checksum, 1);
     oif_visit_u32(visitor, "key_bytes", key_bytes, 1);
 }
@@ -313,7 +312,7 @@ void oif_evicted_models_write(oif_section_writer *writer, const oif_evicted_mode
                               bool is_beside)
 {
     uint64_t counts[] = {evicted->lost, is_beside ? evicted->count : 0};
-    oif_byte_counter counter = oif_byte_counter_new(0);
+    oif_byte_counter counter = oif_byte_counter_new();
     if (is_beside)
         visit_keys(evicted, &counter.visitor);
     oif_section_writer_begin(writer, evicted_tag, sizeof counts + counter.bytes);
@@ -327,7 +326,7 @@ void oif_evicted_models_write(oif_section_writer *writer, const oif_evicted_mode
 static void read_key(oif_section_reader *reader, oif_evicted_models *evicted,
                      const oif_keys *in_memory, char *key)
 {
-    oif_slot slot = {.bytes = slot_bytes(evicted)};
+    oif_slot slot = {0};
     uint32_t key_bytes = 0;
     visit_slot(&reader->visitor, &slot, &key_bytes);
     if (key_bytes > OIF_KEY_MAX_BYTES || slot.number == OIF_NO_SLOT)

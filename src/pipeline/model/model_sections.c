@@ -10,29 +10,24 @@
 
 static const char model_tag[] = "MODL";
 
-/* without_alerts: for snapshots written before alerts had their own fields. */
-static uint64_t payload_bytes(oif_model *model, bool without_alerts, uint32_t format)
+static uint64_t payload_bytes(oif_model *model)
 {
-    oif_byte_counter counter = oif_byte_counter_new(format);
+    oif_byte_counter counter = oif_byte_counter_new();
     oif_model_visit_fields(model, &counter.visitor);
-    if (!without_alerts)
-        oif_alerts_visit_fields(&model->alerts, &counter.visitor);
     return counter.bytes;
 }
 
 uint64_t oif_model_sections_bytes(oif_model *model)
 {
     return 2 * OIF_SECTION_BYTES +
-           oif_state_section_bytes(model->detectors, model->detector_count, 0) +
-           payload_bytes(model, false, 0);
+           oif_state_section_bytes(model->detectors, model->detector_count) + payload_bytes(model);
 }
 
 void oif_model_sections_write(oif_section_writer *writer, oif_model *model)
 {
     oif_state_section_write(writer, model->detectors, model->detector_count);
-    oif_section_writer_begin(writer, model_tag, payload_bytes(model, false, 0));
+    oif_section_writer_begin(writer, model_tag, payload_bytes(model));
     oif_model_visit_fields(model, &writer->visitor);
-    oif_alerts_visit_fields(&model->alerts, &writer->visitor);
     oif_section_writer_end(writer);
 }
 
@@ -41,16 +36,10 @@ void oif_model_sections_read(oif_section_reader *reader, oif_model *model)
     oif_error why;
     oif_state_section_read(reader, model->detectors, model->detector_count);
     oif_section_reader_expect(reader, model_tag);
-    const uint32_t format = reader->visitor.format;
-    bool without_alerts = reader->left == payload_bytes(model, true, format);
-    if (!without_alerts && reader->left != payload_bytes(model, false, format))
+    if (reader->left != payload_bytes(model))
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' has the wrong size",
                                 model_tag);
     oif_model_visit_fields(model, &reader->visitor);
-    if (without_alerts)
-        oif_alerts_assume(&model->alerts, model->rows);
-    else
-        oif_alerts_visit_fields(&model->alerts, &reader->visitor);
     oif_section_reader_end(reader);
     /* Reading their state has already checked the detectors, which takes most of the time. */
     if (reader->status == OIF_OK && oif_model_check_own(model, &why) != OIF_OK)
@@ -66,13 +55,11 @@ static void visit_all_fields(oif_model *model, oif_state_visitor *visitor)
     for (size_t i = 0; i < model->detector_count; i++)
         oif_detector_visit_fields(model->detectors[i], visitor);
     oif_model_visit_fields(model, visitor);
-    oif_alerts_visit_fields(&model->alerts, visitor);
 }
 
 uint64_t oif_model_field_bytes(oif_model *model)
 {
-    return oif_state_section_bytes(model->detectors, model->detector_count, 0) +
-           payload_bytes(model, false, 0);
+    return oif_state_section_bytes(model->detectors, model->detector_count) + payload_bytes(model);
 }
 
 oif_status oif_model_packer_new(oif_model *blank, oif_model_packer **packer, oif_error *error)
@@ -146,7 +133,7 @@ void oif_packed_section_read(oif_section_reader *reader, oif_model_packer *packe
     const size_t bytes = oif_section_reader_take(reader, packer->packed, packer->blank.bytes);
     if (reader->status != OIF_OK)
         return;
-    oif_field_packer_unpack(&packer->fields, packer->packed, bytes, reader->visitor.format);
+    oif_field_packer_unpack(&packer->fields, packer->packed, bytes);
     visit_all_fields(model, &packer->fields.visitor);
     if (!oif_field_packer_is_whole(&packer->fields))
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is invalid",

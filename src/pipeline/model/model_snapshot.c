@@ -9,12 +9,7 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
 {
     oif_visit_u64(visitor, "rows", &m->rows, 1);
     oif_visit_u32(visitor, "recent_anomalies", &m->recent_anomalies, 1);
-    oif_visit_u32(visitor, "calm_rows", &m->alerts.calm_rows, 1);
-    /* Two in one number, because snapshots of format 1 have no field for the second. */
-    uint32_t episode = m->alerts.in_episode | m->same_rows << 1;
-    oif_visit_u32(visitor, "in_episode", &episode, 1);
-    m->alerts.in_episode = episode & 1;
-    m->same_rows = episode >> 1;
+    oif_visit_u32(visitor, "same_rows", &m->same_rows, 1);
     oif_visit_f64(visitor, "recent", oif_model_recent(m), m->options.shingle * m->columns);
     for (size_t i = 0; i < m->columns; i++) {
         oif_visit_f64(visitor, "half_mean", &oif_model_usual(m)[i].half_mean, 1);
@@ -24,12 +19,10 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
     oif_score_history_visit_fields(&m->history, visitor);
     if (oif_model_judges(m) > 0)
         oif_visit_u32(visitor, "judge", &m->judge, 1);
-    if (oif_visitor_has(visitor, OIF_FORMAT_EPISODES)) {
-        oif_alert_level_visit_fields(&m->level, visitor);
-        oif_visit_f64(visitor, "debts", m->debts, persistence_of(m) + 1);
-        oif_visit_f64(visitor, "fatigues", m->fatigues, senses_of(m)->count);
-        oif_visit_u32(visitor, "opened_by", &m->opened_by, 1);
-    }
+    oif_alert_level_visit_fields(&m->level, visitor);
+    oif_visit_f64(visitor, "debts", m->debts, persistence_of(m) + 1);
+    oif_visit_f64(visitor, "fatigues", m->fatigues, senses_of(m)->count);
+    oif_visit_u32(visitor, "opened_by", &m->opened_by, 1);
     if (m->options.persistence > 1)
         oif_visit_f64(visitor, "severities", m->severities, m->options.persistence);
     oif_senses_visit_fields(senses_of(m), visitor);
@@ -39,6 +32,7 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
         oif_judge_visit_fields(&judges_of(m)[i], visitor);
     if (m->plan->count > 0)
         oif_derived_state_visit_fields(m->plan, derived_of(m), visitor);
+    oif_alerts_visit_fields(&m->alerts, visitor);
 }
 
 void oif_model_unchanged(const oif_model *m, const oif_unchanged *unchanged)

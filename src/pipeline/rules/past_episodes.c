@@ -188,11 +188,11 @@ static void visit_all(const oif_past_episodes *past, oif_state_visitor *visitor)
 
 void oif_past_episodes_write(oif_section_writer *writer, const oif_past_episodes *past)
 {
-    oif_byte_counter counter = oif_byte_counter_new(0);
+    oif_byte_counter counter = oif_byte_counter_new();
     if (!past)
         return;
     visit_all(past, &counter.visitor);
-    oif_section_writer_begin_optional(writer, OIF_SECTION_PAST, counter.bytes);
+    oif_section_writer_begin(writer, OIF_SECTION_PAST, counter.bytes);
     visit_all(past, &writer->visitor);
     oif_section_writer_end(writer);
 }

@@ -264,7 +264,7 @@ static void visit_rule(oif_rule *rule, oif_state_visitor *visitor)
 
 void oif_rules_write(oif_section_writer *writer, const oif_rules *rules)
 {
-    oif_byte_counter counter = oif_byte_counter_new(0);
+    oif_byte_counter counter = oif_byte_counter_new();
     if (!rules)
         return;
     uint64_t bytes = 0;

@@ -455,10 +455,6 @@ static void visit_link(oif_partner_link *link, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "link_largest_now", &link->largest_now, 1);
     oif_visit_f64(visitor, "link_largest", link->largest, LARGEST);
     oif_visit_f64(visitor, "link_usual", &link->usual, 1);
-    if (!oif_visitor_has(visitor, OIF_FORMAT_EPISODES)) {
-        link->last_column = link->last_partner = NAN;
-        return;
-    }
     oif_visit_f64(visitor, "link_last_column", &link->last_column, 1);
     oif_visit_f64(visitor, "link_last_partner", &link->last_partner, 1);
     oif_visit_f64(visitor, "link_resolution", &link->resolution, 1);

@@ -21,13 +21,8 @@ static void visit_shapes(oif_season *season, oif_state_visitor *visitor)
                                      sizeof(oif_season_shape), season->columns});
 }
 
-/* Those that came with format 3. */
-static void visit_newer_fields(oif_season *season, oif_state_visitor *visitor)
+static void visit_search(oif_season *season, oif_state_visitor *visitor)
 {
-    visit_shapes(season, visitor);
-    oif_row_ranges_visit_fields(alike_of(season), visitor);
-    if (!is_searched_for(season))
-        return;
     oif_visit_f64(visitor, "season_period", &season->period, 1);
     oif_visit_u64(visitor, "season_in_seconds", &season->in_seconds, 1);
     oif_visit_f64(visitor, "season_last_seconds", &season->last_seconds, 1);
@@ -52,8 +47,10 @@ void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "season_own", own_of(season), season->columns);
     oif_visit_f64(visitor, "season_other", other_of(season), season->columns);
     oif_row_ranges_visit_fields(ranges_of(season), visitor);
-    if (oif_visitor_has(visitor, OIF_FORMAT_EPISODES))
-        visit_newer_fields(season, visitor);
+    visit_shapes(season, visitor);
+    oif_row_ranges_visit_fields(alike_of(season), visitor);
+    if (is_searched_for(season))
+        visit_search(season, visitor);
 }
 
 /* ---- More columns ---- */
