@@ -107,7 +107,7 @@ def perform(number: int) -> Outcome:
 
 def run(path: Path, is_quick: bool, jobs: int) -> list[Outcome]:
     """Large series first, so no core is left alone with one at the end."""
-    titles = {case.series.title for case in campaign.labelled_cases(is_quick)}
+    titles = {case.series.title for case in campaign.labelled_cases(is_quick, (real.REAL,))}
     chosen = [i for i, series in enumerate(real.labelled()) if series.title in titles]
     order = sorted(chosen, key=lambda i: -real.labelled()[i].rows.size)
     _path[0] = path

@@ -1,7 +1,7 @@
-"""What `oif score` finds in real series, and how many alerts have no cause: beside a robust z and AWS's forest.
+"""What `oif score` finds in real series, and how many alerts have no cause, beside other scorers.
 
     make reality                           everything: labelled series, and incidents planted in real ones
-    make reality ARGS="--quick"            some series of each family, without AWS: some 10 seconds
+    make reality ARGS="--quick"            some series of each family, without AWS: some 15 seconds
     make reality ARGS="--quick --check"    exit code 1 if a limit is missed, naming each
     make reality ARGS="--accept"           what is measured becomes the limits, with a margin; bars stay
     make reality ARGS="--markdown"         the tables as Markdown, for docs/measurements/reality.md
@@ -9,8 +9,8 @@
     make reality ARGS="--only planted --seeds 6"
     make reality ARGS="--options '--season auto'"
 
-Prints the tables, and writes reality.json and reality.html to experiments/results (with --quick, to
-experiments/results/quick). The series are looked for in $OIF_DATA; docs/measurements/reality.md describes them. Scores of
+Prints the tables, and writes reality.json, reality.html and reality-sheet.svg to experiments/results (with --quick,
+to experiments/results/quick). The series are looked for in $OIF_DATA; docs/measurements/reality.md describes them. Scores of
 AWS's forest are kept in experiments/results/reality-peers, as they take minutes.
 """
 
@@ -38,7 +38,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--oif", type=Path, default=Path("build/release/oif"), help="the tool (%(default)s)")
-    add("--quick", action="store_true", help="few series, one seed, only oif and the robust z")
+    add("--quick", action="store_true", help="few series, one seed, without AWS")
     add("--only", choices=(LABELLED, PLANTED), help="one kind of series")
     add("--seeds", type=int, metavar="N", help=f"planted copies of each series ({SEEDS})")
     add("--options", default="", metavar="TEXT", help="more options of oif score, as in a shell")
@@ -74,7 +74,7 @@ def cases_of(arguments: argparse.Namespace) -> tuple[Case, ...]:
 def plan_of(arguments: argparse.Namespace) -> Plan:
     options = shlex.split(arguments.options)
     rate = scorers.rate_of(options)
-    chosen = [scorers.oif_scorer(arguments.oif, options), scorers.robust_z_scorer(rate)]
+    chosen = [scorers.oif_scorer(arguments.oif, options), scorers.yardstick_scorer()]
     absent: tuple[tuple[str, str], ...] = ()
     if not arguments.quick:
         if reason := scorers.why_no_aws():
@@ -110,7 +110,7 @@ def main() -> int:
     arguments = parse_arguments()
     if skipped(arguments):
         looked = " nor in ".join(map(str, data.folders()))
-        print(f"reality: skipped: real/index.csv and series/ are not in {looked}; {real.HOW_TO_GET}")
+        print(f"reality: skipped: real/index.csv, fresh/index.csv and series/ are not in {looked}; {real.HOW_TO_GET}")
         return 0
     plan = plan_of(arguments)
     version = tool.run(arguments.oif, ["--version"]).decode().strip()

@@ -5,17 +5,18 @@ import signal
 from pathlib import Path
 from typing import NamedTuple, Optional, Sequence, Union
 
+import numpy as np
 from tqdm import tqdm
 
 from . import picture, plants
 from . import series as real
-from .outcome import Labelled, Planted, judge_labelled, judge_planted
-from .plants import Incident
-from .scorers import ForestMissing, Kept, Scorer, scored_by
+from .outcome import Labelled, Planted, judge_labelled, judge_planted, labelled_by_chance, planted_by_chance
+from .scorers import RANDOM, ForestMissing, Kept, Scorer, scored_by
 from .series import Series
 
 SEEDS, QUICK_SEEDS = 3, 1
 QUICK_OF_A_FAMILY = 2  # labelled series
+QUICK_FAMILIES: dict[str, tuple[str, ...]] = {real.REAL: (), real.FRESH: ("crash", "purchase", "latency")}  # (): all
 QUICK_PLANTED = ("series etth1", "series yosemite", "ASD omi-10")
 
 
@@ -43,16 +44,6 @@ class Plan(NamedTuple):
         return [scorer.title for scorer in self.scorers]
 
 
-class Drawn(NamedTuple):
-    """The picture of a case, and what is said above it."""
-
-    family: str
-    key: str
-    is_planted: bool
-    words: str
-    svg: str
-
-
 Outcome = Union[Labelled, Planted]
 
 
@@ -60,15 +51,15 @@ class Done(NamedTuple):
     """A case that was measured. A scorer that failed has its reason instead of an outcome."""
 
     outcomes: dict[str, Union[Outcome, str]]
-    drawn: Drawn
+    strip: Optional[picture.Strip]
 
 
 class Results(NamedTuple):
-    """By the title of the scorer, in the order of the cases."""
+    """By the title of the scorer, in the order of the cases. Slow scorers have no outcomes of `fresh`."""
 
     labelled: dict[str, list[Labelled]]
     planted: dict[str, list[Planted]]
-    drawn: list[Drawn]
+    strips: list[picture.Strip]  # of the sheet
     absent: dict[str, str]
 
     @property
@@ -79,12 +70,13 @@ class Results(NamedTuple):
 # ---- Which cases ----
 
 
-def labelled_cases(is_quick: bool) -> list[Case]:
+def labelled_cases(is_quick: bool, collections: Sequence[str] = real.COLLECTIONS) -> list[Case]:
     chosen: list[Case] = []
-    for series in real.labelled():
-        same = sum(case.series.family == series.family for case in chosen)
-        if not is_quick or same < QUICK_OF_A_FAMILY:
-            chosen.append(Case(series))
+    for collection in collections:
+        for series in real.labelled(collection, QUICK_FAMILIES[collection] if is_quick else ()):
+            same = sum(case.series.family == series.family for case in chosen)
+            if not is_quick or same < QUICK_OF_A_FAMILY:
+                chosen.append(Case(series))
     return chosen
 
 
@@ -93,11 +85,24 @@ def planted_cases(is_quick: bool, seeds: int) -> list[Case]:
     return [Case(series, seed) for series in chosen for seed in range(seeds)]
 
 
-def is_in_quick(outcome: Outcome, before: Sequence[Outcome]) -> bool:
+def is_in_quick(one: Outcome, before: Sequence[Outcome]) -> bool:
     """Whether --quick has it, too; `before`: the outcomes of earlier cases."""
-    if isinstance(outcome, Planted):
-        return outcome.title in QUICK_PLANTED and outcome.seed < QUICK_SEEDS
-    return sum(other.family == outcome.family for other in before) < QUICK_OF_A_FAMILY
+    if isinstance(one, Planted):
+        return one.title in QUICK_PLANTED and one.seed < QUICK_SEEDS
+    families = QUICK_FAMILIES[one.collection] or (one.family,)
+    return one.family in families and sum(other.family == one.family for other in before) < QUICK_OF_A_FAMILY
+
+
+def sheet_cases(cases: Sequence[Case]) -> list[int]:
+    """Of each family in turn, those of `fresh` first, its first series with an event; then the second of each."""
+    rounds: dict[tuple[str, str], int] = {}
+    order = []
+    for number, (series, seed) in enumerate(cases):
+        if seed is None and series.labels[series.start :].any():
+            family = (series.collection, series.family)
+            rounds[family] = rounds.get(family, 0) + 1
+            order.append((rounds[family], series.collection != real.FRESH, number))
+    return [number for *_, number in sorted(order)[: picture.STRIPS]]
 
 
 def quick_part(results: Results) -> Results:
@@ -113,30 +118,30 @@ def quick_part(results: Results) -> Results:
 # ---- One case ----
 
 
-def measure(plan: Plan, case: Case) -> Done:
-    series, incidents = case.series, tuple[Incident, ...]()
-    if case.seed is not None:
-        series, incidents = plants.plant(case.series, case.seed)
+def measure(plan: Plan, number: int) -> Done:
+    case = plan.cases[number]
+    series, incidents = plants.plant(case.series, case.seed) if case.seed is not None else (case.series, ())
     kept = Kept(plan.kept) if plan.kept else None
     outcomes: dict[str, Union[Outcome, str]] = {}
-    drawn = None
+    alerts: dict[str, np.ndarray] = {}
     for scorer in plan.scorers:
+        if scorer.is_slow and series.collection == real.FRESH:
+            continue
         try:
             scored = scored_by(scorer, series, kept)
         except ForestMissing as failure:
             outcomes[scorer.title] = str(failure)
             continue
-        outcome: Outcome
+        is_first, alerts[scorer.title] = not alerts, scored.alerts
         if case.seed is None:
-            outcome = judge_labelled(series, scored)
+            labelled = outcomes[scorer.title] = judge_labelled(series, scored)
+            if is_first:
+                outcomes[RANDOM] = labelled_by_chance(series, scored.alerts, labelled)
         else:
-            outcome = judge_planted(series, incidents, case.seed, scored)
-        outcomes[scorer.title] = outcome
-        if drawn is None:
-            svg = picture.draw(series, incidents, scored)
-            drawn = Drawn(series.family, case.key, case.seed is not None, picture.words(outcome), svg)
-    assert drawn is not None
-    return Done(outcomes, drawn)
+            planted = outcomes[scorer.title] = judge_planted(series, incidents, case.seed, scored.alerts)
+            if is_first:
+                outcomes[RANDOM] = planted_by_chance(series, incidents, scored.alerts, planted)
+    return Done(outcomes, picture.strip(series, alerts) if number in sheet_cases(plan.cases) else None)
 
 
 # ---- Side by side ----
@@ -151,7 +156,7 @@ def begin_worker(plan: Plan) -> None:
 
 
 def perform(number: int) -> Done:
-    return measure(_plan[0], _plan[0].cases[number])
+    return measure(_plan[0], number)
 
 
 def perform_all(plan: Plan) -> list[Done]:
@@ -173,7 +178,9 @@ def run(plan: Plan) -> Results:
     absent = dict(plan.absent)
     for one in done:
         absent.update((title, reason) for title, reason in one.outcomes.items() if isinstance(reason, str))
-    there = [title for title in plan.titles if title not in absent]
-    labelled = {title: [o for one in done if isinstance(o := one.outcomes[title], Labelled)] for title in there}
-    planted = {title: [o for one in done if isinstance(o := one.outcomes[title], Planted)] for title in there}
-    return Results(labelled, planted, [one.drawn for one in done], absent)
+    titles = [title for title in dict.fromkeys((plan.titles[0], RANDOM, *plan.titles)) if title not in absent]
+    outcomes = {title: [one.outcomes[title] for one in done if title in one.outcomes] for title in titles}
+    labelled = {title: [one for one in of if isinstance(one, Labelled)] for title, of in outcomes.items()}
+    planted = {title: [one for one in of if isinstance(one, Planted)] for title, of in outcomes.items()}
+    strips = [strip for i in sheet_cases(plan.cases) if (strip := done[i].strip)]
+    return Results(labelled, planted, strips, absent)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
 from . import campaign, tables
+from . import series as real
 from .campaign import Results
-from .outcome import FAR_ABOVE, budget
 from .plants import KINDS
 
 FILE = Path(__file__).parent / "limits.json"
@@ -58,35 +58,36 @@ def few(value: int, spare: int) -> Measured:
 
 def figures(name: str, one: tables.Figures) -> dict[str, Measured]:
     made = {f"{name}, others per 10,000 rows": noise(one.others)}
-    if one.auc is not None and one.vus is not None:
-        made |= {f"{name}, AUC": ranking(one.auc), f"{name}, VUS-PR": ranking(one.vus)}
-    if one.found is not None:
-        made[f"{name}, events found"] = count(one.found, 0.05)
-    elif one.share is not None:
-        made[f"{name}, share of events found"] = ranking(one.share)
+    for measure, value in (("AUC", one.auc), ("VUS-PR", one.vus)):
+        if value is not None:
+            made[f"{name}, {measure}"] = ranking(value)
+    for measure, share in (("reported", one.reported), ("found", one.found)):
+        if share is not None and one.events is not None:
+            made[f"{name}, events {measure}"] = count(round(one.events_of(share)), 0.05)
+        elif share is not None:
+            made[f"{name}, share of events {measure}"] = ranking(share)
     return made
 
 
 def measured(results: Results, rate: float) -> dict[str, Measured]:
     """Of the first scorer, the tool."""
     title = results.titles[0]
-    labelled, planted = results.labelled[title], results.planted[title]
+    planted = results.planted[title]
     made: dict[str, Measured] = {}
-    if labelled:
-        by_family = tables.by_family(labelled)
-        for family, one in by_family.items():
-            made |= figures(family, one)
-        made |= figures(tables.MEAN, tables.mean_figures(list(by_family.values())))
-        spent = budget(labelled, rate)
-        made["budget, series above"] = few(spent.above, 2)
-        made[f"budget, series above {FAR_ABOVE:g} times"] = few(spent.far, 1)
-        made["budget, series below"] = few(spent.below, 2)
+    for collection in real.COLLECTIONS:
+        outcomes = tables.of_collection(results.labelled[title], collection)
+        for name, one in tables.lines_of(outcomes, rate).items() if outcomes else ():
+            is_family = name in {outcome.family for outcome in outcomes}
+            made |= figures(name if is_family else f"{collection}, {name}", one)
+            if not is_family:
+                made[f"{collection}, {name}, silent"] = few(one.silent, 1)
+                made[f"{collection}, {name}, noisy"] = few(one.noisy, 2)
     if planted:
         for kind in KINDS:
-            found, all_, _ = tables.found_of(planted, kind)
+            found, all_ = tables.found_of(planted, kind)
             if all_:
-                made[f"planted, {kind} found"] = count(found, 0.1)
-        made["planted, all found"] = count(tables.found_of(planted)[0], 0.05)
+                made[f"planted, {kind} found"] = count(round(found), 0.1)
+        made["planted, all found"] = count(round(tables.found_of(planted)[0]), 0.05)
         made["planted, others per 10,000 rows"] = noise(tables.per_rows(planted))
     return made
 

@@ -58,36 +58,24 @@ def volume_under_pr(scores: np.ndarray, labels: np.ndarray) -> Optional[float]:
     return float(np.mean(volumes))
 
 
-THRESHOLDS = 100  # tried
-MOST_ALERTS = 0.3  # of the rows: if all were alerts, they would be one episode that finds everything
-
-
-def within_reach(scores: np.ndarray, labels: np.ndarray, others: float) -> int:
-    """Events found at the best threshold that has at most `others` other episodes per 10,000 rows."""
-    falling = -np.sort(-scores)
-    most = MOST_ALERTS * len(scores)
-    counts = np.unique(np.geomspace(1, max(1, most), THRESHOLDS).astype(int))
-    found = [find(scores >= falling[count - 1], labels) for count in counts]
-    allowed = [one for one in found if 1e4 * one.others <= others * one.rows and one.alert_rows <= most]
-    return max((one.found for one in allowed), default=0)
-
-
 class Found(NamedTuple):
-    """What alerts found of the labelled events of a series."""
+    """What alerts found of the labelled events of a series; means of several shifts."""
 
     events: int
-    found: int
+    reported: float  # an episode begins inside
+    found: float  # an alert is inside
     delays: tuple[int, ...]  # rows from the begin of each event found to its first alert
-    others: int  # episodes without a labelled row
+    others: float  # episodes without a labelled row
     alert_rows: int
-    other_rows: int  # alerts outside of events
     rows: int
 
 
 def find(alerts: np.ndarray, labels: np.ndarray) -> Found:
-    events = spans(labels)
+    events, begun = spans(labels), episodes(alerts)
+    begins = np.zeros(len(alerts), dtype=bool)
+    begins[[episode.first for episode in begun]] = True
+    reported = sum(bool(begins[event.first : event.end].any()) for event in events)
     within = [alerts[event.first : event.end] for event in events]
     delays = [int(np.argmax(rows)) for rows in within if rows.any()]
-    others = [span for span in episodes(alerts) if not labels[span.first : span.end].any()]
-    outside = int((alerts & ~labels).sum())
-    return Found(len(events), len(delays), tuple(delays), len(others), int(alerts.sum()), outside, len(labels))
+    others = sum(not labels[episode.first : episode.end].any() for episode in begun)
+    return Found(len(events), reported, len(delays), tuple(delays), others, int(alerts.sum()), len(labels))

@@ -1,6 +1,7 @@
 """What a scorer reached on one series: on its labelled events, or on the incidents planted in it."""
 
-from typing import NamedTuple, Optional, Sequence
+import zlib
+from typing import Iterable, Iterator, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -10,40 +11,31 @@ from .plants import Incident
 from .scorers import Scored
 from .series import Series
 
+SHORT = 1_300  # rows of a short series: about two months of hours
 LATE_ROWS, LATE_SHARE = 4, 4  # an incident may be noticed 4 rows late, or a quarter of its length
 AFTER_ROWS = 16  # alerts that soon after an incident are of it
-FEW_OTHERS = 5  # per 10,000 rows
 LASTING = ("late day", "ramp", "leak")  # incidents whose end is a change of its own: a day after them
-
-
-# ---- Chance ----
-
-
-def chance(alerts: np.ndarray, explained: np.ndarray, length: int) -> float:
-    """The share of windows of that many rows, none of them explained, that have an alert."""
-    if length > len(alerts):
-        return 0.0
-    counted, taken = (np.concatenate(([0], np.cumsum(flags))) for flags in (alerts, explained))
-    is_free = taken[length:] == taken[:-length]
-    return float(np.mean((counted[length:] > counted[:-length])[is_free])) if is_free.any() else 0.0
 
 
 # ---- Labelled series ----
 
 
 class Labelled(NamedTuple):
+    collection: str
     family: str
     name: str
+    is_short: bool
     auc: Optional[float]
     vus: Optional[float]
-    within_reach: int  # events found at the best threshold with 5 others per 10,000 rows
     found: Found
-    chance: float  # events that would be found by alerts as frequent as outside of events
 
     @property
-    def others(self) -> float:
-        """Other episodes per 10,000 rows."""
-        return 1e4 * self.found.others / self.found.rows
+    def is_silent(self) -> bool:
+        return self.found.events > 0 and self.found.alert_rows == 0
+
+    def is_noisy(self, rate: float) -> bool:
+        """More than twice the episodes that were asked for; a single one is allowed in any series."""
+        return self.found.others > 1 and self.found.others > 2 * rate * self.found.rows
 
 
 def judge_labelled(series: Series, scored: Scored) -> Labelled:
@@ -51,22 +43,21 @@ def judge_labelled(series: Series, scored: Scored) -> Labelled:
     part = slice(series.start, None)
     scores, alerts, labels = scored.scores[part], scored.alerts[part], series.labels[part]
     auc, vus = measures.area_under_roc(scores, labels), measures.volume_under_pr(scores, labels)
-    by_chance = sum(chance(alerts, labels, event.end - event.first) for event in measures.spans(labels))
-    reached = measures.within_reach(scores, labels, FEW_OTHERS)
-    return Labelled(series.family, series.name, auc, vus, reached, measures.find(alerts, labels), by_chance)
+    is_short = len(series.rows) <= SHORT
+    found = measures.find(alerts, labels)
+    return Labelled(series.collection, series.family, series.name, is_short, auc, vus, found)
 
 
 # ---- Planted incidents ----
 
 
 class Caught(NamedTuple):
-    """One incident: rows until the first alert, None if missed; how probable an alert is in as many usual rows."""
+    """One incident; `found` is 0 or 1, or the mean of several shifts."""
 
     kind: str
     first: int
     end: int
-    delay: Optional[int]
-    chance: float
+    found: float
 
 
 class Planted(NamedTuple):
@@ -74,8 +65,7 @@ class Planted(NamedTuple):
     name: str
     seed: int
     incidents: tuple[Caught, ...]
-    others: int  # episodes that belong neither to an incident nor to a labelled row
-    alert_rows: int
+    others: float  # episodes that belong neither to an incident nor to a labelled row
     rows: int
 
     @property
@@ -97,57 +87,44 @@ def covered(series: Series, incidents: Sequence[Incident]) -> np.ndarray:
     return flags
 
 
-def other_episodes(series: Series, incidents: Sequence[Incident], alerts: np.ndarray) -> list[Span]:
-    """Those that touch nothing explained; only rows from `start` on count."""
-    flags, start = covered(series, incidents), series.start
-    found = [Span(span.first + start, span.end + start) for span in measures.episodes(alerts[start:])]
-    return [span for span in found if not flags[span.first : span.end].any()]
+def judge_planted(series: Series, incidents: Sequence[Incident], seed: int, alerts: np.ndarray) -> Planted:
+    """Only other episodes from `start` on count."""
+    caught = [Caught(one.kind, one.first, one.end, float(alerts[slice(*reach(one))].any())) for one in incidents]
+    explained = covered(series, incidents)[series.start :]
+    begun = measures.episodes(alerts[series.start :])
+    others = sum(not explained[episode.first : episode.end].any() for episode in begun)
+    return Planted(series.family, series.name, seed, tuple(caught), others, len(explained))
 
 
-def delay_of(incident: Incident, alerts: np.ndarray) -> Optional[int]:
-    within = alerts[slice(*reach(incident))]
-    return int(np.argmax(within)) if within.any() else None
+# ---- As many alerts at random ----
+
+SHIFTS = 20
 
 
-def judge_planted(series: Series, incidents: Sequence[Incident], seed: int, scored: Scored) -> Planted:
-    alerts, explained, start = scored.alerts, covered(series, incidents), series.start
-    caught = []
-    for incident in incidents:
-        first, end = reach(incident)
-        by_chance = chance(alerts[start:], explained[start:], end - first)
-        caught.append(Caught(incident.kind, incident.first, incident.end, delay_of(incident, alerts), by_chance))
-    others = len(other_episodes(series, incidents, alerts))
-    counted = int(alerts[start:].sum())
-    return Planted(series.family, series.name, seed, tuple(caught), others, counted, len(alerts) - start)
+def shifted(series: Series, alerts: np.ndarray) -> Iterator[np.ndarray]:
+    """The alerts that count, SHIFTS times moved in a circle: number and length of episodes stay, and what they mean is lost."""
+    random = np.random.default_rng(zlib.crc32(series.title.encode()))
+    history, counted = alerts[: series.start], alerts[series.start :]
+    for offset in random.integers(0, len(counted), SHIFTS):
+        yield np.concatenate((history, np.roll(counted, offset)))
 
 
-# ---- The budget of alerts ----
-
-WITHIN = (0.3, 1.5)  # times the episodes that were asked for
-FAR_ABOVE = 2.0
-SPARE = 1  # episodes more or fewer are always allowed: in a short series one is a large share
+def mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
 
 
-class Budget(NamedTuple):
-    """How many series spend as many other episodes as were asked for; `far` are among those above."""
-
-    within: int
-    below: int
-    above: int
-    far: int
-
-
-def spends(found: Found, rate: float) -> str:
-    """A word: within, below, above, or far above."""
-    asked = rate * found.rows
-    if found.others > asked + SPARE and found.others > FAR_ABOVE * asked:
-        return "far"
-    if found.others > asked + SPARE and found.others > WITHIN[1] * asked:
-        return "above"
-    return "below" if found.others < asked - SPARE and found.others < WITHIN[0] * asked else "within"
+def labelled_by_chance(series: Series, alerts: np.ndarray, judged: Labelled) -> Labelled:
+    """There is no score to rank."""
+    start = series.start
+    found = [measures.find(moved[start:], series.labels[start:]) for moved in shifted(series, alerts)]
+    reported, hits, others = (mean(getattr(one, name) for one in found) for name in ("reported", "found", "others"))
+    delays = tuple(delay for one in found for delay in one.delays)
+    by_chance = judged.found._replace(reported=reported, found=hits, others=others, delays=delays)
+    return judged._replace(auc=None, vus=None, found=by_chance)
 
 
-def budget(outcomes: Sequence[Labelled], rate: float) -> Budget:
-    words = [spends(outcome.found, rate) for outcome in outcomes]
-    far = words.count("far")
-    return Budget(words.count("within"), words.count("below"), words.count("above") + far, far)
+def planted_by_chance(series: Series, incidents: Sequence[Incident], alerts: np.ndarray, judged: Planted) -> Planted:
+    each = [judge_planted(series, incidents, judged.seed, moved) for moved in shifted(series, alerts)]
+    found = zip(*(one.incidents for one in each))
+    caught = tuple(same[0]._replace(found=mean(one.found for one in same)) for same in found)
+    return judged._replace(incidents=caught, others=mean(one.others for one in each))

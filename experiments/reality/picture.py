@@ -1,89 +1,52 @@
-"""The picture of a series: its most telling columns, its events, the alerts and the score.
+"""The sheet: a strip for each of some series, with values, labels and the alerts of two scorers, to be looked at.
 
-    history  |  green band: found      red band: missed
-    column a   ~~~~/\\~~~~~
-    column b   ~~~~~~~~~\\__
-    alerts        |    |         green: of an event, orange: of none
-    score      __/\\____/\\_
+    crash app1-01, 358 rows: 2 of 7 events reported, ...
+    column a   ~~~|/\\|~~~    orange band: labelled; grey: history
+    column b   ~~~|~~|\\__
+    alerts         |    |     blue: of the tool; grey: of the yardstick
 
 Every pixel shows the least and the largest value of its rows. Values beyond the usual range are drawn at its edge.
-Colours are classes; the page has them for light and for dark surroundings.
 """
 
 from html import escape
-from typing import Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Iterator, NamedTuple, Sequence
 
 import numpy as np
 
+from . import measures
 from .measures import Span, episodes, spans
-from .outcome import Labelled, Planted, delay_of, other_episodes, reach
-from .plants import Incident
-from .scorers import Scored
 from .series import Series
 
-WIDTH, STRIP, GAP, TICKS, SCORES, NAMES = 800, 52, 8, 12, 40, 30  # pixels
+STRIPS = 20
+WIDTH, MARGIN, TITLE, VALUES, TICKS, GAP = 1200, 10, 16, 66, 9, 12  # pixels
 MOST_COLUMNS = 3
 USUAL = (0.002, 0.998)  # quantiles of the values that are drawn in full
+BEYOND = 1.5  # usual ranges that are drawn above and below, if there are values
 LARGEST_Z = 20.0  # that a column gets for an event
+STYLE = """text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222 } .name { fill: #777; font-size: 10px }
+.line { fill: none; stroke: #222; stroke-width: .8 } .label { fill: #ffb84d; opacity: .6 } .history { fill: #eee }
+.tick0 { fill: #1f4fe0 } .tick1 { fill: #999 } .paper { fill: #fff }"""
 
 
-class Band(NamedTuple):
-    """An event or incident, as it is drawn."""
-
-    first: int
-    end: int
-    is_found: bool
-    kind: str
-    words: str
+class Strip(NamedTuple):
+    height: int
+    svg: str
 
 
-# ---- What is drawn ----
-
-
-def bands_of(series: Series, incidents: Sequence[Incident], alerts: np.ndarray) -> list[Band]:
-    """Planted incidents, or else the labelled events that count."""
-    found = []
-    for incident in incidents:
-        names = ", ".join(series.columns[j] for j in incident.columns[:5])
-        more = f" and {len(incident.columns) - 5} more" if len(incident.columns) > 5 else ""
-        delay = delay_of(incident, alerts)
-        words = f"{incident.kind} of {names}{more}, {found_words(incident.first, incident.end, delay)}"
-        found.append(Band(incident.first, incident.end, delay is not None, incident.kind, words))
-    if incidents:
-        return found
-    for event in spans(series.labels[series.start :]):
-        first, end = event.first + series.start, event.end + series.start
-        delay = int(np.argmax(alerts[first:end])) if alerts[first:end].any() else None
-        found.append(Band(first, end, delay is not None, "", f"event, {found_words(first, end, delay)}"))
-    return found
-
-
-def found_words(first: int, end: int, delay: Optional[int]) -> str:
-    after = "missed" if delay is None else f"found after {delay} rows"
-    return f"rows {first:,} to {end - 1:,}: {after}"
-
-
-def telling_columns(series: Series, bands: Sequence[Band], incidents: Sequence[Incident]) -> list[int]:
-    """Those of most incidents; or those that are furthest from their median in the events, in usual deviations."""
+def telling_columns(series: Series) -> list[int]:
+    """Those that are furthest from their median in the events, in usual deviations."""
+    rows = np.nan_to_num(series.rows)
+    low, centre, high = np.quantile(rows, (0.1, 0.5, 0.9), axis=0)
+    scale = np.maximum((high - low) / 2.56, 0.1 * rows.std(axis=0))
     weights = np.zeros(len(series.columns))
-    for incident in incidents:
-        weights[list(incident.columns)] += 1
-    if not incidents:
-        rows = np.nan_to_num(series.rows)
-        low, centre, high = np.quantile(rows, (0.1, 0.5, 0.9), axis=0)
-        scale = np.maximum((high - low) / 2.56, 0.1 * rows.std(axis=0))
-        for band in bands or [Band(series.start, len(rows), False, "", "")]:
-            away = np.abs(rows[band.first : band.end] - centre).max(axis=0)
-            weights += np.minimum(np.divide(away, scale, out=np.zeros_like(away), where=scale > 0), LARGEST_Z)
+    for event in spans(series.labels):
+        away = np.abs(rows[event.first : event.end] - centre).max(axis=0)
+        weights += np.minimum(np.divide(away, scale, out=np.zeros_like(away), where=scale > 0), LARGEST_Z)
     order = [int(j) for j in np.argsort(-weights, kind="stable")[:MOST_COLUMNS]]
     return sorted(j for j in order if weights[j] > 0 or j == order[0])
 
 
 # ---- From rows to pixels ----
-
-
-def pixel(row: float, rows: int) -> float:
-    return row * WIDTH / rows
 
 
 def extremes(values: np.ndarray) -> Iterator[tuple[float, float, float]]:
@@ -112,97 +75,59 @@ def line_path(values: np.ndarray, low: float, high: float, top: float, height: f
     return "".join(parts)
 
 
-def usual_range(values: np.ndarray, is_usual: np.ndarray) -> tuple[float, float]:
-    known = values[is_usual & ~np.isnan(values)]
-    known = known if len(known) else np.nan_to_num(values)
-    low, high = np.quantile(known, USUAL)
-    margin = 0.3 * (high - low) or abs(high) or 1.0
-    return float(low - margin), float(high + margin)
+def drawn_range(values: np.ndarray, is_usual: np.ndarray) -> tuple[float, float]:
+    """Of all values, but not much more than the range of the usual ones."""
+    known, usual = values[~np.isnan(values)], values[is_usual & ~np.isnan(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = np.quantile(usual if len(usual) else known, USUAL)
+    margin = BEYOND * (high - low) or abs(high) or 1.0
+    low, high = max(low - margin, known.min()), min(high + margin, known.max())
+    return float(low), float(high if high > low else low + 1)
 
 
-# ---- The parts of a picture ----
+# ---- A strip, and all of them ----
 
 
-def rectangle(first: float, end: float, rows: int, top: float, height: float, style: str, words: str) -> str:
+def rectangle(span: Span, rows: int, top: float, height: float, style: str) -> str:
     """At least two pixels wide."""
-    x = pixel(first, rows)
-    width = max(2.0, pixel(end, rows) - x)
+    x = span.first * WIDTH / rows
+    width = max(2.0, (span.end - span.first) * WIDTH / rows)
     box = f'x="{x:.1f}" y="{top:g}" width="{width:.1f}" height="{height:g}"'
-    return f'<rect {box} class="{style}"><title>{escape(words)}</title></rect>'
+    return f'<rect {box} class="{style}"/>'
 
 
-def kind_names(bands: Sequence[Band], rows: int) -> list[str]:
-    """In two lines by turns, as neighbours may be near."""
-    drawn = []
-    for i, band in enumerate(bands):
-        x, y = pixel((band.first + band.end) / 2, rows), 12 + 14 * (i % 2)
-        anchor = "start" if x < 40 else "end" if x > WIDTH - 40 else "middle"
-        style = "found" if band.is_found else "missed"
-        drawn.append(f'<text x="{x:.0f}" y="{y}" text-anchor="{anchor}" class="{style}">{escape(band.kind)}</text>')
-    return drawn
+def words(series: Series, alerts: np.ndarray) -> str:
+    found = measures.find(alerts[series.start :], series.labels[series.start :])
+    counts = f"{found.reported} of {found.events} events reported, {found.found} found, {found.others} others"
+    return f"{series.title}, {len(series.rows):,} rows: {counts}"
 
 
-def ticks(series: Series, incidents: Sequence[Incident], scored: Scored, top: float) -> list[str]:
-    others = set(other_episodes(series, incidents, scored.alerts))
-    drawn = []
-    for span in episodes(scored.alerts[series.start :]):
-        place = Span(span.first + series.start, span.end + series.start)
-        words = f"{'other' if place in others else 'alert'}, rows {place.first:,} to {place.end - 1:,}"
-        if scored.severities is not None:
-            words += f", severity {scored.severities[slice(*place)].max():.1f}"
-        style = "other" if place in others else "hit"
-        drawn.append(rectangle(*place, len(series.rows), top, TICKS, style, words))
-    return drawn
-
-
-def score_area(series: Series, scored: Scored, top: float) -> str:
-    """The largest score of each pixel, above the usual one."""
-    counted = scored.scores[series.start :]
-    low, high = float(np.quantile(counted, 0.05)), float(counted.max())
-    high = high if high > low else low + 1
-    points = []
-    for x, _, largest in extremes(np.clip(scored.scores, low, high)):
-        points.append(f"L{x:g} {top + SCORES * (high - largest) / (high - low):.0f}")
-    return f'<path d="M0 {top + SCORES:g}{"".join(points)}L{WIDTH} {top + SCORES:g}Z" class="score"/>'
-
-
-def draw(series: Series, incidents: Sequence[Incident], scored: Scored) -> str:
-    rows, bands = len(series.rows), bands_of(series, incidents, scored.alerts)
-    columns = telling_columns(series, bands, incidents)
-    is_usual = ~series.labels.copy()
-    for incident in incidents:
-        is_usual[slice(*reach(incident))] = False
-    top = float(NAMES if incidents else 0)
-    below = top + len(columns) * (STRIP + GAP)
-    height = below + TICKS + GAP + SCORES
-    drawn = [rectangle(0, series.start, rows, top, height - top, "history", "history")] if series.start else []
-    for event in spans(series.labels) if incidents else ():
-        drawn.append(rectangle(*event, rows, top, below - top, "band label", "labelled"))
-    for band in bands:
-        style = "found" if band.is_found else "missed"
-        drawn.append(rectangle(band.first, band.end, rows, top, below - top, f"band {style}", band.words))
-    drawn += kind_names(bands, rows) if incidents else []
+def strip(series: Series, alerts: dict[str, np.ndarray]) -> Strip:
+    """`alerts`: of the scorers; those of the first two are drawn."""
+    rows, shown = len(series.rows), list(alerts.values())[:2]
+    drawn = [f'<text x="0" y="{TITLE - 4}">{escape(words(series, shown[0]))}</text>']
+    if series.start:
+        drawn.append(rectangle(Span(0, series.start), rows, TITLE, VALUES, "history"))
+    drawn += [rectangle(event, rows, TITLE, VALUES, "label") for event in spans(series.labels)]
+    columns = telling_columns(series)
+    height = VALUES / len(columns)
     for i, j in enumerate(columns):
-        y = top + i * (STRIP + GAP)
-        low, high = usual_range(series.rows[:, j], is_usual)
-        drawn.append(f'<path d="{line_path(series.rows[:, j], low, high, y, STRIP)}" class="line"/>')
-        drawn.append(f'<text x="4" y="{y + 12:g}" class="name">{escape(series.columns[j])}</text>')
-    drawn += ticks(series, incidents, scored, below)
-    drawn.append(score_area(series, scored, below + TICKS + GAP))
-    size = f'viewBox="0 0 {WIDTH} {height:g}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" class="series" {size} role="img">{"".join(drawn)}</svg>'
+        top = TITLE + i * height
+        low, high = drawn_range(series.rows[:, j], ~series.labels)
+        drawn.append(f'<path d="{line_path(series.rows[:, j], low, high, top, height - 2)}" class="line"/>')
+        drawn.append(f'<text x="2" y="{top + 10:g}" class="name">{escape(series.columns[j])}</text>')
+    for i, flags in enumerate(shown):
+        for episode in episodes(flags):
+            drawn.append(rectangle(episode, rows, TITLE + VALUES + 1 + i * TICKS, TICKS - 1, f"tick{i}"))
+    return Strip(TITLE + VALUES + 2 * TICKS + GAP, "".join(drawn))
 
 
-# ---- Words above it ----
-
-
-def words(outcome: Union[Labelled, Planted]) -> str:
-    """What was found, in a line."""
-    if isinstance(outcome, Planted):
-        caught = sum(incident.delay is not None for incident in outcome.incidents)
-        per_rows = 1e4 * outcome.others / outcome.rows
-        planted = len(outcome.incidents)
-        return f"{caught} of {planted} incidents, {outcome.others} others ({per_rows:.1f} per 10,000 rows)"
-    found = f"{outcome.found.found} of {outcome.found.events} events"
-    figures = "" if outcome.auc is None else f", AUC {outcome.auc:.2f}, VUS-PR {outcome.vus:.2f}"
-    return f"{found}, {outcome.found.others} others ({outcome.others:.1f} per 10,000 rows){figures}"
+def sheet(strips: Sequence[Strip]) -> str:
+    parts, top = [], MARGIN
+    for one in strips:
+        parts.append(f'<g transform="translate({MARGIN} {top})">{one.svg}</g>')
+        top += one.height
+    size = f'width="{WIDTH + 2 * MARGIN}" height="{top}"'
+    paper = '<rect width="100%" height="100%" class="paper"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{STYLE}</style>{paper}{"".join(parts)}</svg>\n'

@@ -1,4 +1,4 @@
-"""What is compared: `oif score` as a user runs it, a robust z, and AWS's thresholded Random Cut Forest.
+"""What is compared: `oif score` as a user runs it, a yardstick of two lines, and AWS's thresholded Random Cut Forest.
 
 Each gets the rows of a series in their order, without labels, and returns a score and an alert for every row. None sees
 a row before it is judged. The labels are not part of the text that `oif score` reads.
@@ -27,13 +27,11 @@ import aws_forest  # noqa: E402
 ForestMissing = aws_forest.ForestMissing
 
 RATE = tool.RATE  # alerts per row that are asked for, unless --options say otherwise
-FIRST = 256  # rows that the others only learn
 
 
 class Scored(NamedTuple):
     scores: np.ndarray  # per row, finite
     alerts: np.ndarray  # per row: true or false
-    severities: Optional[np.ndarray] = None  # per row, if the scorer has them
 
 
 class Scorer(NamedTuple):
@@ -48,6 +46,10 @@ class Scorer(NamedTuple):
     kept_as: str = ""
     fingerprint: str = ""
     alerts: Optional[Callable[[np.ndarray], np.ndarray]] = None
+
+    @property
+    def is_slow(self) -> bool:
+        return bool(self.kept_as)
 
 
 # ---- The tool ----
@@ -65,17 +67,17 @@ def rate_of(options: Sequence[str]) -> float:
 def oif_score(oif: Path, options: Sequence[str], series: Series) -> Scored:
     """`oif score` with the time of a row, if it has one."""
     time = ("--time", "time") if series.times and "--time" not in options else ()
-    asked = ("--output", "csv", "--fields", "score,severity,anomaly", *time, *options)
+    asked = ("--output", "csv", "--fields", "score,anomaly", *time, *options)
     lines = tool.run(oif, ["score", *asked], real.csv_text(series)).decode().splitlines()[1:]
     if len(lines) != len(series.rows):
         raise tool.ToolFailed(f"oif score {' '.join(asked)} printed {len(lines)} of {len(series.rows)} rows")
-    fields = [line.rsplit(",", 3)[1:] for line in lines]
-    scores, severities = (np.array([float(line[i] or 0) for line in fields]) for i in (0, 1))
-    return Scored(scores, np.array([line[2] == "1" for line in fields]), severities)
+    fields = [line.rsplit(",", 2)[1:] for line in lines]
+    return Scored(np.array([float(score or 0) for score, _ in fields]), np.array([flag == "1" for _, flag in fields]))
 
 
-# ---- A running quantile, for scorers without an alert rule at a given rate ----
+# ---- A running quantile: AWS's forest at a given rate ----
 
+FIRST = 256  # rows that are only learned
 MEMORY = 16_384  # scores that a quantile is of
 LEAST = 128  # scores before the first alert
 
@@ -95,52 +97,42 @@ def quantile_alerts(scores: np.ndarray, rate: float) -> np.ndarray:
     return alerts
 
 
-# ---- Robust z ----
+# ---- The yardstick: a step that is larger than usual ----
 
-WINDOW = 1_024  # rows that medians are of
-RENEWED = 64  # rows after which they are computed again
-FLOOR = 0.1  # of the standard deviation of all rows so far: a column that is constant for a while has this scale
-
-
-def centre_and_scale(window: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each column: the median, and the median deviation from it as a standard deviation; NaN without a value."""
-    kept = np.full((2, window.shape[1]), np.nan)
-    known = ~np.isnan(window).all(axis=0)
-    median = np.nanmedian if np.isnan(window).any() else np.median
-    centre = median(window[:, known], axis=0)
-    kept[:, known] = centre, 1.4826 * median(np.abs(window[:, known] - centre), axis=0)
-    return kept[0], kept[1]
+MARGIN = 2.5  # times the usual step
+USUAL, STEPS = 0.99, 4_096  # the usual step is this quantile of that many before it
+FIRST_JUDGED = 48  # value of a column
+MOST = 1e6  # of a step where none was before
 
 
-def deviations_before(rows: np.ndarray, begins: range) -> np.ndarray:
-    """The standard deviation of each column in the rows before each of `begins`."""
-    known = ~np.isnan(rows)
-    middle = np.nan_to_num(np.array([column[ok][:1].sum() for column, ok in zip(rows.T, known.T)]))
-    values = np.where(known, rows - middle, 0)  # a constant column is exactly 0
-    count, total, squares = (np.cumsum(x, axis=0)[np.array(begins) - 1] for x in (known, values, values**2))
-    count = np.maximum(count, 1)
-    return np.sqrt(np.maximum(squares / count - (total / count) ** 2, 0))
+def step_ratios(values: np.ndarray) -> list[float]:
+    """Each step of a column without missing values, over the usual step; 0 for the first ones.
 
-
-def robust_z(rows: np.ndarray) -> np.ndarray:
-    """The largest |z| of any column, 0 in the first FIRST rows.
-
-    Neither a missing value has one nor a column that was constant until the medians were last computed: one flag that
-    is set for the first time, infinitely far from usual, would hide all that follows from the quantile.
+    The usual step is at least the mean of the steps that are not 0: a column that seldom moves has a quantile of 0.
     """
-    scores, begins = np.zeros(len(rows)), range(FIRST, len(rows), RENEWED)
-    for begin, deviation in zip(begins, deviations_before(rows, begins) if begins else ()):
-        centre, scale = centre_and_scale(rows[max(0, begin - WINDOW) : begin])
-        away = np.abs(rows[begin : begin + RENEWED] - centre)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where((away > 0) & (deviation > 0), away / np.maximum(scale, FLOOR * deviation), 0)
-        scores[begin : begin + RENEWED] = z.max(axis=1)
-    return scores
+    steps, ratios = np.abs(np.diff(values)).tolist(), [0.0] * len(values)
+    before, total, moves = list[float](), 0.0, 0  # the last steps, ascending; sum and number of those that are not 0
+    for i, step in enumerate(steps):
+        if step > 0 and i + 1 >= FIRST_JUDGED:
+            place = USUAL * (len(before) - 1)
+            low, high = before[int(place)], before[min(int(place) + 1, len(before) - 1)]
+            usual = max(low + (place - int(place)) * (high - low), total / moves if moves else 0.0)
+            ratios[i + 1] = min(step / usual, MOST) if usual > 0 else MOST
+        if len(before) == STEPS:
+            del before[bisect_left(before, steps[i - STEPS])]
+        insort(before, step)
+        total += step
+        moves += step > 0
+    return ratios
 
 
-def robust_z_score(rate: float, series: Series) -> Scored:
-    scores = robust_z(series.rows)
-    return Scored(scores, quantile_alerts(scores, rate))
+def yardstick(series: Series) -> Scored:
+    """The largest ratio of any column; a missing value makes no step."""
+    scores = np.zeros(len(series.rows))
+    for column in series.rows.T:
+        known = np.flatnonzero(~np.isnan(column))
+        scores[known] = np.maximum(scores[known], step_ratios(column[known]))
+    return Scored(scores, scores > MARGIN)
 
 
 # ---- AWS ----
@@ -178,15 +170,16 @@ def why_no_aws() -> str:
 
 # ---- All of them ----
 
-OIF, ROBUST_Z, AWS, AWS_AT_RATE = "oif score", "robust z", "AWS RCF", "AWS RCF at the rate"
+OIF, RANDOM, YARDSTICK = "oif score", "random, as many", f"step > {MARGIN} usual"
+AWS, AWS_AT_RATE = "AWS RCF", "AWS RCF at the rate"
 
 
 def oif_scorer(oif: Path, options: Sequence[str] = ()) -> Scorer:
     return Scorer(" ".join((OIF, *options)), lambda series: oif_score(oif, options, series))
 
 
-def robust_z_scorer(rate: float) -> Scorer:
-    return Scorer(ROBUST_Z, lambda series: robust_z_score(rate, series))
+def yardstick_scorer() -> Scorer:
+    return Scorer(YARDSTICK, yardstick)
 
 
 def aws_fingerprint() -> str:
@@ -205,10 +198,10 @@ def aws_scorers(rate: float) -> tuple[Scorer, Scorer]:
 
 def scored_by(scorer: Scorer, series: Series, kept: "Optional[Kept]" = None) -> Scored:
     """With the scores of an earlier run, if they were kept."""
-    scored = kept.find(scorer, series) if kept and scorer.kept_as else None
+    scored = kept.find(scorer, series) if kept and scorer.is_slow else None
     if scored is None:
         scored = scorer.score(series)
-        if kept and scorer.kept_as:
+        if kept and scorer.is_slow:
             kept.add(scorer, series, scored)
     return scored._replace(alerts=scorer.alerts(scored.scores)) if scorer.alerts else scored
 

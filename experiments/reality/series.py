@@ -1,7 +1,7 @@
 """The real series: labelled ones of several families, and unlabelled ones to plant incidents in.
 
-They are looked for in $OIF_DATA: `real/FAMILY-NAME.csv.gz` with `real/index.csv`, and `series/`. None is part of the
-repository.
+They are looked for in $OIF_DATA: `real/FAMILY-NAME.csv.gz` with `real/index.csv`, `fresh/` likewise, and `series/`. None is
+part of the repository.
 """
 
 import csv
@@ -15,9 +15,9 @@ import numpy as np
 
 from .. import data
 
-DAY_SECONDS = 86400
+REAL, FRESH = COLLECTIONS = ("real", "fresh")  # of labelled series
 HOW_TO_GET = (
-    "the real series are not public in one place: put them into $OIF_DATA/real and $OIF_DATA/series, "
+    "the real series are not public in one place: put them into $OIF_DATA/real, $OIF_DATA/fresh and $OIF_DATA/series, "
     "as docs/measurements/reality.md describes"
 )
 
@@ -34,6 +34,7 @@ class Series(NamedTuple):
     start: int
     day_rows: int  # rows of a day; a week for daily rows
     planted: tuple[str, ...]  # columns for incidents: measured, no calendar or number of the row
+    collection: str = REAL
 
     @property
     def title(self) -> str:
@@ -51,7 +52,7 @@ def folder(name: str) -> Path:
 
 def is_there() -> bool:
     try:
-        return (folder("real") / "index.csv").is_file() and folder("series").is_dir()
+        return all((folder(name) / "index.csv").is_file() for name in COLLECTIONS) and folder("series").is_dir()
     except data.DataMissing:
         return False
 
@@ -70,25 +71,26 @@ def numbers_of(texts: list[list[str]]) -> np.ndarray:
 DAY_ROWS = {"SMD": 1440, "ASD": 288, "KPI": 288}  # of the families whose rows have a regular distance
 
 
-def read_labelled(path: Path, family: str, name: str, start: int) -> Series:
+def read_labelled(collection: str, path: Path, family: str, name: str, start: int) -> Series:
     names, *lines = read_table(path)
     has_time = names[0] == "time"
     columns = tuple(names[has_time:-1])
     numbers = numbers_of([line[has_time:] for line in lines])
     times = tuple(line[0] for line in lines) if has_time else None
-    return Series(
-        family, name, columns, numbers[:, :-1], times, numbers[:, -1] > 0, start, DAY_ROWS.get(family, 0), columns
-    )
+    rows, labels, day_rows = numbers[:, :-1], numbers[:, -1] > 0, DAY_ROWS.get(family, 0)
+    return Series(family, name, columns, rows, times, labels, start, day_rows, columns, collection)
 
 
 @lru_cache(maxsize=None)
-def labelled() -> tuple[Series, ...]:
-    place = folder("real")
+def labelled(collection: str = REAL, families: tuple[str, ...] = ()) -> tuple[Series, ...]:
+    """`families`: only these; none: all."""
+    place = folder(collection)
     with open(place / "index.csv", encoding="utf-8", newline="") as file:
-        index = list(csv.DictReader(file))
+        index = [(line["fam"], line["name"], int(line["start"])) for line in csv.DictReader(file)]
     return tuple(
-        read_labelled(place / f"{line['fam']}-{line['name']}.csv.gz", line["fam"], line["name"], int(line["start"]))
-        for line in index
+        read_labelled(collection, place / f"{family}-{name}.csv.gz", family, name, start)
+        for family, name, start in index
+        if not families or family in families
     )
 
 

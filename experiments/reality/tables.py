@@ -6,11 +6,11 @@ import numpy as np
 
 from ..markup import plain
 from ..operations.tables import aligned, markdown_table
+from . import series as real
 from .campaign import Plan, Results
-from .outcome import FAR_ABOVE, WITHIN, Labelled, Planted, budget, spends
+from .outcome import SHORT, Labelled, Planted
 from .plants import KINDS
-
-MEAN = "mean of families"
+from .scorers import YARDSTICK
 
 
 class Table(NamedTuple):
@@ -22,23 +22,26 @@ class Table(NamedTuple):
     lines: list[list[str]]
 
 
-# ---- A family, or all of them ----
+# ---- A family, or several ----
 
 
 class Figures(NamedTuple):
-    """What a line of the first table has. `found` and `events` are None in the mean of families."""
+    """What a line of the first table has. `events` is None in a mean of families."""
 
     auc: Optional[float]
     vus: Optional[float]
-    within_reach: Optional[float]  # the share of events found at the best threshold with few others
-    share: Optional[float]  # of events that were found
-    chance: Optional[float]  # the share that would be found by chance
+    reported: Optional[float]  # share of events in which an episode begins
+    found: Optional[float]  # share of events with an alert
     others: float  # per 10,000 rows
-    largest: float  # others of a series
-    alert_rows: float  # share of rows
+    noisy: int  # series with more than twice the others that were asked for
     delay: Optional[float]  # median, in rows
-    found: Optional[int] = None
+    silent: int  # series with an event and without an alert
+    alert_rows: float  # share of rows
     events: Optional[int] = None
+
+    def events_of(self, share: Optional[float]) -> float:
+        """How many a share of them is."""
+        return (share or 0) * (self.events or 0)
 
 
 def mean_of(values: Sequence[Optional[float]]) -> Optional[float]:
@@ -46,160 +49,160 @@ def mean_of(values: Sequence[Optional[float]]) -> Optional[float]:
     return float(np.mean(known)) if known else None
 
 
-def family_figures(outcomes: Sequence[Labelled]) -> Figures:
+def median_of(values: Sequence[Optional[float]]) -> Optional[float]:
+    known = [value for value in values if value is not None]
+    return float(np.median(known)) if known else None
+
+
+def family_figures(outcomes: Sequence[Labelled], rate: float) -> Figures:
     """AUC and VUS-PR are means of the series; the others count all rows and events together."""
     found = [outcome.found for outcome in outcomes]
     rows, events = sum(one.rows for one in found), sum(one.events for one in found)
-    hits, delays = sum(one.found for one in found), [delay for one in found for delay in one.delays]
     return Figures(
         auc=mean_of([outcome.auc for outcome in outcomes]),
         vus=mean_of([outcome.vus for outcome in outcomes]),
-        within_reach=sum(outcome.within_reach for outcome in outcomes) / events if events else None,
-        share=hits / events if events else None,
-        chance=sum(outcome.chance for outcome in outcomes) / events if events else None,
+        reported=sum(one.reported for one in found) / events if events else None,
+        found=sum(one.found for one in found) / events if events else None,
         others=1e4 * sum(one.others for one in found) / rows,
-        largest=max(outcome.others for outcome in outcomes),
+        noisy=sum(outcome.is_noisy(rate) for outcome in outcomes),
+        delay=median_of([delay for one in found for delay in one.delays]),
+        silent=sum(outcome.is_silent for outcome in outcomes),
         alert_rows=sum(one.alert_rows for one in found) / rows,
-        delay=float(np.median(delays)) if delays else None,
-        found=hits,
         events=events,
     )
 
 
-def families(outcomes: Sequence[Labelled]) -> list[str]:
-    return list(dict.fromkeys(outcome.family for outcome in outcomes))
-
-
-def by_family(outcomes: Sequence[Labelled]) -> dict[str, Figures]:
-    return {
-        family: family_figures([outcome for outcome in outcomes if outcome.family == family])
-        for family in families(outcomes)
-    }
-
-
 def mean_figures(figures: Sequence[Figures]) -> Figures:
-    """Every family counts the same. The delay is the median of the families; the largest is the largest of all."""
-    delays = [one.delay for one in figures if one.delay is not None]
+    """Every family counts the same. The delay is the median of the families; noisy and silent series are all of them."""
     return Figures(
         auc=mean_of([one.auc for one in figures]),
         vus=mean_of([one.vus for one in figures]),
-        within_reach=mean_of([one.within_reach for one in figures]),
-        share=mean_of([one.share for one in figures]),
-        chance=mean_of([one.chance for one in figures]),
+        reported=mean_of([one.reported for one in figures]),
+        found=mean_of([one.found for one in figures]),
         others=float(np.mean([one.others for one in figures])),
-        largest=max(one.largest for one in figures),
+        noisy=sum(one.noisy for one in figures),
+        delay=median_of([one.delay for one in figures]),
+        silent=sum(one.silent for one in figures),
         alert_rows=float(np.mean([one.alert_rows for one in figures])),
-        delay=float(np.median(delays)) if delays else None,
     )
+
+
+def of_collection(outcomes: Sequence[Labelled], collection: str) -> list[Labelled]:
+    return [outcome for outcome in outcomes if outcome.collection == collection]
+
+
+def by_family(outcomes: Sequence[Labelled], rate: float) -> dict[str, Figures]:
+    return {
+        family: family_figures([outcome for outcome in outcomes if outcome.family == family], rate)
+        for family in dict.fromkeys(outcome.family for outcome in outcomes)
+    }
+
+
+def by_length(outcomes: Sequence[Labelled], rate: float) -> dict[str, Figures]:
+    """Short and longer series, each together."""
+    groups = {
+        "short": [one for one in outcomes if one.is_short],
+        "longer": [one for one in outcomes if not one.is_short],
+    }
+    return {f"{name} series": family_figures(group, rate) for name, group in groups.items() if group}
+
+
+MEAN = "mean of families"
+
+
+def lines_of(outcomes: Sequence[Labelled], rate: float) -> dict[str, Figures]:
+    """Of one collection: its families, then short and longer series, then the mean."""
+    families = by_family(outcomes, rate)
+    return {**families, **by_length(outcomes, rate), MEAN: mean_figures(list(families.values()))}
 
 
 # ---- Labelled series ----
 
 LABELLED_LEGEND = (
-    "r5: the share of events that the best threshold of each series would find with at most 5 others per 10,000 rows. "
-    "Events found, and how many would be by chance, by alerts as frequent as outside of events. "
-    "Others: alert episodes without a labelled row, per 10,000 rows; largest: of a single series. "
-    "Delay: rows from the first row of an event to its first alert, median of those found."
+    "Events reported: an episode begins inside; found: an alert is inside. Others: episodes without a labelled row, per 10,000 rows; noisy: "
+    "series with more than twice as many as asked for. Delay: rows from the first row of an event to its first alert, "
+    f"median of those found. Silent: series with an event and no alert. Short: up to {SHORT:,} rows."
 )
-LABELLED_HEADING = ["AUC", "VUS-PR", "r5", "events", "by chance", "others", "largest", "alert rows", "delay"]
+LABELLED_HEADING = ["AUC", "VUS-PR", "reported", "found", "others", "noisy", "delay", "silent", "alert rows"]
+LOST = f"LOST: {YARDSTICK} catches more, with no more others"
 
 
 def number(value: Optional[float], digits: int = 3) -> str:
     return "-" if value is None else plain(value, digits)
 
 
+def count_text(value: float) -> str:
+    """A decimal only for a mean."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def share_cell(one: Figures, share: Optional[float]) -> str:
+    """Events of all; a share in a mean of families."""
+    if one.events is None:
+        return number(share)
+    return f"{count_text(one.events_of(share))}/{one.events}" if one.events else "-"
+
+
 def figure_cells(one: Figures) -> list[str]:
-    events, by_chance = number(one.share), number(one.chance)
-    if one.found is not None:
-        events = f"{one.found}/{one.events}"
-        by_chance = "-" if one.chance is None else f"{one.chance * (one.events or 0):.1f}"
     return [
         number(one.auc),
         number(one.vus),
-        number(one.within_reach),
-        events,
-        by_chance,
+        share_cell(one, one.reported),
+        share_cell(one, one.found),
         f"{one.others:.1f}",
-        f"{one.largest:.1f}",
-        f"{100 * one.alert_rows:.2f}%",
+        str(one.noisy),
         "-" if one.delay is None else f"{one.delay:g}",
+        str(one.silent),
+        f"{100 * one.alert_rows:.2f}%",
     ]
 
 
-def labelled_table(results: Results) -> Table:
-    figures = {title: by_family(outcomes) for title, outcomes in results.labelled.items()}
-    first = next(iter(results.labelled.values()))
+def is_lost(ours: Figures, yardstick: Optional[Figures]) -> bool:
+    """The yardstick is better without more false alerts."""
+    if yardstick is None or yardstick.others > ours.others:
+        return False
+    return (yardstick.reported or 0) > (ours.reported or 0) or (yardstick.found or 0) > (ours.found or 0)
+
+
+def labelled_table(plan: Plan, results: Results, collection: str) -> Table:
+    outcomes = {title: of_collection(of, collection) for title, of in results.labelled.items()}
+    figures = {title: lines_of(of, plan.rate) for title, of in outcomes.items() if of}
+    first = results.titles[0]
     lines = []
-    for family in families(first):
-        chosen = [outcome for outcome in first if outcome.family == family]
-        rows = sum(outcome.found.rows for outcome in chosen)
-        lines.append([f"{family}: {len(chosen)} series, {rows:,} rows"])
-        lines += [[title, *figure_cells(figures[title][family])] for title in results.titles]
-    lines.append([MEAN])
-    lines += [[title, *figure_cells(mean_figures(list(figures[title].values())))] for title in results.titles]
-    return Table("Labelled series", LABELLED_LEGEND, ["scorer", *LABELLED_HEADING], lines)
+    for name, ours in figures[first].items():
+        chosen = [one for one in outcomes[first] if one.family == name]
+        rows = f": {len(chosen)} series, {sum(one.found.rows for one in chosen):,} rows" if chosen else ""
+        lost = f"; {LOST}" if is_lost(ours, figures.get(YARDSTICK, {}).get(name)) else ""
+        lines.append([f"{name}{rows}{lost}"])
+        lines += [[title, *figure_cells(of[name])] for title, of in figures.items()]
+    return Table(f"Labelled series: {collection}", LABELLED_LEGEND, ["scorer", *LABELLED_HEADING], lines)
 
 
-def leave_out_table(results: Results) -> Table:
+def leave_out_table(plan: Plan, results: Results, collection: str) -> Table:
     legend = "The mean of all families but one, to see whether a choice depends on a single family."
+    outcomes = {title: of_collection(of, collection) for title, of in results.labelled.items()}
+    figures = {title: by_family(of, plan.rate) for title, of in outcomes.items() if of}
     lines = []
-    figures = {title: by_family(outcomes) for title, outcomes in results.labelled.items()}
-    for family in families(next(iter(results.labelled.values()))):
+    for family in figures[results.titles[0]]:
         lines.append([f"without {family}"])
-        for title in results.titles:
-            kept = [one for name, one in figures[title].items() if name != family]
+        for title, of in figures.items():
+            kept = [one for name, one in of.items() if name != family]
             if kept:
                 lines.append([title, *figure_cells(mean_figures(kept))])
-    return Table("Families left out in turn", legend, ["scorer", *LABELLED_HEADING], lines)
-
-
-# ---- The budget ----
-
-BUDGET_LEGEND = (
-    "Other episodes of a labelled series, in relation to what was asked for ({asked:g} per 10,000 rows): "
-    "within {low} to {high} times as many, below, above, and above {far:g} times. "
-    "One episode more or fewer is always allowed."
-)
-
-
-def budget_table(plan: Plan, results: Results) -> Table:
-    legend = BUDGET_LEGEND.format(asked=1e4 * plan.rate, low=WITHIN[0], high=WITHIN[1], far=FAR_ABOVE)
-    heading = ["scorer", "series", "within", "below", "above", f"above {FAR_ABOVE:g}"]
-    lines = []
-    for title, outcomes in results.labelled.items():
-        counted = budget(outcomes, plan.rate)
-        cells = (len(outcomes), counted.within, counted.below, counted.above, counted.far)
-        lines.append([title, *map(str, cells)])
-    return Table("Budget of alerts", legend, heading, lines)
-
-
-def outside_budget(plan: Plan, results: Results) -> Table:
-    """The series of the tool that are not within it."""
-    lines = []
-    for outcome in next(iter(results.labelled.values())):
-        word = spends(outcome.found, plan.rate)
-        if word != "within":
-            found = outcome.found
-            asked = plan.rate * found.rows
-            name = f"{outcome.family} {outcome.name}"
-            cells = (f"{found.rows:,}", f"{asked:.1f}", str(found.others), f"{found.others / asked:.1f}")
-            lines.append([name, *cells, "far above" if word == "far" else word])
-    legend = "Series of the first line that are not within the budget."
-    return Table("Outside the budget", legend, ["series", "rows", "asked for", "others", "times", "budget"], lines)
+    return Table(f"Families left out in turn: {collection}", legend, ["scorer", *LABELLED_HEADING], lines)
 
 
 # ---- Planted incidents ----
 
 PLANTED_LEGEND = (
-    "Incidents found, of those planted. By chance: how many would be, by alerts as frequent as in usual rows. "
-    "Others: alert episodes that belong neither to an incident nor to a label."
+    "Incidents found, of those planted. Others: alert episodes that belong neither to an incident nor to a label."
 )
 
 
-def found_of(outcomes: Sequence[Planted], kind: Optional[str] = None) -> tuple[int, int, float]:
-    """Found, planted, and found by chance: of a kind, or of all."""
+def found_of(outcomes: Sequence[Planted], kind: Optional[str] = None) -> tuple[float, int]:
+    """Found and planted: of a kind, or of all."""
     chosen = [one for outcome in outcomes for one in outcome.incidents if kind in (None, one.kind)]
-    return sum(one.delay is not None for one in chosen), len(chosen), sum(one.chance for one in chosen)
+    return sum(one.found for one in chosen), len(chosen)
 
 
 def per_rows(outcomes: Sequence[Planted]) -> float:
@@ -208,7 +211,7 @@ def per_rows(outcomes: Sequence[Planted]) -> float:
 
 def found_cells(outcomes: Sequence[Planted]) -> list[str]:
     counts = [found_of(outcomes, kind) for kind in (*KINDS, None)]
-    return [f"{found}/{planted}" if planted else "-" for found, planted, _ in counts]
+    return [f"{count_text(found)}/{planted}" if planted else "-" for found, planted in counts]
 
 
 def planted_heading(first: str) -> list[str]:
@@ -219,9 +222,7 @@ def planted_table(results: Results) -> Table:
     lines = []
     for title, outcomes in results.planted.items():
         others = sum(outcome.others for outcome in outcomes)
-        lines.append([title, *found_cells(outcomes), str(others), f"{per_rows(outcomes):.1f}"])
-        chances = [found_of(outcomes, kind)[2] for kind in (*KINDS, None)]
-        lines.append(["- by chance", *(f"{chance:.1f}" for chance in chances), "", ""])
+        lines.append([title, *found_cells(outcomes), f"{others:.0f}", f"{per_rows(outcomes):.1f}"])
     return Table("Planted incidents by kind", PLANTED_LEGEND, planted_heading("scorer"), lines)
 
 
@@ -233,7 +234,7 @@ def planted_series_table(results: Results) -> Table:
         of = {title: [o for o in outcomes if o.title == name] for title, outcomes in results.planted.items()}
         cells = found_cells(of[first])
         cells[-1] = f"{cells[-1]} ({per_rows(of[first]):.1f})"
-        cells += [f"{found_of(of[title])[0]} ({per_rows(of[title]):.1f})" for title in beside]
+        cells += [f"{count_text(found_of(of[title])[0])} ({per_rows(of[title]):.1f})" for title in beside]
         lines.append([name, *cells])
     return Table("Planted incidents by series", legend, ["series", *KINDS, "all", *beside], lines)
 
@@ -243,13 +244,12 @@ def planted_series_table(results: Results) -> Table:
 
 def tables_of(plan: Plan, results: Results, leave_out: bool = False) -> list[Table]:
     first = results.titles[0]
-    made = []
-    if results.labelled[first]:
-        made += [labelled_table(results), budget_table(plan, results), outside_budget(plan, results)]
+    there = [name for name in real.COLLECTIONS if of_collection(results.labelled[first], name)]
+    made = [labelled_table(plan, results, name) for name in there]
     if results.planted[first]:
         made += [planted_table(results), planted_series_table(results)]
-    if leave_out and results.labelled[first]:
-        made.append(leave_out_table(results))
+    if leave_out:
+        made += [leave_out_table(plan, results, name) for name in there]
     return [table for table in made if table.lines]
 
 

@@ -104,7 +104,7 @@ def paper_auc(setting: Setting, names: tuple[str, ...], runs: int) -> float:
 def series_of(is_quick: bool) -> list[campaign.Case]:
     """Some of each family, so none takes most of the time."""
     chosen: list[campaign.Case] = []
-    for case in campaign.labelled_cases(False):
+    for case in campaign.labelled_cases(False, (real.REAL,)):
         family = case.series.family
         same = sum(other.series.family == family for other in chosen)
         if same < (QUICK_FAMILIES.get(family, 0) if is_quick else OF_A_FAMILY.get(family, 1000)):
@@ -118,11 +118,11 @@ def outcomes_of(program: Path, setting: Setting, cases: list[campaign.Case]) -> 
 
 def measure(given: argparse.Namespace, setting: Setting, cases: list[campaign.Case], names: tuple[str, ...]) -> Figures:
     """`names`: those of the paper's sets."""
-    mean = tables.mean_figures(list(tables.by_family(outcomes_of(given.oif, setting, cases)).values()))
+    mean = tables.mean_figures(list(tables.by_family(outcomes_of(given.oif, setting, cases), scorers.RATE).values()))
     sizes = [kilobytes(given.oif, setting, columns) for columns in (3, 10)]
     runs = 1 if given.quick else given.runs
     ranked = paper_auc(setting, names, runs) if names else 0
-    return Figures(sizes, ranked, mean.auc or 0, mean.share or 0, mean.others)
+    return Figures(sizes, ranked, mean.auc or 0, mean.found or 0, mean.others)
 
 
 # ---- The table ----

@@ -1,4 +1,4 @@
-"""Real series: the measures, planted incidents, scorers, budget, limits, tables, pictures and the command.
+"""Real series: the measures, planted incidents, scorers, limits, tables, the sheet and the command.
 
 The tests need no data sets: their series are synthetic, and the tool is a script.
 """
@@ -25,7 +25,9 @@ DAY = 48
 EVENTS = [(1500, 1520), (3000, 3010)]
 
 
-def make_series(family="SYN", name="one", rows=4000, columns=3, seed=1, labels=(), start=600, times=False):
+def make_series(
+    family="SYN", name="one", rows=4000, columns=3, seed=1, labels=(), start=600, times=False, collection="real"
+):
     """Days of DAY rows with noise, written with three decimals."""
     random = np.random.default_rng(seed)
     day = np.sin(2 * np.pi * np.arange(rows) / DAY)[:, None]
@@ -35,7 +37,7 @@ def make_series(family="SYN", name="one", rows=4000, columns=3, seed=1, labels=(
         flags[first:end] = True
     names = tuple(f"c{j}" for j in range(columns))
     moments = tuple(str(1_700_000_000 + 300 * i) for i in range(rows)) if times else None
-    return Series(family, name, names, values, moments, flags, start, DAY, names)
+    return Series(family, name, names, values, moments, flags, start, DAY, names, collection)
 
 
 def alerts_at(rows, *places):
@@ -71,15 +73,6 @@ def test_vus_is_the_mean_of_scikit_learns_average_precision_for_wider_labels(see
     assert measures.volume_under_pr(scores, labels) == pytest.approx(np.mean(areas), abs=1e-12)
 
 
-def test_events_within_reach_are_those_of_the_best_threshold_with_few_others():
-    scores, labels = np.zeros(20_000), np.zeros(20_000, dtype=bool)
-    labels[1000:1010] = labels[5000:5010] = labels[9000:9010] = True
-    scores[1005], scores[5002], scores[9001] = 9, 7, 5
-    scores[[3000, 7000, 11_000]] = 8, 6, 5.5  # others; those that rank before the second and third event
-    reached = [measures.within_reach(scores, labels, others) for others in (0, 0.5, 1, 1.4, 1.5)]
-    assert reached == [1, 2, 2, 2, 3]
-
-
 def test_without_both_kinds_of_rows_there_is_no_ranking():
     scores = np.arange(300.0)
     for labels in (np.zeros(300, dtype=bool), np.ones(300, dtype=bool)):
@@ -112,12 +105,39 @@ def test_alerts_as_far_apart_as_calm_are_one_episode():
     assert measures.episodes(alerts_at(100, 10, 27)) == [Span(10, 11), Span(27, 28)]
 
 
-def test_an_event_is_found_by_one_of_its_rows_and_an_episode_elsewhere_is_an_other():
+def find_row_by_row(alerts, labels):
+    """The slow twin."""
+    rows, begun = range(len(alerts)), episodes_row_by_row(alerts, measures.CALM)
+    firsts = [row for row in rows if labels[row] and not (row and labels[row - 1])]
+    events = [range(first, next((row for row in rows[first:] if not labels[row]), len(rows))) for first in firsts]
+    reported = sum(any(one.first in event for one in begun) for event in events)
+    hits = [[row - event[0] for row in event if alerts[row]] for event in events]
+    others = sum(not any(labels[row] for row in range(*one)) for one in begun)
+    return Found(
+        len(events),
+        reported,
+        sum(map(bool, hits)),
+        tuple(hit[0] for hit in hits if hit),
+        others,
+        sum(alerts),
+        len(rows),
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_reported_found_and_others_are_those_of_the_slow_twin(seed):
+    random = np.random.default_rng(seed)
+    alerts = random.random(500) < random.choice([0, 0.01, 0.04, 0.2])
+    labels = np.repeat(random.random(100) < 0.1, 5)
+    assert measures.find(alerts, labels) == find_row_by_row(alerts, labels)
+
+
+def test_an_event_is_reported_if_an_episode_begins_inside_and_found_by_any_of_its_alerts():
     labels = alerts_at(200, slice(50, 60), slice(100, 110), slice(150, 155))
-    alerts = alerts_at(200, 57, 58, 64, 100, 130, 149)
-    assert measures.find(alerts_at(200, 148, 151), labels).others == 0  # it begins before the event, and reaches it
-    found = measures.find(alerts, labels)
-    assert found == Found(3, 2, (7, 0), others=2, alert_rows=6, other_rows=3, rows=200)
+    late = measures.find(alerts_at(200, 40, 52, 65), labels)  # an episode that began before the event
+    assert (late.reported, late.found, late.delays, late.others) == (0, 1, (2,), 0)
+    found = measures.find(alerts_at(200, 57, 58, 64, 100, 130, 149), labels)
+    assert found == Found(3, 2, 2, (7, 0), others=2, alert_rows=6, rows=200)
 
 
 # ---- Planted incidents ----
@@ -193,15 +213,19 @@ def test_nothing_is_planted_on_labelled_rows_or_before_the_quiet_part(seed):
 # ---- Outcomes ----
 
 
+def judged_kinds(series, incident, *places):
+    """What is found of an incident, and the other episodes."""
+    judged = outcome.judge_planted(series, [incident], 7, alerts_at(4000, *places))
+    return judged.incidents[0].found, judged.others
+
+
 @pytest.mark.parametrize(
     "kind, length, last", [("burst", 3, 6), ("outage", 8, 11), ("ramp", 40, 49), ("late day", 48, 59)]
 )
 def test_an_incident_may_be_noticed_a_little_late(kind, length, last):
     incident = Incident(kind, 1000, 1000 + length, (0,))
-    assert outcome.delay_of(incident, alerts_at(4000, 999)) is None
-    assert outcome.delay_of(incident, alerts_at(4000, 1000)) == 0
-    assert outcome.delay_of(incident, alerts_at(4000, 1000 + last)) == last
-    assert outcome.delay_of(incident, alerts_at(4000, 1000 + last + 1)) is None
+    reached = [judged_kinds(make_series(), incident, row)[0] for row in (999, 1000, 1000 + last, 1000 + last + 1)]
+    assert reached == [0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -210,49 +234,62 @@ def test_an_incident_may_be_noticed_a_little_late(kind, length, last):
 def test_alerts_after_an_incident_are_of_it_for_a_while(kind, after):
     series, incident = make_series(), Incident(kind, 2000, 2020, (0,))
     late = 2020 + 5 + after - 1
-    assert outcome.other_episodes(series, [incident], alerts_at(4000, late)) == []
-    assert outcome.other_episodes(series, [incident], alerts_at(4000, late + 1)) == [Span(late + 1, late + 2)]
+    assert [judged_kinds(series, incident, row) for row in (late, late + 1)] == [(0, 0), (0, 1)]
 
 
 def test_others_touch_neither_a_label_nor_an_incident_and_count_from_the_start():
     series, incident = make_series(labels=[(3000, 3010)]), Incident("burst", 2000, 2003, (0,))
     alerts = alerts_at(4000, 100, 1000, 1010, 1995, 2001, 2995, 3004, 3500)
-    found = outcome.judge_planted(series, [incident], 7, Scored(alerts.astype(float), alerts))
-    assert found.others == 2 and found.rows == 3400 and found.alert_rows == 7 and found.seed == 7
-    (caught,) = found.incidents
-    assert (caught.kind, caught.delay) == ("burst", 1)
+    found = outcome.judge_planted(series, [incident], 7, alerts)
+    assert found.others == 2 and found.rows == 3400 and found.seed == 7
+    assert found.incidents == (outcome.Caught("burst", 2000, 2003, 1),)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_chance_is_the_share_of_free_windows_with_an_alert(seed):
-    random = np.random.default_rng(seed)
-    alerts, explained = random.random(300) < 0.03, random.random(300) < 0.01
-    for length in (1, 7, 60, 300, 301):
-        windows = [slice(i, i + length) for i in range(300 - length + 1)]
-        hits = [alerts[window].any() for window in windows if not explained[window].any()]
-        assert outcome.chance(alerts, explained, length) == pytest.approx(np.mean(hits) if hits else 0)
+# ---- As many alerts at random ----
 
 
-def test_events_found_by_a_scorer_that_is_mostly_an_alert_are_found_by_chance():
-    series = make_series(labels=EVENTS)
-    every, none, seldom = np.ones(4000, dtype=bool), np.zeros(4000, dtype=bool), alerts_at(4000, 1505, 2000)
-    for alerts, found, chance in ((every, 2, 2), (none, 0, 0), (seldom, 1, 30 / 3300)):
-        judged = outcome.judge_labelled(series, Scored(alerts.astype(float), alerts))
-        assert judged.found.found == found and judged.chance == pytest.approx(chance, rel=0.05)
+def test_alerts_at_random_are_shifted_in_a_circle_behind_the_history():
+    series, alerts = make_series(rows=900), alerts_at(900, 10, 700, slice(702, 706), 850)
+    moved = list(outcome.shifted(series, alerts))
+    assert len(moved) == outcome.SHIFTS and len({tuple(one) for one in moved}) > outcome.SHIFTS // 2
+    turns = {tuple(np.roll(alerts[600:], offset)) for offset in range(300)}
+    for one in moved:
+        assert np.array_equal(one[:600], alerts[:600]) and tuple(one[600:]) in turns
+    assert all(np.array_equal(*pair) for pair in zip(moved, outcome.shifted(series, alerts)))
+
+
+def test_by_chance_is_the_mean_of_all_turns_of_the_circle(monkeypatch):
+    monkeypatch.setattr(outcome, "SHIFTS", 1500)
+    series = make_series(rows=900, labels=[(640, 650), (700, 740)])
+    incidents = [Incident("burst", 660, 663, (0,)), Incident("frozen", 800, 840, (0,))]
+    alerts = alerts_at(900, 10, 620, slice(702, 722), 760, 850)
+    judged = outcome.judge_labelled(series, Scored(alerts.astype(float), alerts))
+    chance = outcome.labelled_by_chance(series, alerts, judged)
+    turns = [np.concatenate((alerts[:600], np.roll(alerts[600:], offset))) for offset in range(300)]
+    found = [measures.find(turn[600:], series.labels[600:]) for turn in turns]
+    for name in ("reported", "found", "others"):
+        assert getattr(chance.found, name) == pytest.approx(np.mean([getattr(one, name) for one in found]), rel=0.1)
+    assert chance.auc is None and chance.found.rows == 300 and chance.found.alert_rows == judged.found.alert_rows
+    planted = outcome.planted_by_chance(series, incidents, alerts, outcome.judge_planted(series, incidents, 1, alerts))
+    each = [outcome.judge_planted(series, incidents, 1, turn) for turn in turns]
+    assert planted.others == pytest.approx(np.mean([one.others for one in each]), rel=0.1)
+    for i, caught in enumerate(planted.incidents):
+        assert caught.found == pytest.approx(np.mean([one.incidents[i].found for one in each]), rel=0.1)
+    assert 0 < planted.incidents[0].found < planted.incidents[1].found < 1
+
+
+@pytest.mark.parametrize("events, alerts, silent", [(2, 0, True), (2, 1, False), (0, 0, False)])
+def test_a_series_is_silent_if_it_has_an_event_and_no_alert(events, alerts, silent):
+    found = Found(events, 0, 0, (), alerts, alerts, 1000)
+    assert outcome.Labelled("real", "A", "n", False, None, None, found).is_silent is silent
 
 
 @pytest.mark.parametrize(
-    "rows, others, word",
-    [
-        (20_000, 20, "within"), (20_000, 6, "within"), (20_000, 5, "below"), (20_000, 30, "within"),
-        (20_000, 31, "above"), (20_000, 40, "above"), (20_000, 41, "far"),
-        (345, 0, "within"), (345, 1, "within"), (345, 2, "far"),  # 0.345 are asked for
-        (2_000, 3, "within"), (2_000, 4, "above"), (2_000, 5, "far"), (2_000, 0, "below"), (1_000, 0, "within"),
-    ],
-)  # fmt: skip
-def test_the_budget_is_judged_by_counts_where_a_series_is_short(rows, others, word):
-    found = Found(0, 0, (), others, others, others, rows)
-    assert outcome.spends(found, 0.001) == word
+    "rows, others, noisy", [(20_000, 40, False), (20_000, 41, True), (345, 1, False), (345, 2, True), (1_000, 2, False)]
+)
+def test_a_series_is_noisy_with_more_than_twice_what_was_asked_for_and_more_than_one(rows, others, noisy):
+    found = Found(0, 0, 0, (), others, others, rows)
+    assert outcome.Labelled("real", "A", "n", False, None, None, found).is_noisy(0.001) is noisy
 
 
 # ---- Scorers ----
@@ -274,34 +311,48 @@ def test_equal_scores_are_no_alerts():
     assert not scorers.quantile_alerts(np.zeros(3000), 0.01).any()
 
 
-def test_a_robust_z_survives_missing_values_and_constant_columns():
-    rows = make_series(columns=5).rows
-    rows[:, 1] = 7
-    rows[:, 2] = np.nan
-    rows[:2000, 3] = np.nan
-    rows[1500:1520] = np.nan
-    rows[3000, 1] = 8  # for the first time
-    rows[3500, 0] = 500
-    scores = scorers.robust_z(rows)
-    assert np.isfinite(scores).all() and not scores[1500:1520].any() and not scores[: scorers.FIRST].any()
-    assert scores.argmax() == 3500
-    assert scorers.quantile_alerts(scores, 0.001)[3500]
+def ratios_row_by_row(column):
+    """The slow twin: of each value that is there, the step to it over the usual step before it."""
+    ratios, values, steps = np.zeros(len(column)), [], []
+    for row, value in enumerate(column):
+        if np.isnan(value):
+            continue
+        if values:
+            step = abs(value - values[-1])
+            if len(values) >= scorers.FIRST_JUDGED:
+                moves = [one for one in steps if one > 0]
+                usual = max(np.quantile(steps[-scorers.STEPS :], scorers.USUAL), np.mean(moves) if moves else 0)
+                ratios[row] = min(step / usual, scorers.MOST) if usual > 0 else scorers.MOST if step > 0 else 0
+            steps.append(step)
+        values.append(value)
+    return ratios
 
 
-def test_a_robust_z_is_the_distance_from_the_median_in_median_deviations():
-    rows = make_series(columns=2).rows
-    begin = scorers.FIRST + 10 * scorers.RENEWED
-    window = rows[max(0, begin - scorers.WINDOW) : begin]
-    centre = np.median(window, axis=0)
-    scale = 1.4826 * np.median(np.abs(window - centre), axis=0)
-    assert scorers.robust_z(rows)[begin + 5] == pytest.approx(max(abs(rows[begin + 5] - centre) / scale))
+@pytest.mark.parametrize("seed", range(4))
+def test_the_yardstick_is_the_largest_step_over_the_usual_one_as_the_slow_twin_has_it(seed, monkeypatch):
+    monkeypatch.setattr(scorers, "STEPS", 300)
+    random = np.random.default_rng(seed)
+    series = make_series(rows=900, columns=5, seed=seed)
+    series.rows[:, 1] = 7
+    series.rows[600, 1] = 8  # for the first time
+    series.rows[:, 2] = np.nan
+    series.rows[:, 3] = random.random(900) < 0.01  # a quantile of 0, at times
+    series.rows[random.random(900) < 0.1, 4] = np.nan
+    series.rows[500, 0] = 90
+    expected = np.max([ratios_row_by_row(column) for column in series.rows.T], axis=0)
+    scored = scorers.yardstick(series)
+    assert scored.scores == pytest.approx(expected) and np.array_equal(scored.alerts, expected > 2.5)
+    assert scored.alerts[500] and scored.scores[600] == scorers.MOST and not scored.scores[:48].any()
 
 
-def test_a_robust_z_does_not_see_the_future():
-    rows = make_series().rows
-    other = rows.copy()
-    other[2001:] = 1e6
-    assert np.array_equal(scorers.robust_z(rows)[:2001], scorers.robust_z(other)[:2001])
+def test_the_yardstick_judges_from_row_48_on_and_does_not_see_the_future():
+    for row, alerts in ((47, []), (48, [48])):
+        series = make_series(rows=300)
+        series.rows[row:] += 900
+        assert np.flatnonzero(scorers.yardstick(series).alerts).tolist() == alerts
+    other = series._replace(rows=series.rows.copy())
+    other.rows[201:] = 1e6
+    assert np.array_equal(scorers.yardstick(series).scores[:201], scorers.yardstick(other).scores[:201])
 
 
 def test_missing_values_are_filled_with_the_last_one():
@@ -321,11 +372,11 @@ names, *lines = sys.stdin.read().splitlines()
 assert "label" not in names
 if names.startswith("time,"):
     assert sys.argv[-2:] == ["--time", "time"], sys.argv
-print(names + ",score,severity,anomaly")
+print(names + ",score,anomaly")
 for line in lines[{lost}:]:
     values = [float(x) for x in line.split(",")[names.startswith("time"):] if x]
     high = max(values, default=0)
-    print(f"{{line}},{{high / 1000}},{{high / 10:.2f}},{{int(high > {limit})}}")
+    print(f"{{line}},{{high / 1000}},{{int(high > {limit})}}")
 """
 
 
@@ -343,7 +394,7 @@ def test_the_tool_gets_rows_without_labels_and_their_times(tmp_path, times):
     series.rows[3] = np.nan
     scored = scorers.oif_score(fake_tool(tmp_path), (), series)
     assert np.flatnonzero(scored.alerts).tolist() == [655]
-    assert scored.scores[655] == 0.09 and scored.severities[655] == 9 and len(scored.scores) == 700
+    assert scored.scores[655] == 0.09 and len(scored.scores) == 700
 
 
 def test_a_tool_that_loses_rows_is_named(tmp_path):
@@ -396,8 +447,8 @@ def test_scores_of_a_slow_scorer_are_kept_until_it_or_the_rows_change(tmp_path):
 SPIKES = (1505, 2000, 2500)  # of the labelled series: one in an event, two others
 
 
-def spiky(family, name):
-    series = make_series(family, name, labels=EVENTS, times=family == "B")
+def spiky(family, name, collection="real"):
+    series = make_series(family, name, labels=EVENTS, times=family == "B", collection=collection)
     series.rows[list(SPIKES), 0] = 200
     return series
 
@@ -405,19 +456,32 @@ def spiky(family, name):
 def by_value(series):
     """A fake scorer: the largest value, an alert above 60."""
     highest = np.nan_to_num(series.rows).max(axis=1)
-    return Scored(highest, highest > 60, highest / 100)
+    return Scored(highest, highest > 60)
 
 
 def never(series):
     return Scored(np.zeros(len(series.rows)), np.zeros(len(series.rows), dtype=bool))
 
 
+def seldom(series):
+    return Scored(np.zeros(len(series.rows)), alerts_at(len(series.rows), SPIKES[0]))
+
+
 @pytest.fixture
 def data_there(monkeypatch):
     """Series as if they were in the folder of data."""
-    labelled = tuple(spiky(family, name) for family in "AB" for name in ("x", "y", "z"))
+    labelled = {
+        "real": [spiky(family, name) for family in "AB" for name in ("x", "y", "z")],
+        "fresh": [spiky(family, name, "fresh") for family in ("crash", "WSD") for name in "xyz"],
+    }
     unlabelled = (make_series("series", "etth1", start=0), make_series("series", "more", rows=5000, start=0))
-    monkeypatch.setattr(real, "labelled", lambda: labelled)
+    monkeypatch.setattr(
+        real,
+        "labelled",
+        lambda collection, families=(): tuple(
+            one for one in labelled[collection] if not families or one.family in families
+        ),
+    )
     monkeypatch.setattr(real, "to_plant_in", lambda: unlabelled)
     monkeypatch.setattr(real, "is_there", lambda: True)
 
@@ -431,19 +495,31 @@ def measured(data_there):
 
 def test_every_scorer_is_measured_on_every_series_in_order(measured):
     _, results = measured
-    assert [(o.family, o.name) for o in results.labelled["oif score"]] == [(f, n) for f in "AB" for n in "xyz"]
+    names = [(family, name) for family in ("A", "B", "crash", "WSD") for name in "xyz"]
+    assert results.titles == ["oif score", scorers.RANDOM, "never"]
+    for title in results.titles:
+        assert [(one.family, one.name) for one in results.labelled[title]] == names
     for one in results.labelled["oif score"]:
-        assert one.found == Found(2, 1, (5,), 2, 3, 2, 3400)
+        assert one.found == Found(2, 1, 1, (5,), 2, 3, 3400)
     assert all(one.found.found == one.found.others == 0 for one in results.labelled["never"])
     assert [(o.name, o.seed) for o in results.planted["never"]] == [(n, s) for n in ("etth1", "more") for s in range(3)]
     for planted in results.planted["oif score"]:
-        found = {incident.kind for incident in planted.incidents if incident.delay is not None}
+        found = {incident.kind for incident in planted.incidents if incident.found}
         assert found == {"unit"} or found == {"unit", "burst"} and planted.others == 0
-    assert [drawn.key for drawn in results.drawn[5:7]] == ["B z", "series etth1 0"]
+    by_chance = [one.found for one in results.labelled[scorers.RANDOM]]
+    assert 0 < sum(one.reported for one in by_chance) < 1 and all(2 < one.others <= 3 for one in by_chance)
+
+
+def test_slow_scorers_are_left_out_of_fresh(data_there):
+    scorers_ = (Scorer("oif score", by_value), Scorer("slow", never, kept_as="slow"))
+    results = campaign.run(Plan(tuple(campaign.labelled_cases(True)), scorers_, 0.001, jobs=1))
+    assert {one.collection for one in results.labelled["slow"]} == {"real"}
+    printed = tables.text(Plan((), scorers_, 0.001, 1), results)
+    assert "slow" in printed.partition("FRESH")[0] and "slow" not in printed.partition("FRESH")[2]
 
 
 def test_quick_has_two_series_of_a_family_and_few_copies(data_there):
-    assert [case.key for case in campaign.labelled_cases(True)] == ["A x", "A y", "B x", "B y"]
+    assert [case.key for case in campaign.labelled_cases(True)] == ["A x", "A y", "B x", "B y", "crash x", "crash y"]
     assert [case.key for case in campaign.planted_cases(True, 1)] == ["series etth1 0"]
 
 
@@ -463,7 +539,7 @@ def test_a_forest_that_cannot_run_is_named_and_the_others_are_measured(data_ther
     scorers_ = (Scorer("oif score", by_value), Scorer("AWS RCF", fails))
     plan = Plan(tuple(campaign.labelled_cases(True)), scorers_, 0.001, jobs=1, absent=(("peer", "no network"),))
     results = campaign.run(plan)
-    assert results.titles == ["oif score"]
+    assert results.titles == ["oif score", scorers.RANDOM]
     for printed in (tables.text(plan, results), page.html(plan, results, limits.Verdict([], 0, 0), "v")):
         assert "AWS RCF: java: no such machine" in printed and "peer: no network" in printed
 
@@ -471,78 +547,96 @@ def test_a_forest_that_cannot_run_is_named_and_the_others_are_measured(data_ther
 # ---- Tables ----
 
 
-def test_a_family_counts_rows_and_events_together_and_the_mean_counts_families():
-    def one(family, auc, found, events, others, rows, delays):
-        found_ = Found(events, found, delays, others, 10, others, rows)
-        return outcome.Labelled(family, "n", auc, auc / 2, 1, found_, 0.5)
+def made(family, auc, found, rows=1000, collection="real", is_short=False):
+    return outcome.Labelled(collection, family, "n", is_short, auc, auc / 2, found._replace(rows=rows))
 
-    figures = tables.by_family([
-        one("A", 0.6, 1, 4, 3, 1000, (9,)),
-        one("A", 0.8, 3, 4, 0, 5000, (1, 2, 3)),
-        one("B", 0.9, 0, 1, 5, 2000, ()),
-    ])  # fmt: skip
-    assert figures["A"].auc == pytest.approx(0.7) and figures["A"].vus == pytest.approx(0.35)
-    assert (figures["A"].found, figures["A"].events, figures["A"].delay) == (4, 8, 2.5)
-    assert (figures["A"].others, figures["A"].largest) == (5, 30)
-    mean = tables.mean_figures(list(figures.values()))
-    assert figures["A"].chance == 1 / 8 and figures["B"].chance == 0.5 and mean.chance == 2.5 / 8
-    assert mean.auc == pytest.approx(0.8) and mean.share == 0.25 and mean.others == 15 and mean.largest == 30
-    assert mean.delay == 2.5 and mean.found is None
-    assert figures["A"].within_reach == 2 / 8 and mean.within_reach == 5 / 8
+
+def test_a_family_counts_rows_and_events_together_and_the_mean_counts_families():
+    families = tables.by_family([
+        made("A", 0.6, Found(4, 1, 1, (9,), 3, 10, 0)),
+        made("A", 0.8, Found(4, 2, 3, (1, 2, 3), 0, 10, 0), rows=5000),
+        made("B", 0.9, Found(1, 0, 0, (), 5, 0, 0), rows=2000),
+    ], 0.001)  # fmt: skip
+    one, other = families["A"], families["B"]
+    assert one.auc == pytest.approx(0.7) and one.vus == pytest.approx(0.35)
+    assert (one.reported, one.found, one.events, one.delay, one.others) == (3 / 8, 4 / 8, 8, 2.5, 5)
+    assert (one.noisy, one.silent, other.noisy, other.silent) == (1, 0, 1, 1)
+    mean = tables.mean_figures([one, other])
+    assert mean.auc == pytest.approx(0.8) and (mean.reported, mean.found, mean.others) == (3 / 16, 0.25, 15)
+    assert (mean.noisy, mean.silent, mean.delay, mean.events) == (2, 1, 2.5, None)
+
+
+def test_collections_are_never_mixed_and_short_series_have_a_line():
+    some = Found(2, 1, 1, (0,), 1, 5, 0)
+    outcomes = [made("A", 0.5, some), made("A", 0.5, some, is_short=True), made("B", 0.5, some, collection="fresh")]
+    lines = tables.lines_of(tables.of_collection(outcomes, "real"), 0.001)
+    assert list(lines) == ["A", "short series", "longer series", tables.MEAN]
+    assert lines["short series"].events == lines["longer series"].events == 2 and lines["A"].events == 4
+    assert list(tables.lines_of(tables.of_collection(outcomes, "fresh"), 0.001)) == ["B", "longer series", tables.MEAN]
+
+
+@pytest.mark.parametrize(
+    "reported, found, others, lost",
+    [(4, 4, 5, False), (5, 4, 5, True), (4, 5, 4, True), (5, 5, 5.1, False), (3, 3, 0, False)],
+)
+def test_a_family_is_lost_if_the_yardstick_is_better_without_more_others(reported, found, others, lost):
+    ours, theirs = (
+        tables.family_figures([made("A", 0.5, Found(9, *counts, 7, 0))], 0.001)
+        for counts in ((4, 4, (), 5), (reported, found, (), others))
+    )
+    assert tables.is_lost(ours, theirs) is lost and not tables.is_lost(ours, None)
 
 
 def test_the_tables_have_every_family_scorer_and_kind(measured):
     plan, results = measured
     for printed in (tables.text(plan, results, True), tables.markdown(plan, results, True)):
-        words = ("A: 3 series, 10,200 rows", "never", "mean of families", "3/6", "5.9", "by chance", "without B")
+        words = ("A: 3 series, 10,200 rows", "never", "mean of families", "3/6", "5.9", scorers.RANDOM, "without B")
         assert [word for word in words if word not in printed] == []
     lines = tables.markdown(plan, results).splitlines()
     starts = [i for i, line in enumerate(lines) if line.startswith("| ---")]
     for start in starts:
         table = [line for line in lines[start - 1 :] if line.startswith("|")]
         assert lines[start - 1].count("|") == lines[start].count("|") == table[2].count("|")
-    assert len(starts) == 5 - (tables.outside_budget(plan, results).lines == [])
+    assert len(starts) == 4
+
+
+def test_a_family_that_is_lost_is_marked(data_there):
+    plan = Plan(
+        tuple(campaign.labelled_cases(True)), (Scorer("oif score", never), Scorer(scorers.YARDSTICK, seldom)), 0.001, 1
+    )
+    printed = tables.text(plan, campaign.run(plan))
+    assert f"A: 2 series, 6,800 rows; {tables.LOST}" in printed
+    won = plan._replace(scorers=plan.scorers[::-1])
+    assert tables.LOST not in tables.text(won, campaign.run(won))
 
 
 def test_without_planted_series_there_are_no_tables_of_them(data_there):
     plan = Plan(tuple(campaign.labelled_cases(True)), (Scorer("oif score", by_value),), 0.001, jobs=1)
     titles = [table.title for table in tables.tables_of(plan, campaign.run(plan))]
-    assert "Labelled series" in titles and not [title for title in titles if "Planted" in title]
+    assert titles == ["Labelled series: real", "Labelled series: fresh"]
 
 
-# ---- Pictures and the page ----
+# ---- The sheet and the page ----
 
 
-def test_a_picture_has_bands_ticks_and_at_most_one_point_per_pixel():
+def test_a_strip_has_labels_ticks_and_at_most_one_point_per_pixel():
     series = spiky("A", "x")
-    drawn = picture.draw(series, (), by_value(series))
-    assert drawn.count('class="band found"') == 1 and drawn.count('class="band missed"') == 1
-    assert drawn.count('class="other"') == 2 and drawn.count('class="hit"') == 1
-    assert "event, rows 1,500 to 1,519: found after 5 rows" in drawn and "rows 3,000 to 3,009: missed" in drawn
-    assert "other, rows 2,000 to 2,000, severity 2.0" in drawn
+    drawn = picture.strip(series, {"a": by_value(series).alerts, "b": never(series).alerts}).svg
+    assert [drawn.count(f'class="{style}"') for style in ("history", "label", "tick0", "tick1")] == [1, 2, 3, 0]
+    assert "A x, 4,000 rows: 1 of 2 events reported, 1 found, 2 others" in drawn
     (first, *_) = re.findall(r'<path d="([^"]*)" class="line"', drawn)
     assert len(re.findall("[ML]", first)) == picture.WIDTH
     assert len(drawn) < 60_000
 
 
-def test_a_picture_names_the_planted_incidents():
-    series, incidents = plants.plant(make_series(labels=[(1500, 1510)]), 1)
-    drawn, alerts = picture.draw(series, incidents, by_value(series)), by_value(series).alerts
-    assert re.findall('class="(found|missed)">([a-z ]+)</text>', drawn) == [
-        ("missed" if outcome.delay_of(incident, alerts) is None else "found", incident.kind) for incident in incidents
-    ]
-    assert drawn.count('class="band label"') == 1
-    assert 'class="found">unit<' in drawn and 'class="missed">frozen<' in drawn
-
-
 def test_every_pixel_shows_the_least_and_the_largest_value_of_its_rows():
-    values = np.arange(8000.0)
+    values = np.arange(12_000.0)
     values[4005], values[6000:6010], values[7000] = -50, np.nan, np.nan
     drawn = list(picture.extremes(values))
     assert len(drawn) == picture.WIDTH
     assert drawn[0] == (0.5, 0, 9) and drawn[400] == (400.5, -50, 4009)
     assert np.isnan(drawn[600][1:]).all() and drawn[700] == (700.5, 7001, 7009)
-    path = picture.line_path(values, 0, 8000, 0, 50)
+    path = picture.line_path(values, 0, 12_000, 0, 50)
     assert path.count("M") == 2  # a gap
 
 
@@ -554,28 +648,51 @@ def test_odd_series_can_be_drawn(rows):
     none = np.zeros(rows, dtype=bool)
     odd = Series("odd", "<one>", ("a&b", "b", "c", "d"), values, None, none, 0, 0, ())
     for alerts in (none, ~none):
-        assert "a&b" not in picture.draw(odd, (), Scored(np.zeros(rows), alerts))
+        assert (
+            "nan" not in picture.strip(odd, {"a": alerts}).svg
+            and "&lt;one&gt;" in picture.strip(odd, {"a": alerts}).svg
+        )
 
 
 def test_the_column_of_the_event_is_drawn():
     series = make_series(columns=9, labels=[(2000, 2030)])
     series.rows[2000:2030, 7] += 60
-    bands = picture.bands_of(series, (), np.zeros(4000, dtype=bool))
-    assert 7 in picture.telling_columns(series, bands, ()) and len(picture.telling_columns(series, bands, ())) <= 3
+    assert 7 in picture.telling_columns(series) and len(picture.telling_columns(series)) <= 3
 
 
-def test_the_page_loads_nothing_and_shows_every_series(measured, tmp_path):
+def test_an_event_is_drawn_in_full_unless_it_would_flatten_what_is_usual():
+    values, usual = np.arange(100.0), np.arange(100) < 90
+    assert picture.drawn_range(values, usual) == (0, 99)
+    values[95] = 1e9
+    low, high = picture.drawn_range(values, usual)
+    assert low == 0 and 200 < high < 230
+
+
+def test_the_sheet_takes_the_first_series_with_events_of_each_family_in_turn_those_of_fresh_first(monkeypatch):
+    named = [("A", "real", 3), ("B", "real", 1), ("crash", "fresh", 2)]
+    cases = [
+        campaign.Case(make_series(family, str(i), rows=900, collection=collection, labels=[(700, 710)] if i else []))
+        for family, collection, count in named
+        for i in range(count + 1)
+    ]
+    cases.append(campaign.Case(cases[1].series, 0))  # planted
+    chosen = [cases[number].key for number in campaign.sheet_cases(cases)]
+    assert chosen == ["crash 1", "A 1", "B 1", "crash 2", "A 2", "A 3"]
+    monkeypatch.setattr(picture, "STRIPS", 4)
+    assert [cases[number].key for number in campaign.sheet_cases(cases)] == chosen[:4]
+
+
+def test_the_page_loads_nothing_and_the_sheet_stands_alone(measured, tmp_path):
     plan, results = measured
     verdict = limits.Verdict(["bar: A, AUC: 0.5, wanted at least 0.9"], 3, 0)
     page.write(tmp_path, plan, results, verdict, "oif <fake>")
     text = (tmp_path / "reality.html").read_text()
     loaded = ("<link", "src=", "@import", "url(", 'href="http', "<script")
     assert not [word for word in loaded if word in text]
-    assert text.count("<svg") == len(plan.cases) == 12 and "prefers-color-scheme: dark" in text
     assert "bar: A, AUC: 0.5, wanted at least 0.9" in text and "oif &lt;fake&gt;" in text
-    assert text.index("Labelled series</h2>") < text.index("<svg")
-    assert "series etth1, copy 2" in text
-    assert {file.name for file in tmp_path.iterdir()} == {"reality.html", "reality.json"}
+    sheet = (tmp_path / "reality-sheet.svg").read_text()
+    assert sheet.startswith("<svg") and sheet.count("<g ") == len(results.strips) == 12 and "href" not in sheet
+    assert {file.name for file in tmp_path.iterdir()} == {"reality.html", "reality.json", "reality-sheet.svg"}
 
 
 # ---- Limits ----
@@ -590,7 +707,8 @@ def test_accepted_limits_are_met_and_written_as_they_are_read(measured, tmp_path
     values = limits.measured(results, 0.001)
     verdict = limits.check(values, accepted[limits.FULL])
     assert verdict == limits.Verdict([], len(values), 0)
-    expected = {"A, AUC", "B, events found", "mean of families, VUS-PR", "planted, unit found", "budget, series above"}
+    expected = {"A, AUC", "B, events found", "real, mean of families, VUS-PR", "planted, unit found"}
+    expected |= {"fresh, longer series, silent", "real, mean of families, noisy", "crash, events reported"}
     assert expected <= set(values)
 
 
@@ -601,7 +719,12 @@ def test_accepted_limits_are_met_and_written_as_they_are_read(measured, tmp_path
         ("A, events found", 1, "A, events found: 1, wanted at least 2"),
         ("A, others per 10,000 rows", 9, "A, others per 10,000 rows: 9, wanted at most 8.4"),
         ("planted, unit found", 4, "planted, unit found: 4, wanted at least 5"),
-        ("budget, series above", 4, "budget, series above: 4, wanted at most 2"),
+        ("real, longer series, silent", 2, "real, longer series, silent: 2, wanted at most 1"),
+        (
+            "fresh, mean of families, share of events reported",
+            0.4,
+            "fresh, mean of families, share of events reported: 0.4, wanted",
+        ),
     ],
 )
 def test_what_became_worse_is_named(measured, name, value, words):
@@ -677,7 +800,7 @@ def test_check_exits_with_1_and_names_what_is_missed(data_there, tmp_path, monke
     blind = fake_tool(tmp_path, limit=1e9)
     code, printed = run_command(monkeypatch, capsys, "--oif", blind, *usual, "--quick", "--check")
     assert code == 1 and "MISSED A, events found: 0, wanted at least 1" in printed
-    assert "MISSED mean of families, share of events found" in printed
+    assert "MISSED real, mean of families, share of events found" in printed
 
 
 @pytest.mark.parametrize(
