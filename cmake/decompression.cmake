@@ -6,6 +6,11 @@ option(OIF_ZSTD "Read .zst files if libzstd is found" ON)
 
 include(CheckCSourceCompiles)
 
+# Prints that a part is built without a library: "oif serve: not built, ...".
+function(oif_left_out part library package)
+  message(STATUS "${part}, ${library} is missing (apt-get install ${package})")
+endfunction()
+
 # A wheel runs on machines that need not have the shared libraries, so it takes archives or nothing.
 set(library_suffixes ${CMAKE_FIND_LIBRARY_SUFFIXES})
 if(SKBUILD)
@@ -35,11 +40,17 @@ if(OIF_ZLIB)
     oif_use_library(ZLIB "${ZLIB_LIBRARIES}" "${ZLIB_INCLUDE_DIRS}"
                 "#include <zlib.h>\nint main(void) { return !zlibVersion(); }")
   endif()
+  if(NOT OIF_CAN_LINK_ZLIB)
+    oif_left_out(".gz files: not read" zlib zlib1g-dev)
+  endif()
 endif()
 if(OIF_ZSTD)
   find_library(ZSTD_LIBRARY zstd)
   find_path(ZSTD_INCLUDE_DIR zstd.h)
   oif_use_library(ZSTD "${ZSTD_LIBRARY}" "${ZSTD_INCLUDE_DIR}"
               "#include <zstd.h>\nint main(void) { return !ZSTD_versionNumber(); }")
+  if(NOT OIF_CAN_LINK_ZSTD)
+    oif_left_out(".zst files: not read" libzstd libzstd-dev)
+  endif()
 endif()
 set(CMAKE_FIND_LIBRARY_SUFFIXES ${library_suffixes})
