@@ -17,9 +17,8 @@ exit_code size_run(const cli_settings *settings);
 
 /* Executes the server, a separate program, with the arguments after the command's name: its
  * libraries would make the start of every other command ten times slower. Returns only on
- * failure. `oif token` is a part of it. */
+ * failure. */
 exit_code server_program_run(const cli_settings *settings);
-exit_code token_program_run(const cli_settings *settings);
 
 /* For those who install oif. */
 extern const cli_command completions_command, manual_command;

@@ -18,7 +18,6 @@ static const known_command commands[] = {
     {&score_command, score_run},
     {&eval_command, eval_command_run},
     {&serve_command, server_program_run},
-    {&token_command, token_program_run},
     {&state_command, state_run},
     {&inspect_command, inspect_run},
     {&feedback_command, feedback_run},

@@ -19,7 +19,7 @@ static void find_folder(char folder[PATH_BYTES])
     folder[slash ? slash + 1 - folder : 0] = '\0';
 }
 
-static exit_code start(const char *path, const char *name, char *const *arguments)
+static exit_code start(const char *path, char *const *arguments)
 {
     size_t count = 0;
     while (arguments[count])
@@ -28,35 +28,24 @@ static exit_code start(const char *path, const char *name, char *const *argument
     if (!command)
         return complain(EXIT_FAILED, "out of memory");
     command[0] = (char *)"oif";
-    command[1] = (char *)(uintptr_t)name;
+    command[1] = (char *)"serve";
     memcpy(command + 2, arguments, count * sizeof *command);
     execv(path, command);
     free(command);
     return complain(EXIT_FAILED, "cannot start %s: %s", path, strerror(errno));
 }
 
-/* Becomes the server's program, for the command of this name. */
-static exit_code run(const char *name, const cli_settings *settings)
+exit_code server_program_run(const cli_settings *settings)
 {
     char folder[PATH_BYTES], path[PATH_BYTES + 64];
     find_folder(folder);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s%s", folder, places[i]);
         if (access(path, X_OK) == 0)
-            return start(path, name, settings->arguments);
+            return start(path, settings->arguments);
     }
     return complain(EXIT_FAILED,
                     "oif was built without the server, which needs libmicrohttpd, GnuTLS, jansson "
                     "and libcurl; install them and build it again: sudo apt-get install "
                     "libmicrohttpd-dev libgnutls28-dev libjansson-dev libcurl4-openssl-dev");
-}
-
-exit_code server_program_run(const cli_settings *settings)
-{
-    return run("serve", settings);
-}
-
-exit_code token_program_run(const cli_settings *settings)
-{
-    return run("token", settings);
 }

@@ -106,9 +106,7 @@ static exit_code take_flag(const cli_command *command, char ***cursor, cli_setti
 
 static exit_code take_file(const cli_command *command, char *file, cli_settings *settings)
 {
-    bool is_one_too_many = command->words_max > 0 ? settings->file_count >= command->words_max
-                                                  : settings->file && !command->reads_rows;
-    if (!command->takes_file || is_one_too_many)
+    if (!command->takes_file || (settings->file && !command->reads_rows))
         return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif %s)", file,
                         command->usage);
     if (!settings->file)

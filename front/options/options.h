@@ -108,17 +108,10 @@ typedef struct feedback_settings {
     const char *try_rule;
 } feedback_settings;
 
-/* What `oif token` is asked for; 0 or NULL: not given. */
-typedef struct token_settings {
-    int role; /* 1 + one of token_roles */
-    const char *streams;
-    uint64_t max_streams, max_keys, max_columns;
-} token_settings;
-
 /* What `oif serve` is asked for; NULL or 0: not given. */
 typedef struct serve_settings {
     const char *listen, *data, *config;
-    const char *tokens, *token_file, *read_token_file, *tls_cert, *tls_key;
+    const char *token_file, *read_token_file, *tls_cert, *tls_key;
     const char *proxies; /* addresses whose X-Forwarded-... headers count */
     double save_seconds;
     bool is_save_given;
@@ -173,7 +166,6 @@ typedef struct cli_settings {
     key_settings keys;
     feedback_settings feedback;
     serve_settings serve;
-    token_settings token;
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;
     double seconds_between_saves;
@@ -241,7 +233,6 @@ typedef struct cli_command {
     size_t option_count;
     bool takes_file;
     bool reads_rows;          /* from the file, so it has the options of the input */
-    size_t words_max;         /* instead of a file: that many words, which are its files; 0: none */
     const char *const *words; /* instead of a file: one of these; ends with NULL */
     bool takes_params;        /* --detector and the flags of its parameters */
     bool takes_pipeline;      /* the flags of the pipeline's options */
@@ -252,10 +243,6 @@ typedef struct cli_command {
 /* Those whose options the program and the service both read. */
 extern const cli_command score_command;
 extern const cli_command serve_command;
-extern const cli_command token_command;
-
-/* "read", "write", "admin"; ends with NULL. */
-extern const char *const token_roles[];
 
 /* The options of a command from 0 on: --detector, its own, those of the input and those that ask
  * for help; NULL past the last. */

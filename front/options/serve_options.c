@@ -8,7 +8,7 @@ static const cli_option options[] = {
     {"listen", OPTION_TEXT, SETTING(serve.listen), GROUP_SERVICE,
      .brief = "where to listen (default 127.0.0.1:8571)",
      .help = "where to listen (default 127.0.0.1:8571), or unix:PATH; other machines need "
-             "--tokens; port 0: a free one",
+             "--token-file; port 0: a free one",
      .argument = "HOST:PORT"},
     {"data", OPTION_TEXT, SETTING(serve.data), GROUP_SERVICE,
      .brief = "folder for what is learned (default: nothing is kept)",
@@ -24,17 +24,13 @@ static const cli_option options[] = {
      .argument = "TIME", .from = 0, .to = 86400,
      .range = "a time from 0 to 1d, such as 1s or 50ms; 0: before every answer",
      .parse = duration_parse, .given = SETTING(serve.is_save_given)},
-    {"tokens", OPTION_TEXT, SETTING(serve.tokens), GROUP_ACCESS,
-     .brief = "named tokens with roles, as oif token makes them",
-     .help = "file of named tokens with roles for some streams, as oif token makes it",
-     .argument = "FILE"},
     {"token-file", OPTION_TEXT, SETTING(serve.token_file), GROUP_ACCESS,
-     .brief = "tokens with the role admin, one per line",
-     .help = "file of tokens with the role admin for all streams, one per line",
+     .brief = "the token to read and write, alone in its file",
+     .help = "file with the token to read and write; openssl rand -hex 32 makes one",
      .argument = "FILE"},
     {"read-token-file", OPTION_TEXT, SETTING(serve.read_token_file), GROUP_ACCESS,
-     .brief = "tokens with the role read, one per line",
-     .help = "file of tokens with the role read for all streams, one per line", .argument = "FILE"},
+     .brief = "the token to read, alone in its file",
+     .help = "file with the token to read, and no more", .argument = "FILE"},
     {"proxies", OPTION_NAMES, SETTING(serve.proxies), GROUP_ACCESS,
      .brief = "proxies that are trusted to name the client",
      .help = "addresses of proxies whose headers X-Forwarded-For and X-Forwarded-User are trusted "
@@ -99,7 +95,7 @@ const cli_command serve_command = {
                 "  curl --data-binary @readings.csv -H 'Content-Type: text/csv' \\\n"
                 "      'http://127.0.0.1:8571/api/v1/streams/pump/rows?create=true'\n"
                 "                                          rows in, their scores out\n"
-                "  oif serve --listen 0.0.0.0:8571 --tokens tokens \\\n"
+                "  oif serve --listen 0.0.0.0:8571 --token-file token \\\n"
                 "      --tls-cert c.pem --tls-key k.pem    for other machines\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

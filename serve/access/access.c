@@ -1,7 +1,5 @@
 #include "access.h"
 
-#include "serve/base/name_patterns.h"
-
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <stdint.h>
@@ -47,24 +45,20 @@ const char *access_within_base(const access_rules *rules, const char *target)
     return target[bytes] == '/' ? target + bytes : target;
 }
 
-void access_set_tokens(access_rules *rules, token_table *tokens)
+void access_set_tokens(access_rules *rules, const tokens *known)
 {
     pthread_mutex_lock(&rules->lock);
-    token_table *before = rules->tokens;
-    rules->tokens = tokens;
+    rules->known = *known;
     pthread_mutex_unlock(&rules->lock);
-    token_table_release(before);
 }
 
-token_table *access_tokens(access_rules *rules)
+static tokens copy_tokens(access_rules *rules)
 {
     pthread_mutex_lock(&rules->lock);
-    token_table *tokens = token_table_keep(rules->tokens);
+    const tokens known = rules->known;
     pthread_mutex_unlock(&rules->lock);
-    return tokens;
+    return known;
 }
-
-/* ---- Who asks ---- */
 
 /* What follows the scheme of the header, such as "Bearer "; NULL: it is another one. */
 static const char *after_scheme(const char *header, const char *scheme)
@@ -77,49 +71,34 @@ static const char *after_scheme(const char *header, const char *scheme)
 
 /* "Basic " and NAME:TOKEN in base 64, for browsers and other programs that know only names and
  * passwords. */
-static const token *find_basic(const request *asked, const char *encoded)
+static access_level level_of_basic(const tokens *known, const char *encoded)
 {
     const gnutls_datum_t text = {(unsigned char *)(uintptr_t)encoded, (unsigned)strlen(encoded)};
     gnutls_datum_t decoded = {NULL, 0};
     if (gnutls_base64_decode2(&text, &decoded) != 0)
-        return NULL;
+        return ACCESS_NONE;
     const unsigned char *colon = memchr(decoded.data, ':', decoded.size);
     const unsigned char *start = colon ? colon + 1 : decoded.data;
-    const token *found = token_table_find_text(asked->tokens, (const char *)start,
-                                               decoded.size - (size_t)(start - decoded.data));
+    const access_level level =
+        tokens_level(known, (const char *)start, decoded.size - (size_t)(start - decoded.data));
     gnutls_memset(decoded.data, 0, decoded.size);
     gnutls_free(decoded.data);
-    return found;
+    return level;
 }
 
 /* Most agents send Bearer, those of InfluxDB send Token. */
-static const token *find_token(const request *asked)
+static access_level level_of(const tokens *known, const request *asked)
 {
     const char *header = asked->headers[HEADER_AUTHORIZATION];
+    if (!tokens_are_needed(known))
+        return ACCESS_WRITE;
     const char *text = after_scheme(header, "Bearer ");
     if (!text)
         text = after_scheme(header, "Token ");
     if (text)
-        return token_table_find_text(asked->tokens, text, strlen(text));
+        return tokens_level(known, text, strlen(text));
     text = after_scheme(header, "Basic ");
-    return text ? find_basic(asked, text) : NULL;
-}
-
-access_level access_level_of(const request *asked)
-{
-    return asked->who                             ? asked->who->level
-           : token_table_count(asked->tokens) > 0 ? ACCESS_NONE
-                                                  : ACCESS_ADMIN;
-}
-
-const char *access_patterns(const request *asked)
-{
-    return asked->who ? asked->who->streams : NULL;
-}
-
-const char *access_name(const request *asked)
-{
-    return asked->who ? asked->who->name : "";
+    return text ? level_of_basic(known, text) : ACCESS_NONE;
 }
 
 /* ---- The origin of a request ---- */
@@ -150,11 +129,11 @@ static bool is_external_name(const access_rules *rules, const char *host)
 static bool check_host(const access_rules *rules, const request *asked, problem *why)
 {
     const char *host = asked->headers[HEADER_HOST];
-    if (!rules->is_loopback || token_table_count(asked->tokens) > 0)
+    if (!rules->is_loopback)
         return true;
     if (host && (is_loopback_name(host, host_name_bytes(host)) || is_external_name(rules, host)))
         return true;
-    return problem_set(why, 421, "Ask for http://127.0.0.1, or give the server tokens.",
+    return problem_set(why, 421, "Ask for http://127.0.0.1, or give the server a token.",
                        "the Host header does not name this machine");
 }
 
@@ -189,34 +168,18 @@ static bool refuse_token(const request *asked, problem *why)
                        has_tried ? "this is not a token of this server" : "a token is needed");
 }
 
-static bool refuse_level(const request *asked, access_level needed, problem *why)
-{
-    problem_set(why, 403, NULL, "the token \"%s\" may only %s", access_name(asked),
-                asked->who->level == ACCESS_READ ? "read" : "read and write");
-    snprintf(why->remedy, sizeof why->remedy, "Use a token with the role %s.",
-             access_level_word(needed));
-    return false;
-}
-
 bool access_check(access_rules *rules, request *asked, access_level needed, problem *why)
 {
-    asked->tokens = access_tokens(rules);
-    if (!check_host(rules, asked, why))
+    const tokens known = copy_tokens(rules);
+    if (!tokens_are_needed(&known) && !check_host(rules, asked, why))
         return false;
     if (!is_safe_method(asked->method) && !is_same_origin(rules, asked))
         return problem_set(why, 403, NULL, "a page of another site may not write here");
-    if (token_table_count(asked->tokens) > 0)
-        asked->who = find_token(asked);
-    if (access_level_of(asked) >= needed)
+    const access_level level = level_of(&known, asked);
+    asked->may_write = level == ACCESS_WRITE;
+    if (level >= needed)
         return true;
-    return asked->who ? refuse_level(asked, needed, why) : refuse_token(asked, why);
-}
-
-bool access_check_stream(const request *asked, const char *stream, problem *why)
-{
-    if (name_patterns_match(access_patterns(asked), stream))
-        return true;
-    return problem_set(why, 403, "Use a token for this stream.",
-                       "the token \"%s\" is only for streams such as %s", access_name(asked),
-                       access_patterns(asked));
+    return level == ACCESS_READ
+               ? problem_set(why, 403, "Use the token of --token-file.", "this token may only read")
+               : refuse_token(asked, why);
 }

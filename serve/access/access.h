@@ -18,7 +18,7 @@ typedef struct access_rules {
     char base_path[64];   /* "/oif"; "": none */
     char origin[256];     /* of the page, "https://oif.example"; "": not given */
     pthread_mutex_t lock; /* protects what follows */
-    token_table *tokens;  /* NULL or empty: none are needed */
+    tokens known;
 } access_rules;
 
 /* Takes origin and base path of the page from --external-url; NULL: they are not known. 400: its
@@ -29,27 +29,15 @@ bool access_set_external(access_rules *rules, const char *url, problem *why);
  * not begin with it, because many proxies remove it. "": the base path without a /. */
 const char *access_within_base(const access_rules *rules, const char *target);
 
-/* Replaces the tokens; takes over the reference, which may be NULL. Requests that have begun keep
- * theirs. */
-void access_set_tokens(access_rules *rules, token_table *tokens);
-
-/* The tokens now; release them. */
-token_table *access_tokens(access_rules *rules);
+/* Replaces the tokens. Requests that have begun keep what they may. */
+void access_set_tokens(access_rules *rules, const tokens *known);
 
 /* Whether the request has this level, names this machine and, if it writes, comes from its own
- * page. Sets asked->who, and asked->tokens, which the caller releases, in any case.
+ * page. Sets asked->may_write.
  *
  * 401   no token, or a wrong one
  * 403   the level is too low, or another origin
  * 421   the Host is another machine */
 bool access_check(access_rules *rules, request *asked, access_level needed, problem *why);
-
-/* Whether the token of a checked request is for this stream: 403. */
-bool access_check_stream(const request *asked, const char *stream, problem *why);
-
-/* What a checked request may do and see. The patterns are NULL if it sees all streams. */
-access_level access_level_of(const request *asked);
-const char *access_patterns(const request *asked);
-const char *access_name(const request *asked); /* of the token; "": none was needed */
 
 #endif

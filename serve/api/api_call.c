@@ -100,7 +100,6 @@ void api_answer(app *served, api_handler handle, bool is_change, const request *
                      .answer = answer,
                      .status = 200,
                      .type = REPLY_JSON,
-                     .who = asked->who,
                      .is_change = is_change};
     size_t bytes;
     problem why;

@@ -14,10 +14,9 @@ typedef struct api_call {
     reply *answer; /* for headers; and for a whole answer that is not written, such as events */
     int status;    /* 200, unless the handler changes it */
     const char *type;
-    streams *all;     /* once api_find_streams was called */
-    stream *one;      /* once api_find_stream was called; it is released after the handler */
-    const token *who; /* that asks */
-    bool is_change;   /* and is logged; a handler may know better */
+    streams *all;   /* once api_find_streams was called */
+    stream *one;    /* once api_find_stream was called; it is released after the handler */
+    bool is_change; /* and is logged; a handler may know better */
 } api_call;
 
 /* False: `why` becomes the answer. */

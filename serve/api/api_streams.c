@@ -1,8 +1,6 @@
 #include "api.h"
 
-#include "api_quota.h"
 #include "front/text/output.h"
-#include "front/text/write_json.h"
 
 #include "oif.h"
 
@@ -26,13 +24,9 @@ bool api_root(api_call *call, problem *why)
 {
     if (!api_find_streams(call, why))
         return false;
-    const access_level level = access_level_of(call->asked);
-    output_print("{\"name\": \"oif\", \"version\": \"%s\", \"streams\": %zu, \"read_only\": %s",
-                 oif_version(), streams_count_visible(call->all, access_patterns(call->asked)),
-                 level >= ACCESS_WRITE ? "false" : "true");
-    write_json_string("role", access_level_word(level));
-    write_json_text("token", access_name(call->asked));
-    output_print("}\n");
+    output_print("{\"name\": \"oif\", \"version\": \"%s\", \"streams\": %zu, \"read_only\": %s}\n",
+                 oif_version(), streams_count(call->all),
+                 call->asked->may_write ? "false" : "true");
     return true;
 }
 
@@ -42,7 +36,7 @@ bool api_now(api_call *call, problem *why)
     uint64_t limit = 0;
     if (!api_find_streams(call, why) || !request_count(call->asked, "limit", most, &limit, why))
         return false;
-    streams_write_now(call->all, access_patterns(call->asked), (size_t)(limit > 0 ? limit : usual));
+    streams_write_now(call->all, (size_t)(limit > 0 ? limit : usual));
     return true;
 }
 
@@ -50,7 +44,7 @@ bool api_list_streams(api_call *call, problem *why)
 {
     if (!api_find_streams(call, why))
         return false;
-    streams_write(call->all, access_patterns(call->asked));
+    streams_write(call->all);
     return true;
 }
 
@@ -71,15 +65,6 @@ bool api_get_stream(api_call *call, problem *why)
 static const api_object settings_object = {"the settings", "{\"key\": \"host\"}",
                                            JSON_REJECT_DUPLICATES};
 
-static bool create_stream(api_call *call, json_t *settings, bool *is_new, problem *why)
-{
-    const char *name = api_stream_name(call);
-    const bool is_good = api_quota_begin(call, name, settings, why) &&
-                         streams_create(call->all, name, settings, &call->one, is_new, why);
-    api_quota_end(call);
-    return is_good;
-}
-
 bool api_stream_ready(api_call *call, problem *why)
 {
     if (!api_find_stream(call, why) || !stream_is_ready(call->one, why))
@@ -94,7 +79,8 @@ bool api_put_stream(api_call *call, problem *why)
     bool is_new = false, is_good = api_find_streams(call, why) && api_check_name(call, why) &&
                                    api_read_object(call->asked, &settings_object, &settings, why) &&
                                    (settings || (settings = json_object())) &&
-                                   create_stream(call, settings, &is_new, why) &&
+                                   streams_create(call->all, api_stream_name(call), settings,
+                                                  &call->one, &is_new, why) &&
                                    write_stream(call);
     call->is_change = is_new;
     if (is_good && is_new) {

@@ -13,13 +13,11 @@ typedef struct events events;
 typedef struct outside outside;
 
 typedef struct app {
-    _Atomic(streams *) all; /* NULL while loading */
-    pthread_rwlock_t others_lock;
-    outside *others; /* NULL while loading, and for a moment during a reload */
+    _Atomic(streams *) all;    /* NULL while loading */
+    _Atomic(outside *) others; /* the same */
     events *watchers;
     access_rules access;
-    pthread_mutex_t creating; /* of streams by tokens with quotas, one at a time */
-    const char *proxies;      /* their addresses; NULL: none */
+    const char *proxies; /* their addresses; NULL: none */
     size_t max_body_bytes;
     body_budget bodies;
     request_figures requests;

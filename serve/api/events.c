@@ -23,7 +23,7 @@ struct events_client {
     struct MHD_Connection *connection;
     loops *loops; /* which wait for it */
     feed_filter filter;
-    char *stream, *key, *visible;
+    char *stream, *key;
     uint64_t cursor;
     unsigned round; /* of `events` when it began */
     char *text;     /* being sent, from `sent` on */
@@ -162,10 +162,8 @@ events_client *events_client_new(events *all, const feed_filter *filter, uint64_
     client->cursor = after == UINT64_MAX ? latest : after;
     client->round = atomic_load(&all->round);
     client->stream = filter->stream ? strdup(filter->stream) : NULL;
-    client->visible = filter->visible ? strdup(filter->visible) : NULL;
     client->key = filter->key ? malloc(filter->key_bytes + 1) : NULL;
-    if ((filter->stream && !client->stream) || (filter->key && !client->key) ||
-        (filter->visible && !client->visible)) {
+    if ((filter->stream && !client->stream) || (filter->key && !client->key)) {
         client->filter.wants_rows = false;
         events_client_free(client);
         return NULL;
@@ -174,7 +172,6 @@ events_client *events_client_new(events *all, const feed_filter *filter, uint64_
         memcpy(client->key, filter->key, filter->key_bytes);
     client->filter.stream = client->stream;
     client->filter.key = client->key;
-    client->filter.visible = client->visible;
     if (filter->wants_rows)
         feed_watch_rows(all->source, client->stream);
     return client;
@@ -188,7 +185,6 @@ void events_client_free(events_client *client)
         feed_unwatch_rows(client->all->source, client->stream);
     free(client->stream);
     free(client->key);
-    free(client->visible);
     free(client->text);
     free(client);
 }

@@ -1,6 +1,5 @@
 #include "posted_rows.h"
 
-#include "api_quota.h"
 #include "front/text/output.h"
 #include "serve/agents/float64_rows.h"
 #include "serve/agents/json_rows.h"
@@ -154,10 +153,8 @@ static bool find_or_create(posted_rows *posted, problem *why)
         return true;
     if (!api_check_name(call, why))
         return false;
-    if (api_quota_begin(call, name, posted->settings, why) &&
-        !streams_create_for_rows(call->all, name, posted->settings, &call->one, why))
+    if (!streams_create_for_rows(call->all, name, posted->settings, &call->one, why))
         call->one = streams_find(call->all, name);
-    api_quota_end(call);
     call->is_change = call->one != NULL;
     return call->one != NULL;
 }
@@ -210,8 +207,6 @@ static void expect_repetition(posted_rows *posted)
 static bool take(posted_rows *posted, problem *why)
 {
     api_call *call = posted->call;
-    if (!access_check_stream(call->asked, api_stream_name(call), why))
-        return false;
     call->one = streams_find(call->all, api_stream_name(call));
     if (!call->one && !posted->may_create)
         return refuse_missing(call, why);
@@ -225,7 +220,6 @@ static bool take(posted_rows *posted, problem *why)
         return false;
     if (body_kind_is_sampled(posted->found.kind) && posted->report.has_times)
         expect_repetition(posted);
-    posted->rows.max_columns = api_quota_columns(call);
     posted->is_scored = true;
     return stream_rows(call->one, &posted->rows, &posted->done, why);
 }

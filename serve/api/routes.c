@@ -28,8 +28,8 @@ static const route routes[] = {
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
     {"GET", STREAM "/ready", ACCESS_READ, api_stream_ready, "", BODY_NONE},
     {"PUT", STREAM, ACCESS_WRITE, api_put_stream, "", BODY_SMALL},
-    {"PATCH", STREAM, ACCESS_ADMIN, api_patch_stream, "", BODY_SMALL},
-    {"DELETE", STREAM, ACCESS_ADMIN, api_delete_stream, "", BODY_NONE},
+    {"PATCH", STREAM, ACCESS_WRITE, api_patch_stream, "", BODY_SMALL},
+    {"DELETE", STREAM, ACCESS_WRITE, api_delete_stream, "", BODY_NONE},
     {"POST", STREAM "/rows", ACCESS_WRITE, api_post_rows,
      "writer first_row answer durable create key time format columns precision", BODY_ROWS},
     {"GET", STREAM "/writers", ACCESS_READ, api_get_writers, "", BODY_NONE},
@@ -43,10 +43,10 @@ static const route routes[] = {
     {"POST", STREAM "/explain", ACCESS_READ, api_post_explain, "key format", BODY_SMALL},
     {"GET", STREAM "/feedback", ACCESS_READ, api_get_feedback, "", BODY_NONE},
     {"POST", STREAM "/feedback", ACCESS_WRITE, api_post_feedback, "", BODY_JSON},
-    {"POST", STREAM "/rules", ACCESS_ADMIN, api_post_rule, "try", BODY_SMALL},
-    {"DELETE", STREAM "/rules", ACCESS_ADMIN, api_delete_rule, "number", BODY_SMALL},
+    {"POST", STREAM "/rules", ACCESS_WRITE, api_post_rule, "try", BODY_SMALL},
+    {"DELETE", STREAM "/rules", ACCESS_WRITE, api_delete_rule, "number", BODY_SMALL},
     {"GET", STREAM "/keys", ACCESS_READ, api_get_keys, "order find key limit offset", BODY_NONE},
-    {"DELETE", STREAM "/keys", ACCESS_ADMIN, api_delete_key, "key", BODY_FORM},
+    {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_FORM},
     {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_NONE},
     {"POST", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_FORM},
     {"GET", STREAM "/history", ACCESS_READ, api_get_history, "key from to span points", BODY_NONE},
@@ -136,12 +136,6 @@ static bool check_parameters(const route *found, const request *asked, reply *an
     return false;
 }
 
-/* Whether its path names a stream: /api/v1/streams/NAME... */
-static bool is_of_stream(const route *found)
-{
-    return strncmp(found->path, STREAM, sizeof STREAM - 1) == 0;
-}
-
 bool route_begins_with(const char *path)
 {
     const size_t bytes = 1 + strcspn(path + 1, "/");
@@ -157,8 +151,7 @@ const route *route_find(app *served, request *asked, reply *answer)
     char allow[ALLOW_BYTES];
     problem why;
     const route *found = find(asked, allow);
-    if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why) ||
-        (found && is_of_stream(found) && !access_check_stream(asked, asked->segments[3], &why))) {
+    if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why)) {
         if (why.status == 401)
             reply_add_header(answer, "WWW-Authenticate", "Basic realm=\"oif\"");
         reply_problem(answer, &why);

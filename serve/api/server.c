@@ -367,7 +367,6 @@ static void end_exchange(void *context, struct MHD_Connection *wire, void **stat
     reply_free(&one->answer);
     events_client_free(one->answer.events);
     body_free(&one->taken);
-    token_table_release(one->asked.tokens);
     request_free(&one->asked);
     free(one->target);
     free(one);

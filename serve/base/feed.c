@@ -1,7 +1,5 @@
 #include "feed.h"
 
-#include "name_patterns.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -140,9 +138,6 @@ static bool is_wanted(const kept_event *event, const feed_filter *filter)
     if (event->kind == FEED_ROW && !filter->wants_rows)
         return false;
     if (filter->stream && strcmp(filter->stream, event->stream) != 0)
-        return false;
-    if (filter->visible &&
-        (event->kind == FEED_INCIDENT || !name_patterns_match(filter->visible, event->stream)))
         return false;
     return !filter->key || event->kind == FEED_STREAM ||
            (filter->key_bytes == event->key_bytes &&

@@ -41,9 +41,6 @@ typedef struct feed_filter {
     const char *key;    /* NULL: all */
     size_t key_bytes;
     bool wants_rows; /* FEED_ROW too */
-    /* patterns of streams; NULL: all. Incidents are about several streams, so only a watcher of all
-     * streams gets them. */
-    const char *visible;
 } feed_filter;
 
 /* One event; free it with feed_event_free. */

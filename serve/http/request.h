@@ -39,9 +39,6 @@ typedef struct request_parameter {
     size_t value_bytes;
 } request_parameter;
 
-typedef struct token token;
-typedef struct token_table token_table;
-
 typedef struct request {
     char method[REQUEST_METHOD_BYTES];
     char *path;   /* as received, without the query; for logs: it holds no secrets */
@@ -57,8 +54,7 @@ typedef struct request {
     bool is_encrypted;        /* it came over TLS */
     char from[ADDRESS_BYTES]; /* the client, or what a proxy says about it */
     const char *user;         /* whom a proxy has let in; NULL: it does not say */
-    const token *who;         /* by access_check; NULL: no token */
-    token_table *tokens;      /* that `who` is in */
+    bool may_write;           /* by access_check */
 } request;
 
 /* Parses the target: "/api/v1/streams/a%20b?key=x". Returns false and sets `why` if it is

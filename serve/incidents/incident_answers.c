@@ -2,7 +2,6 @@
 #include "incident_list_parts.h"
 
 #include "front/results/incident_record.h"
-#include "serve/base/name_patterns.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -90,47 +89,6 @@ void incident_list_get_waiting(incident_list *list, incident_waiting *waiting)
 
 /* ---- JSON ---- */
 
-/* Whether all members are in streams that the patterns match. Call it under the lock. */
-static bool is_visible(const incident_list *list, uint64_t number, const char *patterns)
-{
-    oif_incident_member member;
-    for (size_t i = 0; patterns && oif_incidents_member(list->incidents, number, i, &member); i++) {
-        char stream[OIF_INCIDENT_TEXT_BYTES + 1];
-        snprintf(stream, sizeof stream, "%.*s", (int)member.stream_bytes, member.stream);
-        if (!name_patterns_match(patterns, stream))
-            return false;
-    }
-    return true;
-}
-
-/* The same of an incident that is over. */
-static bool is_record_visible(const kept_text *record, const char *patterns)
-{
-    size_t i;
-    json_t *member;
-    if (!patterns)
-        return true;
-    json_t *text =
-        json_loadb(record->text ? record->text : "", record->bytes, JSON_ALLOW_NUL, NULL);
-    bool is_good = text != NULL;
-    json_array_foreach(json_object_get(text, "order"), i, member) {
-        const char *stream = json_string_value(json_object_get(member, "stream"));
-        is_good = is_good && stream && name_patterns_match(patterns, stream);
-    }
-    json_decref(text);
-    return is_good;
-}
-
-size_t incident_list_count_open(incident_list *list, const char *visible)
-{
-    size_t count = 0;
-    pthread_mutex_lock(&list->lock);
-    for (size_t i = 0; i < list->open_count; i++)
-        count += is_visible(list, list->open[i].number, visible);
-    pthread_mutex_unlock(&list->lock);
-    return count;
-}
-
 typedef struct ranked {
     uint64_t number;
     double peak, last;
@@ -143,15 +101,13 @@ static int worst_first(const void *a, const void *b)
     return order != 0 ? order : (left->number < right->number) - (left->number > right->number);
 }
 
-static size_t rank_open(incident_list *list, const char *visible,
-                        ranked found[INCIDENTS_OPEN_MAX + 1])
+static size_t rank_open(incident_list *list, ranked found[INCIDENTS_OPEN_MAX + 1])
 {
     oif_incident_info info;
     size_t count = 0;
     pthread_mutex_lock(&list->lock);
     for (size_t i = 0; i < list->open_count; i++)
-        if (is_visible(list, list->open[i].number, visible) &&
-            oif_incidents_info(list->incidents, list->open[i].number, &info))
+        if (oif_incidents_info(list->incidents, list->open[i].number, &info))
             found[count++] = (ranked){info.number, info.peak_severity, info.last_seconds};
     pthread_mutex_unlock(&list->lock);
     if (count > 0)
@@ -199,8 +155,7 @@ static void write_ended(incident_list *list, record_list *to)
     pthread_mutex_lock(&list->lock);
     for (size_t i = list->ended_count; i > 0; i--) {
         const ended_incident *ended = incident_list_ended_at(list, i - 1);
-        if (is_wanted(to, ended->number, ended->end_seconds) &&
-            is_record_visible(&ended->record, to->query->visible))
+        if (is_wanted(to, ended->number, ended->end_seconds))
             write_record(to, &ended->record);
     }
     pthread_mutex_unlock(&list->lock);
@@ -211,7 +166,7 @@ bool incident_list_write(incident_list *list, const incidents_query *query)
     enum { USUAL_LIMIT = 100 };
     ranked open[INCIDENTS_OPEN_MAX + 1];
     record_list to = {query, query->limit > 0 ? query->limit : USUAL_LIMIT, 0};
-    const size_t count = rank_open(list, query->visible, open);
+    const size_t count = rank_open(list, open);
     output_print("{\"open\":%zu,\"incidents\":[", count);
     for (size_t i = 0; i < count; i++)
         write_open(list, &to, &open[i]);

@@ -89,16 +89,11 @@ typedef struct incidents_query {
     bool only_open;
     double since; /* by the last event, seconds since 1970; NaN: all */
     size_t limit; /* 0: 100 */
-    /* patterns of streams; NULL: all. Incidents with a member in another stream are left out. */
-    const char *visible;
 } incidents_query;
 
 /* {"open": how many, "incidents": [record, ...]}: the open ones, the worst first, and then those
  * that are over, the latest first. False: there is no incident of the number. */
 bool incident_list_write(incident_list *list, const incidents_query *query);
-
-/* How many last, of those with members in these streams only. */
-size_t incident_list_count_open(incident_list *list, const char *visible);
 
 /* ---- Notices ---- */
 

@@ -4,7 +4,6 @@
 #include "front/results/result_fields.h"
 #include "front/text/output.h"
 #include "serve/base/background.h"
-#include "serve/base/name_patterns.h"
 #include "serve/stream/stream.h"
 
 #include <inttypes.h>
@@ -299,38 +298,25 @@ static void write_receivers(const exposition_sources *sources)
     }
 }
 
-/* A metric of the pull, and the patterns of the streams that may be seen. */
-typedef struct pull_metric {
-    const char *name, *visible;
-    double (*value)(const pull_figures *figures);
-} pull_metric;
-
-static void write_pull(void *context, const pull_figures *figures)
+static void write_left_out(void *context, const pull_figures *figures)
 {
-    const pull_metric *metric = context;
-    if (name_patterns_match(metric->visible, figures->stream))
-        write_of_stream(metric->name, figures->stream, metric->value(figures));
+    (void)context;
+    write_of_stream("oif_pull_left_out_total", figures->stream, (double)figures->left_out);
 }
 
-static double left_out_of(const pull_figures *figures)
+static void write_up(void *context, const pull_figures *figures)
 {
-    return (double)figures->left_out;
+    (void)context;
+    write_of_stream("oif_pull_up", figures->stream, !figures->is_failing);
 }
 
-static double is_up_of(const pull_figures *figures)
+static void write_pulls(pull *puller)
 {
-    return !figures->is_failing;
-}
-
-static void write_pulls(pull *puller, const char *visible)
-{
-    pull_metric left_out = {"oif_pull_left_out_total", visible, left_out_of};
-    pull_metric is_up = {"oif_pull_up", visible, is_up_of};
-    prometheus_head(left_out.name, "counter",
+    prometheus_head("oif_pull_left_out_total", "counter",
                     "Samples of Prometheus in no row: too many keys, or one key twice.");
-    pull_each(puller, write_pull, &left_out);
-    prometheus_head(is_up.name, "gauge", "0 if the latest query of Prometheus failed.");
-    pull_each(puller, write_pull, &is_up);
+    pull_each(puller, write_left_out, NULL);
+    prometheus_head("oif_pull_up", "gauge", "0 if the latest query of Prometheus failed.");
+    pull_each(puller, write_up, NULL);
 }
 
 /* ---- Requests ---- */
@@ -378,12 +364,11 @@ static void write_process(void)
     output_print("} 1\n");
 }
 
-bool exposition_write(const exposition_sources *sources, request_figures *requests,
-                      const char *visible)
+bool exposition_write(const exposition_sources *sources, request_figures *requests)
 {
     collected all = {.keys_max = sources->keys_max};
     if (sources->all) {
-        streams_each_visible(sources->all, visible, take_stream, &all);
+        streams_each(sources->all, take_stream, &all);
         if (!all.is_short)
             write_streams(&all);
         write_incidents(sources->all);
@@ -392,7 +377,7 @@ bool exposition_write(const exposition_sources *sources, request_figures *reques
     close_collected(&all);
     write_receivers(sources);
     if (sources->puller)
-        write_pulls(sources->puller, visible);
+        write_pulls(sources->puller);
     write_requests(requests);
     write_process();
     return is_whole;

@@ -20,9 +20,7 @@ typedef struct exposition_sources {
     size_t keys_max;      /* of each stream with their own series: the worst ones */
 } exposition_sources;
 
-/* Writes them to the (diverted) output, for streams that match the patterns; NULL: all. Returns
- * false if out of memory. */
-bool exposition_write(const exposition_sources *sources, request_figures *requests,
-                      const char *visible);
+/* Writes them to the (diverted) output. Returns false if out of memory. */
+bool exposition_write(const exposition_sources *sources, request_figures *requests);
 
 #endif

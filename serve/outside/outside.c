@@ -73,7 +73,6 @@ outside *outside_start(const configured *both, const char *page_url, streams *al
 {
     const serve_settings *asked = &both->settings.serve;
     problem why = {0};
-    incident_list_set_noticed(streams_incidents(all), both->config.webhook.url != NULL);
     if (!make_streams(both, all))
         return NULL;
     outside *others = calloc(1, sizeof *others);
@@ -106,7 +105,7 @@ void outside_stop(outside *others)
     free(others);
 }
 
-bool outside_write_metrics(outside *others, request_figures *requests, const char *visible)
+bool outside_write_metrics(outside *others, request_figures *requests)
 {
-    return exposition_write(&others->sources, requests, visible);
+    return exposition_write(&others->sources, requests);
 }

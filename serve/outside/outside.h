@@ -15,6 +15,6 @@ outside *outside_start(const configured *both, const char *page_url, streams *al
 void outside_stop(outside *others); /* accepts NULL */
 
 /* Writes the answer to GET /metrics to the (diverted) output. False: out of memory. */
-bool outside_write_metrics(outside *others, request_figures *requests, const char *visible);
+bool outside_write_metrics(outside *others, request_figures *requests);
 
 #endif

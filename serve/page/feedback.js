@@ -64,7 +64,7 @@ const remove = byRule(async (stream, rule) => {
 // ---- The chosen episode ----
 
 function renderProposals() {
-    const wanted = page.mayManage() && past()?.mark === "useless" ? proposals : [];
+    const wanted = page.mayWrite() && past()?.mark === "useless" ? proposals : [];
     const make = () => el("li", {}, el("code"), el("span", { className: "dim" }), el("button", { type: "button", textContent: "Mute" }));
     fill($("proposals"), wanted, make, (item, proposal) => {
         const [rule, effect, button] = item.children;
@@ -119,13 +119,13 @@ export function renderRules(stream) {
         setText(text, format.short(rule.rule, 2000));
         const last = rule.last == null ? "" : `, the last ${format.time(rule.last)}`;
         setText(count, `held back ${format.count(rule.held)} ${rule.held === 1 ? "row" : "rows"}${last}`);
-        show(button, page.mayManage() && rule.rule.endsWith(" # feedback"));
+        show(button, page.mayWrite() && rule.rule.endsWith(" # feedback"));
         button.setAttribute("aria-label", `Remove the rule: ${format.short(rule.rule, 2000)}`);
         button.onclick = () => remove(stream.name, rule.rule);
     });
 }
 
-// given: { mayWrite, mayManage, onChange }
+// given: { mayWrite, onChange }
 export function startFeedback(given) {
     page = given;
     $("mark-useless").onclick = () => mark("useless");

@@ -19,7 +19,6 @@ const chosen = { stream: null, key: null };
 let info = null, now = { episodes: [], streams: [] }, isDown = false, streamOrder = [];
 
 const mayWrite = () => info !== null && !info.read_only;
-const mayManage = () => info?.role === "admin"; // remove, and change what alerts
 const streamOf = name => now.streams.find(stream => stream.name === name);
 const streamNames = () => now.streams.map(stream => stream.name);
 
@@ -299,8 +298,8 @@ function renderChosen() {
     renderFigures(stream);
     renderRules(stream);
     show($("keys"), stream.key != null);
-    show($("forget"), mayManage() && chosen.key != null);
-    show($("remove"), mayManage());
+    show($("forget"), mayWrite() && chosen.key != null);
+    show($("remove"), mayWrite());
     show($("manage"), true);
     const settings = Object.entries({ detector: stream.detector, ...stream.settings });
     setText($("settings"), settings.map(([name, value]) => format.short(`${name}: ${JSON.stringify(value)}`, 2000)).join("\n"));
@@ -481,7 +480,7 @@ const start = guarded(async () => {
 startControls();
 range.startRange({ remember, shownTimes: detail.shownTimes, onChange: showRange, onLatest: () => detail.setPinned(null) }, remembered("limit", "500"));
 detail.startDetail({ streamOf, onRange: showRange, onPick: () => writeAddress(true), onEpisode: choosePast });
-startFeedback({ mayWrite, mayManage, onChange: everythingSoon });
+startFeedback({ mayWrite, onChange: everythingSoon });
 startUpload({
     mayWrite,
     streamNames,

@@ -1,9 +1,8 @@
-/* The program oif-serve: `oif serve` and `oif token` check their options, print their help and then
- * become this program, as "oif serve OPTION..." and "oif token OPTION...". */
+/* The program oif-serve: `oif serve` checks its options, prints its help and then becomes this
+ * program, as "oif serve OPTION...". */
 #include "front/options/command.h"
 #include "front/text/signals.h"
 #include "service.h"
-#include "token_program.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -26,8 +25,6 @@ static exit_code run(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "serve") == 0)
         return command_run(&serve_command, service_run, argv + 2);
-    if (strcmp(name, "token") == 0)
-        return command_run(&token_command, token_program, argv + 2);
     return complain(EXIT_USAGE, "this is the server of oif; start it with: oif serve");
 }
 

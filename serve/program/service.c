@@ -1,11 +1,11 @@
 #include "service.h"
 
 #include "front/text/signals.h"
-#include "reload.h"
 #include "serve/api/events.h"
 #include "serve/api/routes.h"
 #include "serve/api/server.h"
 #include "serve/http/certificate.h"
+#include "serve/outside/outside.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +19,15 @@ static const double default_max_body_bytes = 64 << 20;
 /* All bodies together may hold as much as this many of the largest. */
 enum { LARGEST_BODIES = 4, DEFAULT_CONNECTIONS = 2000, DEFAULT_TIMEOUT_SECONDS = 30 };
 
-/* ---- Starting ---- */
+typedef struct service {
+    configured both; /* the command line and the configuration */
+    const serve_settings *asked;
+    app served;
+    listening opened;
+    char url[LISTEN_ADDRESS_BYTES + 16];
+    streams *kept;
+    server *running;
+} service;
 
 static bool complain_about(const problem *why)
 {
@@ -27,6 +35,55 @@ static bool complain_about(const problem *why)
              why->remedy[0] ? "; " : "", why->remedy);
     return false;
 }
+
+/* ---- Tokens and certificate ---- */
+
+static bool check_secrets(const service *one, problem *why)
+{
+    const serve_settings *asked = one->asked;
+    const bool is_local = one->opened.is_loopback || one->opened.unix_path;
+    if (!asked->tls_cert != !asked->tls_key)
+        return problem_set(why, 400, NULL, "--tls-cert and --tls-key go together");
+    return is_local || asked->token_file || asked->read_token_file ||
+           problem_set(why, 400, NULL,
+                       "--listen %s: other machines could read and write; make a token with: "
+                       "(umask 77; openssl rand -hex 32 > token), and add --token-file token",
+                       asked->listen);
+}
+
+/* Reads their files, and uses them if all are right. */
+static bool load_secrets(service *one, problem *why)
+{
+    const serve_settings *asked = one->asked;
+    certificate *loaded = NULL;
+    tokens known;
+    if (!check_secrets(one, why) ||
+        !tokens_load(asked->token_file, asked->read_token_file, &known, why))
+        return false;
+    if (asked->tls_cert && !(loaded = certificate_load(asked->tls_cert, asked->tls_key, why))) {
+        why->status = 503; /* the files may be right at another time */
+        return false;
+    }
+    access_set_tokens(&one->served.access, &known);
+    if (loaded)
+        certificate_use(loaded);
+    return true;
+}
+
+/* Clients of events connect again, with the tokens that count now. */
+static void reload(service *one)
+{
+    problem why;
+    if (load_secrets(one, &why)) {
+        events_restart(one->served.watchers);
+        note("reload: the tokens and the certificate were read again");
+    } else {
+        complain_about(&why);
+        note("reload: everything stays as it was");
+    }
+}
+
+/* ---- Starting ---- */
 
 static unsigned connections_max(const serve_settings *asked)
 {
@@ -50,17 +107,14 @@ static bool set_external(service *one)
 static exit_code prepare(service *one)
 {
     problem why;
-    fresh_secrets secrets;
     if (!set_external(one))
         return EXIT_USAGE;
     one->served.access.is_loopback = one->opened.is_loopback;
     one->served.proxies = one->asked->proxies;
-    if (!fresh_secrets_load(one->asked, service_is_local(one), &secrets, &why)) {
-        complain_about(&why);
-        return why.status == 400 ? EXIT_USAGE : EXIT_FAILED;
-    }
-    fresh_secrets_use(&secrets, &one->served.access);
-    return EXIT_OK;
+    if (load_secrets(one, &why))
+        return EXIT_OK;
+    complain_about(&why);
+    return why.status == 400 ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static const char *address_of(const service *one)
@@ -120,12 +174,12 @@ static bool load_streams(service *one)
 {
     streams *all = one->kept;
     problem why;
-    incident_list_set_noticed(streams_incidents(all), one->first.config.webhook.url != NULL);
+    incident_list_set_noticed(streams_incidents(all), one->both.config.webhook.url != NULL);
     if (!streams_load(all, &why))
         return complain_about(&why);
     one->served.watchers = events_open(streams_feed(all));
-    outside *others = outside_start(&one->first, one->url, all);
-    service_set_outside(one, others);
+    outside *others = outside_start(&one->both, one->url, all);
+    atomic_store(&one->served.others, others);
     atomic_store(&one->served.all, all);
     if (!one->asked->data)
         note("streams are lost when the server ends; --data DIR keeps them");
@@ -142,18 +196,8 @@ static void wait_for_end(service *one)
             return;
         signals_heed();
         if (signals_take_reload_request())
-            service_reload(one);
+            reload(one);
     }
-}
-
-static void close_access(service *one)
-{
-    access_rules *rules = &one->served.access;
-    access_set_tokens(rules, NULL);
-    pthread_mutex_destroy(&rules->lock);
-    pthread_mutex_destroy(&one->served.creating);
-    pthread_rwlock_destroy(&one->served.others_lock);
-    certificate_use(NULL);
 }
 
 static exit_code run(service *one)
@@ -161,32 +205,30 @@ static exit_code run(service *one)
     signals_catch();
     signals_catch_reload();
     pthread_mutex_init(&one->served.access.lock, NULL);
-    pthread_mutex_init(&one->served.creating, NULL);
-    pthread_rwlock_init(&one->served.others_lock, NULL);
     const exit_code code = open_socket(one);
     bool is_good = code == EXIT_OK && take_folder(one) && start_server(one) && load_streams(one);
     if (is_good)
         wait_for_end(one);
     listen_remove(&one->opened);
     server_close(one->running);
-    outside_stop(service_set_outside(one, NULL));
+    outside_stop(one->served.others);
     events_close(one->served.watchers);
     if (!streams_close(one->kept))
         is_good = false;
     if (one->opened.descriptor >= 0)
         close(one->opened.descriptor);
-    close_access(one);
+    pthread_mutex_destroy(&one->served.access.lock);
+    certificate_use(NULL);
     return is_good ? EXIT_OK : code == EXIT_OK ? EXIT_FAILED : code;
 }
 
 exit_code service_run(const cli_settings *given)
 {
-    service one = {.given = given, .opened.descriptor = -1};
-    exit_code code = configured_open(given, &one.first);
-    one.asked = &one.first.settings.serve;
+    service one = {.opened.descriptor = -1};
+    exit_code code = configured_open(given, &one.both);
+    one.asked = &one.both.settings.serve;
     if (code == EXIT_OK)
         code = run(&one);
-    configured_close(&one.first);
-    configured_close(&one.later);
+    configured_close(&one.both);
     return code;
 }

@@ -1,5 +1,5 @@
 /* The service: streams, HTTP and background threads, until a signal ends it. SIGHUP makes it read
- * its configuration, tokens and certificate again. */
+ * its tokens and certificate again. */
 #ifndef OIF_SERVE_SERVICE_H
 #define OIF_SERVE_SERVICE_H
 

@@ -26,8 +26,7 @@ typedef struct rows_request {
     const char *digest; /* of the body: one that has come before is not processed; NULL: none */
     bool may_wait;      /* rows of samples: they wait for others if the settings say so */
     rows_answer_kind answer;
-    size_t max_columns; /* besides the server's own limit; 0: none */
-    bool is_durable;    /* return only once the rows are on disk */
+    bool is_durable; /* return only once the rows are on disk */
 } rows_request;
 
 typedef struct rows_answer {

@@ -416,8 +416,6 @@ static run_end read_body(body_run *run, problem *why)
     stream *one = run->one;
     const rows_request *request = run->request;
     body_request asked = stream_ask(one, request->body, request->bytes, request->format, why);
-    if (request->max_columns > 0 && request->max_columns < asked.max_columns)
-        asked.max_columns = request->max_columns;
     if (body_is_blank(asked.body))
         return BODY_READ;
     if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)

@@ -4,7 +4,6 @@
 #include "serve/base/background.h"
 #include "serve/base/descriptors.h"
 #include "serve/base/folder.h"
-#include "serve/base/name_patterns.h"
 #include "stream_parts.h"
 
 #include <dirent.h>
@@ -125,19 +124,12 @@ static void remove_from_list(streams *all, const char *name)
     pthread_mutex_unlock(&all->lock);
 }
 
-size_t streams_count_visible(streams *all, const char *visible)
-{
-    size_t count = 0;
-    pthread_mutex_lock(&all->lock);
-    for (size_t i = 0; i < all->count; i++)
-        count += name_patterns_match(visible, all->list[i]->name);
-    pthread_mutex_unlock(&all->lock);
-    return count;
-}
-
 size_t streams_count(streams *all)
 {
-    return streams_count_visible(all, NULL);
+    pthread_mutex_lock(&all->lock);
+    const size_t count = all->count;
+    pthread_mutex_unlock(&all->lock);
+    return count;
 }
 
 const streams_options *streams_asked(const streams *all)
@@ -145,28 +137,21 @@ const streams_options *streams_asked(const streams *all)
     return &all->asked;
 }
 
-void streams_each_visible(streams *all, const char *visible,
-                          void (*visit)(void *context, stream *one), void *context)
+void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
 {
     size_t count = 0;
     pthread_mutex_lock(&all->lock);
     stream **list = calloc(all->count + 1, sizeof *list);
-    for (size_t i = 0; list && i < all->count; i++)
-        if (name_patterns_match(visible, all->list[i]->name)) {
-            list[count] = all->list[i];
-            list[count++]->references++;
-        }
+    for (; list && count < all->count; count++) {
+        list[count] = all->list[count];
+        list[count]->references++;
+    }
     pthread_mutex_unlock(&all->lock);
     for (size_t i = 0; i < count; i++) {
         visit(context, list[i]);
         stream_release(list[i]);
     }
     free(list);
-}
-
-void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
-{
-    streams_each_visible(all, NULL, visit, context);
 }
 
 feed *streams_feed(streams *all)

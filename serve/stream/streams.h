@@ -64,12 +64,7 @@ bool streams_remove(streams *all, const char *name, problem *why);
 
 /* Calls `visit` for each stream, by name. */
 void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context);
-
-/* The same for streams whose names match the patterns (name_patterns.h); NULL: all. */
-void streams_each_visible(streams *all, const char *visible,
-                          void (*visit)(void *context, stream *one), void *context);
 size_t streams_count(streams *all);
-size_t streams_count_visible(streams *all, const char *visible);
 
 /* Whether the disk accepts writes; else sets `why`. For /readyz. A damaged stream is not a reason
  * to take the others away, so it has an answer of its own. */
@@ -83,8 +78,8 @@ const streams_options *streams_asked(const streams *all); /* with defaults for 0
 
 /* {"streams": [Stream, ...]} and {"open": how many, "incidents": how many, "episodes": [up to
  * `limit` of them, the worst first], "streams": [...]}, written to the (diverted) output. */
-void streams_write(streams *all, const char *visible);
-void streams_write_now(streams *all, const char *visible, size_t limit);
+void streams_write(streams *all);
+void streams_write_now(streams *all, size_t limit);
 
 /* Whether a stream may have this name. */
 bool stream_name_is_valid(const char *name);

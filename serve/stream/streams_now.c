@@ -14,18 +14,18 @@ static void write_next(void *context, stream *one)
     stream_write(one);
 }
 
-static void write_list(streams *all, const char *visible)
+static void write_list(streams *all)
 {
     size_t written = 0;
     output_print("\"streams\":[");
-    streams_each_visible(all, visible, write_next, &written);
+    streams_each(all, write_next, &written);
     output_print("]");
 }
 
-void streams_write(streams *all, const char *visible)
+void streams_write(streams *all)
 {
     output_print("{");
-    write_list(all, visible);
+    write_list(all);
     output_print("}");
 }
 
@@ -74,14 +74,15 @@ static int worst_first(const void *a, const void *b)
     return (left->severity < right->severity) - (left->severity > right->severity);
 }
 
-void streams_write_now(streams *all, const char *visible, size_t limit)
+void streams_write_now(streams *all, size_t limit)
 {
     open_list list = {.episodes = NULL};
-    streams_each_visible(all, visible, take_episodes, &list);
+    incident_figures incidents;
+    streams_each(all, take_episodes, &list);
     if (list.count > 0)
         qsort(list.episodes, list.count, sizeof *list.episodes, worst_first);
-    output_print("{\"open\":%zu,\"incidents\":%zu,\"episodes\":[", list.open,
-                 incident_list_count_open(streams_incidents(all), visible));
+    incident_list_get_figures(streams_incidents(all), &incidents);
+    output_print("{\"open\":%zu,\"incidents\":%zu,\"episodes\":[", list.open, incidents.open);
     for (size_t i = 0; i < list.count; i++) {
         if (i < limit) {
             output_print(i > 0 ? "," : "");
@@ -91,6 +92,6 @@ void streams_write_now(streams *all, const char *visible, size_t limit)
     }
     free(list.episodes);
     output_print("],");
-    write_list(all, visible);
+    write_list(all);
     output_print("}");
 }

@@ -24,7 +24,7 @@ flags_in_help() {
     done | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort -u
 }
 
-commands=(score eval serve token state inspect feedback demo detectors size generate)
+commands=(score eval serve state inspect feedback demo detectors size generate)
 
 # The commands that `oif --help` lists, and help itself.
 commands_in_help() {

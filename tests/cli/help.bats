@@ -2,8 +2,8 @@
 
 load helper
 
-commands=(score eval serve token state inspect feedback demo detectors size generate)
-few_options=(serve token state inspect feedback detectors generate)
+commands=(score eval serve state inspect feedback demo detectors size generate)
+few_options=(serve state inspect feedback detectors generate)
 
 # Lines "GROUP --flag" of the help on stdin.
 grouped_flags() {

@@ -1,18 +1,21 @@
 """Who may ask: loopback, tokens, TLS, pages of other sites."""
 
 import base64
+import re
 import subprocess
 
 import pytest
-from conftest import OIF, SECONDS, Server
+from conftest import OIF, SECONDS, make_rows, to_ndjson
 
 WRITE, READ = "w" * 20, "r" * 20
 
 
 @pytest.fixture
 def tokens(tmp_path):
-    (tmp_path / "token").write_text(WRITE + "\nsecond-token-of-the-file\n")
+    (tmp_path / "token").write_text(WRITE + "\n")
     (tmp_path / "read").write_text(READ + "\n")
+    for name in ("token", "read"):
+        (tmp_path / name).chmod(0o600)
     return ["--token-file", str(tmp_path / "token"), "--read-token-file", str(tmp_path / "read")]
 
 
@@ -32,7 +35,7 @@ def refused(*options):
 def test_other_addresses_need_a_token(tmp_path):
     code, message = refused("--listen", "0.0.0.0:0")
     assert code == 2
-    assert "oif token add NAME --role admin --tokens tokens" in message
+    assert "openssl rand -hex 32 > token" in message and "--token-file token" in message
     assert refused("--listen", "[::]:0")[0] == 2
 
 
@@ -50,7 +53,7 @@ def test_mistakes_in_options_are_usage_errors(tmp_path):
 
 def test_tokens_must_be_safe(tmp_path):
     file = tmp_path / "token"
-    for text, expected in (("short\n", "16 to 255"), ("a" * 300, "16 to 255"), ("", "no token"), ("bad;token" * 3, "ASCII")):
+    for text, expected in (("short\n", "16 to 255"), ("a" * 300, "16 to 255"), ("", "no token"), ("bad;token" * 3, "ASCII"), (f"{WRITE}\n{READ}\n", "one token")):
         file.write_text(text)
         code, message = refused("--token-file", str(file))
         assert code == 2 and expected in message, message
@@ -75,7 +78,6 @@ def test_each_token_may_do_what_it_is_for(serve, tokens):
         WRITE + "w": (401, 401, 401),
         READ: (200, 200, 403),
         WRITE: (200, 200, 201),
-        "second-token-of-the-file": (200, 200, 200),
     }
     for token, expected in matrix.items():
         headers = bearer(token) if token else {}
@@ -89,6 +91,24 @@ def test_each_token_may_do_what_it_is_for(serve, tokens):
     assert answer.headers["WWW-Authenticate"] == 'Basic realm="oif"'
     assert server.get("/api/v1", headers=bearer(READ)).json["read_only"] is True
     assert server.get("/api/v1", headers=bearer(WRITE)).json["read_only"] is False
+
+
+def test_a_token_to_read_changes_nothing(serve, tokens):
+    server = serve(*tokens)
+    stream = "/api/v1/streams/a"
+    for method, path, body, status in (
+        ("PUT", stream, {}, 201),
+        ("POST", stream + "/rows", "a,b\n1,2\n", 200),
+        ("POST", "/write?db=b", "cpu,host=a value=1 1700000000000000000\n", 204),
+        ("PATCH", stream, {"alert-rate": 0.01}, 200),
+        ("POST", stream + "/rules", {"rule": "mute column=a"}, 200),
+        ("DELETE", stream + "/rules?number=1", None, 200),
+        ("DELETE", stream + "/keys?key=x", None, 404),
+        ("DELETE", stream, None, 204),
+    ):
+        refused = server.ask(method, path, body, headers=bearer(READ))
+        assert refused.status == 403 and "may only read" in refused.text, path
+        assert server.ask(method, path, body, headers=bearer(WRITE)).status == status, path
 
 
 def test_health_and_the_description_need_no_token(serve, tokens):
@@ -108,6 +128,25 @@ def test_a_browser_gives_the_token_as_a_password(serve, tokens):
     assert server.put("/api/v1/streams/a", {}, headers=basic(WRITE)).status == 201
     evil = {**basic(WRITE), "Origin": "http://evil.example"}
     assert server.put("/api/v1/streams/b", {}, headers=evil).status == 403, "browsers add the password for every page that asks"
+
+
+def test_tokens_come_by_the_schemes_of_agents(serve, tokens):
+    server = serve(*tokens)
+    for scheme in (f"Token {READ}", "Basic " + base64.b64encode(READ.encode()).decode(), f"bearer {READ}"):
+        assert server.get("/api/v1", headers={"Authorization": scheme}).status == 200, scheme
+    for scheme in ("Basic !!!", "Basic " + base64.b64encode(b"x").decode(), "Digest x", "Basic"):
+        assert server.get("/api/v1", headers={"Authorization": scheme}).status == 401, scheme
+
+
+def test_a_file_that_others_can_write_is_refused_and_one_that_they_can_read_is_reported(serve, tokens, tmp_path):
+    file = tmp_path / "token"
+    file.chmod(0o622)
+    code, message = refused("--listen", "127.0.0.1:0", "--token-file", str(file))
+    assert code == 2 and f"chmod 600 {file}" in message
+    file.chmod(0o640)
+    assert any(f"{file}: others can read this token" in line for line in serve(*tokens).log)
+    file.chmod(0o600)
+    assert not any("others can read" in line for line in serve(*tokens).log)
 
 
 def make_certificate(folder, name):
@@ -167,6 +206,79 @@ def test_secrets_are_not_logged(serve, tokens):
     assert not any(WRITE in line or "guess" in line for line in server.log), server.log
 
 
+def test_what_rows_contain_is_not_logged(serve):
+    server = serve()
+    server.put("/api/v1/streams/a", {})
+    server.post("/api/v1/streams/a/rows", "x,y\n1,2\n", headers={"Content-Type": "text/csv"})
+    for body, kind in (
+        ("x,y\nSECRET,2\n", "text/csv"),
+        ("SECRET,y\n1,2\n", "text/csv"),
+        ('{"x": SECRET}\n', "application/x-ndjson"),
+        ('{"SECRET": 1}\n', "application/x-ndjson"),
+        ('{"x": "SECRET", "y": 1}\n', "application/x-ndjson"),
+        ("SECRET", "application/json"),
+        ("SECRET", "text/SECRET"),
+        ("SECRET x=y=z\n", "text/plain"),
+        (b"\x00SECRET\xff", "application/octet-stream"),
+        (b"SECRET", "application/x-protobuf"),
+    ):
+        for path in ("rows", "explain"):
+            server.post(f"/api/v1/streams/a/{path}", body, headers={"Content-Type": kind})
+    for path in ("/write?db=a", "/v1/metrics?stream=a", "/api/v1/streams/a/write"):
+        server.post(path, "SECRET,x=SECRET SECRET=SECRET\n", headers={"Content-Type": "application/json"})
+    server.put("/api/v1/streams/b", {"key": ["SECRET"], "nonsense": "SECRET"})
+    server.post("/api/v1/streams/a/rules", {"rule": "SECRET"})
+    server.post("/api/v1/streams/a/feedback", {"episode": 1, "key": "SECRET", "mark": "useless"})
+    server.stop()
+    assert sum("event=refused" in line for line in server.log) > 10, server.log
+    assert not [line for line in server.log if "SECRET" in line]
+
+
+def changes(server):
+    server.stop()
+    pairs = [dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', line)) for line in server.log if "event=change" in line]
+    return [(one["method"], one["path"], one["status"], one.get("user"), one["from"]) for one in pairs]
+
+
+def test_changes_are_logged(serve, tokens):
+    server, stream = serve(*tokens), "/api/v1/streams/web-1"
+
+    def ask(method, path, body=None, token=WRITE, **headers):
+        server.ask(method, path, body, headers={**bearer(token), **headers})
+
+    ask("PUT", stream, {"alert-rate": 0.01})
+    ask("PUT", stream, {"alert-rate": 0.01})  # changes nothing
+    ask("POST", stream + "/rows", "secretcolumn\n12345\n")
+    ask("POST", "/api/v1/streams/web-2/rows?create=true", "secretcolumn\n12345\n")
+    ask("DELETE", stream, token=READ)  # refused
+    ask("PATCH", stream, {"alert-rate": 0.02}, **{"X-Forwarded-User": "somebody"})  # not a proxy
+    ask("POST", stream + "/rules?try=true", {"rule": "mute column=x"})  # changes nothing
+    ask("DELETE", stream)
+    assert changes(server) == [
+        ("PUT", stream, "201", None, "127.0.0.1"),
+        ("POST", "/api/v1/streams/web-2/rows", "200", None, "127.0.0.1"),
+        ("PATCH", stream, "200", None, "127.0.0.1"),
+        ("DELETE", stream, "204", None, "127.0.0.1"),
+    ]
+    text = "".join(server.log)
+    assert "12345" not in text and WRITE not in text and READ not in text
+
+
+def test_a_proxy_names_who_makes_a_change(serve):
+    server = serve("--proxies", "127.0.0.1")
+
+    def put(name, **headers):
+        assert server.put(f"/api/v1/streams/{name}", {}, headers=headers).status == 201
+
+    put("a", **{"X-Forwarded-User": "ana", "X-Forwarded-For": "192.0.2.9, 192.0.2.1"})
+    put("b", **{"X-Forwarded-User": 'a b" event=forged\x9b', "X-Forwarded-For": "spoofed"})
+    put("c", **{"X-Forwarded-User": "x" * 10_000})
+    ana, forged, long = changes(server)
+    assert ana[3:] == ("ana", "192.0.2.1"), "the last address is the one that the proxy has seen"
+    assert forged[3].startswith(r'"a b\" event=forged') and "\x9b" not in forged[3] and forged[4] == "127.0.0.1"
+    assert long[3].startswith("xxx") and len(long[3]) < 300
+
+
 def test_ipv6_loopback(serve):
     server = serve("--listen", "[::1]:0")
     assert server.address.startswith("http://[::1]:") and server.get("/healthz").status == 200
@@ -189,6 +301,27 @@ def test_a_data_folder_that_cannot_be_used_is_reported_before_anyone_is_served(t
     serve("--data", str(tmp_path / "data"))
     code, message = refused("--listen", "127.0.0.1:0", "--data", str(tmp_path / "data"))
     assert code == 1 and "listening" not in message, message
+
+
+def test_files_are_for_their_owner_alone(serve, tmp_path):
+    data = tmp_path / "data"
+    server = serve("--data", str(data))
+    server.put("/api/v1/streams/a", {})
+    server.post("/api/v1/streams/a/rows?durable=true", to_ndjson(make_rows(300)))
+    server.stop()
+    server.start()
+    server.stop()
+
+    def wide():
+        return [str(path) for path in data.rglob("*") if path.stat().st_mode & 0o077]
+
+    assert len(list(data.rglob("*"))) > 4 and not wide()
+    for path in data.rglob("*"):
+        if path.is_file():
+            path.chmod(0o644)  # as earlier versions left them
+    server.start()
+    server.stop()
+    assert not [path for path in wide() if "/streams/a/" in path]
 
 
 def test_times_may_be_milliseconds(serve):

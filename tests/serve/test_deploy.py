@@ -18,7 +18,6 @@ import yaml
 from conftest import CHECKOUT, IS_SANITIZED, OIF, SECONDS
 from fleet_rows import LEARNED, Fleet, post
 from outside_programs import Prometheus, Stub, need, outside, wait_for  # noqa: F401
-from test_teams import add
 
 DEPLOY = CHECKOUT / "deploy"
 RULES = DEPLOY / "prometheus" / "oif_rules.yml"
@@ -97,12 +96,15 @@ def test_the_manifests_fit_together_and_start_the_program(serve, tmp_path):
     mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
     assert volumes == set(mounts)
 
-    add(tmp_path / "tokens", "ana", "--role", "admin")
+    (tmp_path / "token").write_text("w" * 20)
+    (tmp_path / "read-token").write_text("r" * 20)
     (tmp_path / "serve.json").write_text(MANIFESTS["ConfigMap"]["data"]["serve.json"])
     options = dict(one[2:].split("=", 1) for one in container["args"])
     assert options["listen"] == f"0.0.0.0:{port['containerPort']}" and options["data"] == mounts["data"] and options["config"] == mounts["config"]
-    assert options["tokens"] == mounts["tokens"] + "/tokens"
-    here = {"listen": "127.0.0.1:0", "data": str(tmp_path / "data"), "tokens": str(tmp_path / "tokens"), "config": str(tmp_path / "serve.json")}
+    here = {"listen": "127.0.0.1:0", "data": str(tmp_path / "data"), "config": str(tmp_path / "serve.json")}
+    for option, name in (("token-file", "token"), ("read-token-file", "read-token")):
+        assert options[option] == f"{mounts['tokens']}/{name}"
+        here[option] = str(tmp_path / name)
     server = serve(*(word for name in options for word in (f"--{name}", here[name])))
     for probe in ("livenessProbe", "readinessProbe"):
         assert container[probe]["httpGet"]["port"] == port["name"]

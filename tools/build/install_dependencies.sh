@@ -31,6 +31,7 @@ has_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fs
 has_python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; }
 has_browser() { command -v chromium || command -v google-chrome; }
 has_rustc() { rustc --version || /usr/bin/rustc --version || ~/.cargo/bin/rustc --version; } # as tests/package/run.sh looks for it
+has_nginx() { command -v nginx || command -v /usr/sbin/nginx; }
 has_venv() { python3 -c 'import ensurepip, venv'; }
 
 find_missing() {
@@ -109,6 +110,7 @@ find_missing() {
     need prometheus-node-exporter has prometheus-node-exporter
     need kcat has kcat
     need systemd has systemd-analyze
+    need nginx-light has_nginx # a proxy before oif serve
     # The Java binding and Flink's operator.
     need openjdk-17-jdk-headless has javac
     need maven has mvn

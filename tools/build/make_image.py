@@ -7,7 +7,7 @@ PREFIX is where oif was installed. There is no shell and no package manager in t
 bytes. The file is an OCI archive, which podman and skopeo read, and docker load, too:
 
     docker load < IMAGE.tar
-    docker run -v oif:/var/lib/oif -v ./tokens:/tokens:ro -p 8571:8571 oif-serve --listen=0.0.0.0:8571 --data=/var/lib/oif --tokens=/tokens
+    docker run -v oif:/var/lib/oif -v ./token:/token:ro -p 8571:8571 oif-serve --listen=0.0.0.0:8571 --data=/var/lib/oif --token-file=/token
 """
 import argparse
 import gzip

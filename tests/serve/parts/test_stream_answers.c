@@ -107,7 +107,7 @@ static void check_answers(streams *all, stream *one)
     assert_true(stream_write_points(one, &points, &why));
     json_decref(take_json());
     output_divert();
-    streams_write_now(all, NULL, 1000);
+    streams_write_now(all, 1000);
     json_t *now = take_json();
     json_t *episode = json_array_get(json_object_get(now, "episodes"), 0);
     assert_non_null(episode);
@@ -115,7 +115,7 @@ static void check_answers(streams *all, stream *one)
     assert_non_null(strstr(json_string_value(json_object_get(episode, "text")), " high since "));
     json_decref(now);
     output_divert();
-    streams_write(all, NULL);
+    streams_write(all);
     json_decref(take_json());
 }
 

@@ -90,7 +90,7 @@ static void *look(void *context)
         problem why;
         output_divert();
         streams_each(all, look_at, NULL);
-        streams_write_now(all, NULL, 10);
+        streams_write_now(all, 10);
         failures += !streams_are_ready(all, &why);
         free_output();
     }
