@@ -118,8 +118,7 @@ def quick_part(results: Results) -> Results:
 # ---- One case ----
 
 
-def measure(plan: Plan, number: int) -> Done:
-    case = plan.cases[number]
+def measure(plan: Plan, case: Case, is_drawn: bool) -> Done:
     series, incidents = plants.plant(case.series, case.seed) if case.seed is not None else (case.series, ())
     kept = Kept(plan.kept) if plan.kept else None
     outcomes: dict[str, Union[Outcome, str]] = {}
@@ -141,7 +140,7 @@ def measure(plan: Plan, number: int) -> Done:
             planted = outcomes[scorer.title] = judge_planted(series, incidents, case.seed, scored.alerts)
             if is_first:
                 outcomes[RANDOM] = planted_by_chance(series, incidents, scored.alerts, planted)
-    return Done(outcomes, picture.strip(series, alerts) if number in sheet_cases(plan.cases) else None)
+    return Done(outcomes, picture.strip(series, alerts) if is_drawn else None)
 
 
 # ---- Side by side ----
@@ -155,18 +154,19 @@ def begin_worker(plan: Plan) -> None:
     _plan[:] = [plan]
 
 
-def perform(number: int) -> Done:
-    return measure(_plan[0], number)
+def perform(task: tuple[int, bool]) -> Done:
+    number, is_drawn = task
+    return measure(_plan[0], _plan[0].cases[number], is_drawn)
 
 
-def perform_all(plan: Plan) -> list[Done]:
-    """Large series first, so no core is left alone with one at the end."""
+def perform_all(plan: Plan, sheet: Sequence[int]) -> list[Done]:
+    """`sheet`: the cases to draw. Large series first, so no core is left alone with one at the end."""
     order = sorted(range(len(plan.cases)), key=lambda i: -plan.cases[i].series.rows.size)
     done: dict[int, Done] = {}
     form = "{desc} {percentage:3.0f}% |{bar}| {elapsed}, {remaining} left"
     bar = tqdm(desc="reality", total=len(order), bar_format=form, disable=None)
     with multiprocessing.get_context("fork").Pool(plan.jobs, begin_worker, (plan,)) as pool, bar:
-        for number, result in zip(order, pool.imap(perform, order)):
+        for number, result in zip(order, pool.imap(perform, [(i, i in sheet) for i in order])):
             done[number] = result
             bar.update()
     return [done[number] for number in sorted(done)]
@@ -174,7 +174,8 @@ def perform_all(plan: Plan) -> list[Done]:
 
 def run(plan: Plan) -> Results:
     """Everything. A scorer that failed once is left out, with its reason."""
-    done = perform_all(plan)
+    sheet = sheet_cases(plan.cases)
+    done = perform_all(plan, sheet)
     absent = dict(plan.absent)
     for one in done:
         absent.update((title, reason) for title, reason in one.outcomes.items() if isinstance(reason, str))
@@ -182,5 +183,5 @@ def run(plan: Plan) -> Results:
     outcomes = {title: [one.outcomes[title] for one in done if title in one.outcomes] for title in titles}
     labelled = {title: [one for one in of if isinstance(one, Labelled)] for title, of in outcomes.items()}
     planted = {title: [one for one in of if isinstance(one, Planted)] for title, of in outcomes.items()}
-    strips = [strip for i in sheet_cases(plan.cases) if (strip := done[i].strip)]
+    strips = [strip for i in sheet if (strip := done[i].strip)]
     return Results(labelled, planted, strips, absent)

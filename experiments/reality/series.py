@@ -9,7 +9,7 @@ import gzip
 import io
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -50,9 +50,9 @@ def folder(name: str) -> Path:
     raise data.DataMissing(f"there is no folder {name} in {looked}; {HOW_TO_GET}")
 
 
-def is_there() -> bool:
+def is_there(collections: Sequence[str] = COLLECTIONS) -> bool:
     try:
-        return all((folder(name) / "index.csv").is_file() for name in COLLECTIONS) and folder("series").is_dir()
+        return all((folder(name) / "index.csv").is_file() for name in collections) and folder("series").is_dir()
     except data.DataMissing:
         return False
 
