@@ -17,26 +17,22 @@
 #include <stddef.h>
 
 typedef enum journal_kind {
-    JOURNAL_ROWS = 1,    /* a body */
-    JOURNAL_CUT,         /* only the rows up to `first_row` of the previous body were processed */
-    JOURNAL_SETTINGS,    /* JSON */
-    JOURNAL_FORGET,      /* a key */
-    JOURNAL_CLOCK,       /* the stream was silent at `seconds` */
-    JOURNAL_BAD_ROWS,    /* `skip` bad rows, in a body without any processed row */
-    JOURNAL_MARK,        /* episode `skip` of a key gets the mark `format` */
-    JOURNAL_RULE,        /* a rule that is added, or removed: see rule_change */
-    JOURNAL_END,         /* episode `skip` of a key ended because no row came */
-    JOURNAL_NO_DATA,     /* the feed was dead at `seconds` */
-    JOURNAL_SENT,        /* a body of a writer: a line of JSON about it, then the body */
-    JOURNAL_WAITED       /* rows that wait were processed at `seconds`; all of them: `format` */
+    JOURNAL_ROWS = 1, /* a body */
+    JOURNAL_CUT,      /* only the rows up to `first_row` of the previous body were processed */
+    JOURNAL_SETTINGS, /* JSON */
+    JOURNAL_FORGET,   /* a key */
+    JOURNAL_CLOCK,    /* the stream was silent at `seconds` */
+    JOURNAL_BAD_ROWS, /* `skip` bad rows so far, after a body without any processed row */
+    JOURNAL_MARK,     /* episode `skip` of a key gets the mark `format` */
+    JOURNAL_RULE,     /* a rule that is added, or removed: see rule_change */
+    JOURNAL_END,      /* episode `skip` of a key ended because no row came */
+    JOURNAL_NO_DATA,  /* the feed was dead at `seconds` */
+    JOURNAL_SENT,     /* a body of a writer: a line of JSON about it, then the body */
+    JOURNAL_WAITED    /* rows that wait were processed at `seconds`; all of them: `format` */
 } journal_kind;
 
 /* The formats of JOURNAL_RULE. */
 typedef enum rule_change { RULE_REMOVED, RULE_ADDED } rule_change;
-
-/* The format of JOURNAL_BAD_ROWS if `skip` is the total so far: replaying such a record on a
- * snapshot that already includes it changes nothing. Older journals lack it. */
-enum { BAD_ROWS_IN_ALL = 1 };
 
 typedef struct journal_record {
     journal_kind kind;

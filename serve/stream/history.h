@@ -177,8 +177,8 @@ typedef struct history_extra {
 /* Writes everything, with a checksum. */
 bool history_save(const history *past, FILE *file, const history_extra *extra);
 
-/* Loads only a complete file written after exactly `rows` rows, with at most `extra_bytes` bytes of
- * extra data: an older version has fewer, and the rest is 0. */
+/* Loads only a complete file written after exactly `rows` rows, with `extra_bytes` bytes of extra
+ * data. */
 bool history_load(history *past, FILE *file, uint64_t rows, void *extra, size_t extra_bytes);
 
 #endif

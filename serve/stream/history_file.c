@@ -2,11 +2,10 @@
  * file of another machine or version is ignored; the stream starts a new history. */
 #include "history.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char file_magic[8] = "oifpast3", older_magic[8] = "oifpast2"; /* without trends */
+static const char file_magic[8] = "oifhist1";
 
 enum { TEXT_BYTES_MAX = 1 << 24 };
 
@@ -16,7 +15,6 @@ typedef struct past_file {
     FILE *file;
     uint64_t checksum;
     bool is_good;
-    bool is_older;
 } past_file;
 
 static void put(past_file *to, const void *bytes, size_t count)
@@ -233,13 +231,11 @@ static void get_key(past_file *from, history *past)
     info.key_bytes = key->info.key_bytes;
     info.reason = "";
     info.episode = 0;
-    info.is_ready |= isfinite(info.threshold); /* a file of an older version does not say so */
     take_key_info(past, key, &info);
     key->shut = get_count(from);
     get_ring(from, past, key, history_new_point, past->point_bytes);
     get_ring(from, past, key, history_new_band, past->band_bytes);
-    if (!from->is_older)
-        get_bucket(from, past, key);
+    get_bucket(from, past, key);
 }
 
 static void get_keys(past_file *from, history *past)
@@ -306,14 +302,10 @@ static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_
     char magic[sizeof file_magic];
     size_t bytes = 0;
     get(from, magic, sizeof magic);
-    from->is_older = memcmp(magic, older_magic, sizeof magic) == 0;
-    bool is_it =
-        (from->is_older || memcmp(magic, file_magic, sizeof magic) == 0) && get_count(from) == rows;
-    if (!is_it)
+    if (memcmp(magic, file_magic, sizeof magic) != 0 || get_count(from) != rows)
         return false;
     char *text = get_text(from, &bytes);
-    is_it = text && bytes <= extra_bytes;
-    memset(extra, 0, extra_bytes);
+    const bool is_it = text && bytes == extra_bytes;
     if (is_it)
         memcpy(extra, text, bytes);
     free(text);

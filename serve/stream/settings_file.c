@@ -37,7 +37,7 @@ static bool snapshot_from_json(json_t *saved, stream_snapshot *snapshot)
     int form = 0, year = 0, has_zone = 0, lacks_zone = 0, is_uncertain = 0;
     double per_second = 0, last_seconds = 0;
     *snapshot = (stream_snapshot){.exists = false};
-    if (!saved || json_is_null(saved)) /* from an earlier version */
+    if (json_is_null(saved))
         return true;
     if (json_unpack(saved, "{s:I, s:{s:i, s:i, s:F, s:F, s:b, s:b, s:b}}", "rows", &rows, "times",
                     "form", &form, "year", &year, "per-second", &per_second, "last-seconds",

@@ -24,7 +24,7 @@ static void find_ends(const oif_pipeline *pipeline, float ends[2 * COLUMNS_MAX])
     }
 }
 
-/* A key whose history is of an older version has no band yet. No band says that nothing is known,
+/* A key whose history was lost has no band yet. No band says that nothing is known,
  * so a key that learns needs none. */
 static bool is_due(const stream *one, const history_key *key, const oif_result *result)
 {

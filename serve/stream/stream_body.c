@@ -46,7 +46,7 @@ static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipe
     if (code == EXIT_OK)
         code = settings_apply_rules(settings, *pipeline);
     oif_error error;
-    if (code == EXIT_OK && (!stream_keep_episodes(*pipeline, &error) ||
+    if (code == EXIT_OK && (oif_pipeline_keep_episodes(*pipeline, true, &error) != OIF_OK ||
                             (params_keep_evicted(&settings->options) &&
                              oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)))
         code = complain_because(&(complaint_reason){.cause = error.cause}, EXIT_FAILED, "%s",

@@ -41,8 +41,7 @@ static bool fail_on(oif_status status, const oif_error *error, problem *why)
 
 /* ---- Under the lock ---- */
 
-/* With the options of the model: a state of an older version has some off that are on by default
- * today. */
+/* With the options of the model: a default may have changed since it was made. */
 static exit_code make_copy(explanation *made)
 {
     const cli_columns *columns = &made->reader.input.columns;

@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool stream_keep_episodes(oif_pipeline *pipeline, oif_error *error)
-{
-    return oif_pipeline_keeps_episodes(pipeline) ||
-           oif_pipeline_keep_episodes(pipeline, true, error) == OIF_OK;
-}
-
 bool stream_has_keys(stream *one)
 {
     stream_begin_look(one);

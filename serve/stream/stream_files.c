@@ -192,17 +192,16 @@ static bool load_senders_file(stream *one, const char *name)
     return is_loaded;
 }
 
-/* Those that belong to the state; an earlier version had none. */
+/* Those that belong to the state. */
 void stream_load_senders(stream *one)
 {
     char path[STREAM_PATH_BYTES];
     problem ignored; /* the next snapshot has them, too */
     if (load_senders_file(one, "senders.new"))
         stream_take_senders(one, &ignored);
-    else if (!load_senders_file(one, "senders") &&
-             access(stream_path(one, "senders", path), F_OK) == 0)
+    else if (!load_senders_file(one, "senders"))
         complain(EXIT_FAILED,
                  "stream %s: %s: does not belong to the state; the rows that its writers have sent "
                  "are unknown, and rows sent again count twice",
-                 one->name, path);
+                 one->name, stream_path(one, "senders", path));
 }

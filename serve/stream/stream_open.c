@@ -51,9 +51,7 @@ static void replay_change(stream *one, const journal_record *record)
 {
     switch (record->kind) {
     case JOURNAL_FORGET: stream_drop_key(one, record->payload, record->bytes); break;
-    case JOURNAL_BAD_ROWS:
-        one->bad_rows = record->skip + (record->format == BAD_ROWS_IN_ALL ? 0 : one->bad_rows);
-        break;
+    case JOURNAL_BAD_ROWS: one->bad_rows = record->skip; break;
     case JOURNAL_CLOCK:
         if (one->pipeline)
             stream_silent_at(one, record->seconds);
@@ -135,8 +133,6 @@ static bool load_state(stream *one, problem *why)
         return problem_set_error(why, 503, stream_copy_remedy, &error);
     if (!check_state(one, why))
         return false;
-    if (!stream_keep_episodes(one->pipeline, &error)) /* an older version did not */
-        return problem_set_error(why, 503, NULL, &error);
     one->settings.cli.score.time = one->shape.time;
     key_room_limit(one->pipeline);
     stream_start_times(one);

@@ -263,9 +263,6 @@ void stream_drop_key(stream *one, const char *key, size_t key_bytes);
 
 /* ---- stream_feedback.c ---- */
 
-/* From the first row on the pipeline keeps the episodes that can be marked. */
-bool stream_keep_episodes(oif_pipeline *pipeline, oif_error *error);
-
 /* Marks and rules of the journal. Replaying one that the snapshot has changes nothing. */
 void stream_replay_mark(stream *one, const journal_record *record);
 void stream_replay_rule(stream *one, const journal_record *record);

@@ -73,7 +73,6 @@ static void keep_bad_rows(stream *one, const body_run *run, uint64_t count)
 {
     problem ignored;
     const journal_record record = {.kind = JOURNAL_BAD_ROWS,
-                                   .format = BAD_ROWS_IN_ALL,
                                    .first_row = stream_row_count(one),
                                    .skip = one->bad_rows,
                                    .seconds = run->now};

@@ -306,6 +306,16 @@ PYTHON
     contains "$("$OIF" inspect --json s)" '"calm": 3'
 }
 
+@test "a state from before the first release is refused and left as it is" {
+    make_stream
+    # The header of format 7, which a development version wrote.
+    printf '\x89OIF\r\n\x1a\n\x07\x00\x00\x00\xaa\x63\x73\x46' > s
+    cp s before
+    oif score --state s stream.csv
+    exits 1 "oif: 's': byte 8: a version of oif before 0.1.0 wrote this snapshot, and no release reads it; name another file"
+    cmp s before
+}
+
 @test "the snapshot of a detector is taken up, and becomes a state" {
     make_stream
     cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-1/rolling-iforest.oif" made-in-python.oif

@@ -350,7 +350,7 @@ static void an_explanation_is_the_result_that_the_row_would_get(void **state)
     streams_close(all);
 }
 
-/* A state of an older version has options off that are on by default today. */
+/* As if a default had changed since the stream was created. */
 static void a_state_with_other_options_than_the_settings_explains_rows(void **state)
 {
     const explain_request request = {.body = "{\"a\": 900}\n", .bytes = 11};

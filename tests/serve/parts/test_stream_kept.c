@@ -381,8 +381,9 @@ static void a_lost_or_older_state_is_noticed(void **state)
     assert_refused("rm state", "state: is missing", "backup of the whole folder");
     assert_refused("> state", "cut off", "restore a backup");
     assert_refused("rm state history", "state: is missing", "backup of the whole folder");
-    assert_refused("rm state; echo '{\"version\": 1, \"settings\": {}}' > settings.json",
-                   "state: is missing", "backup of the whole folder");
+    assert_refused(
+        "rm state; echo '{\"version\": 1, \"settings\": {}, \"snapshot\": null}' > settings.json",
+        "state: is missing", "backup of the whole folder");
     snprintf(older, sizeof older, "cp %s.state state", folder);
     assert_refused(older, "is older", "backup of the whole folder");
 }
