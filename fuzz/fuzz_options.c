@@ -156,9 +156,9 @@ static exit_code look(const cli_settings *settings)
     require(settings->rows_between_saves == 0 || settings->seconds_between_saves == 0);
     require(!(settings->seconds_between_saves < 0) &&
             settings->score.on_bad_row <= BAD_ROW_IS_MENDED);
-    require(settings->score.output <= OUTPUT_PROMETHEUS && settings->format >= 0 &&
-            settings->format <= 1 + OIF_FORMAT_RAW);
-    require(!(settings->score.output_every < 0) && settings->score.digits <= 17);
+    require(settings->score.output <= OUTPUT_INFLUX && settings->format >= 0 &&
+            settings->format <= 9);
+    require(settings->score.digits <= 17);
     said.settings = *settings;
     said.runs++;
     return EXIT_OK;
@@ -202,8 +202,7 @@ static void require_same_settings(const cli_settings *a, const cli_settings *b)
     require(memcmp(a->is_given, b->is_given, sizeof a->is_given) == 0);
     require(a->file == b->file && a->label == b->label && a->state == b->state &&
             !a->columns == !b->columns);
-    require(a->rows_between_saves == b->rows_between_saves &&
-            a->score.explain_top == b->score.explain_top);
+    require(a->rows_between_saves == b->rows_between_saves && a->score.rows == b->score.rows);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

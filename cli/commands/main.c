@@ -35,7 +35,7 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 const char program_examples[] =
     "  oif demo                            a demonstration on an embedded stream\n"
     "  oif score readings.csv              add score, p and anomaly to every row\n"
-    "  oif score --only-alerts --explain readings.csv\n"
+    "  oif score --only-alerts readings.csv\n"
     "                                      only anomalous rows, and why they are\n"
     "  tail -f readings.csv | oif score    score rows as they arrive\n"
     "  oif score --state s.oif new.csv     resume where the last run ended\n"

@@ -162,9 +162,7 @@ static const cli_option options[] = {
      .help = "rows that each key has learned (default 2048; models grow little afterwards)",
      .argument = "N", .from = 1, .to = 1e5, .range = "1 to 1e5"},
     {"columns", OPTION_COUNT, SETTING(dimension), GROUP_COLUMNS,
-     .brief = "how many columns are learned",
-     .help = "how many columns are learned, those of --diff, --rate and --log with --keep-original "
-             "counted too",
+     .brief = "how many columns are learned", .help = "how many columns are learned",
      .argument = "D", .from = 1, .to = 10000, .range = "1 to 10000"},
     OPTION_SMALL,
     {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,

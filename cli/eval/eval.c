@@ -247,9 +247,8 @@ static exit_code check_settings(const cli_settings *settings)
     if (settings->eval.all_detectors && settings->is_detector_given)
         return complain(EXIT_USAGE,
                         "--all already includes every detector; leave out --all or --detector");
-    if (params_learn_none(&settings->options) || params_keep_evicted(&settings->options))
-        return complain(EXIT_USAGE, "eval starts from nothing and keeps no state: leave out "
-                                    "--learn none and --evicted keep");
+    if (params_keep_evicted(&settings->options))
+        return complain(EXIT_USAGE, "eval keeps no state: leave out --evicted keep");
     return alert_options_check(settings);
 }
 
@@ -335,11 +334,9 @@ static const cli_option options[] = {
      .help = "the column with the time of a row, as in oif score: delays are then times, and false "
              "alerts are counted per day",
      .argument = "COL"},
-    OPTION_TIME_YEAR,
     OPTION_TIME_FORMAT,
-    OPTIONS_DERIVED,
+    OPTION_RATE,
     OPTION_CATEGORY,
-    OPTION_KEEP_ORIGINAL,
     OPTION_SMALL,
     {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
      .brief = "the stream repeats after N rows, 1d, 1w; auto; off",
@@ -399,9 +396,7 @@ const cli_command eval_command = {
         "  oif eval --label fault --detector hst,rolling-iforest+hst pump.csv\n"
         "                                              one detector, and two that judge\n"
         "                                              together\n"
-        "  oif eval --label fault --key host --shingle 8 pump.csv\n"
-        "                                              a series per host, eight rows\n"
-        "                                              scored as one\n"
+        "  oif eval --label fault --key host pump.csv  a series per host\n"
         "  oif eval --label fault --early pump.csv     how soon are the scores any good?\n"
         "  oif eval --label fault --json pump.csv      for other programs to read\n",
     .options = options,

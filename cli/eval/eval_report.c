@@ -54,13 +54,10 @@ static double option_value(const eval_run *evaluation, const char *name)
 const char *eval_alerts_text(const eval_run *evaluation, char text[ALERTS_TEXT_BYTES])
 {
     double per_day = option_value(evaluation, "alerts");
-    double threshold = option_value(evaluation, "threshold");
     bool is_daily = per_day >= 1;
     if (per_day > 0)
         snprintf(text, ALERTS_TEXT_BYTES, "--alerts %.6g/%s", is_daily ? per_day : 7 * per_day,
                  is_daily ? "day" : "week");
-    else if (threshold != 0)
-        snprintf(text, ALERTS_TEXT_BYTES, "--threshold %.6g", threshold);
     else
         snprintf(text, ALERTS_TEXT_BYTES, "--alert-rate %.6g",
                  option_value(evaluation, "alert_rate"));
@@ -71,8 +68,7 @@ double eval_higher_rate(const eval_run *evaluation)
 {
     const eval_rows *rows = &evaluation->rows;
     double share = (double)rows->labelled_episodes / (double)rows->count;
-    if (option_value(evaluation, "alerts") > 0 || option_value(evaluation, "threshold") != 0 ||
-        share <= option_value(evaluation, "alert_rate"))
+    if (option_value(evaluation, "alerts") > 0 || share <= option_value(evaluation, "alert_rate"))
         return 0;
     double digit = pow(10, floor(log10(share)));
     return fmin(ceil(share / digit) * digit, 0.5);

@@ -124,18 +124,12 @@ static bool add_key(row_block *block, oif_text key)
     return true;
 }
 
-/* Raw rows have no texts, so their labels are numbers. */
 static exit_code read_label(eval_run *evaluation, const oif_record *record, uint8_t *code)
 {
     const cli_input *input = evaluation->input;
     const cli_columns *columns = &input->columns;
-    char number[OIF_NUMBER_TEXT_BYTES];
-    oif_text text = {number, 0};
-    if (input->format != OIF_FORMAT_RAW)
-        text = record->texts[columns->label_text];
-    else if (!isnan(record->values[columns->count]))
-        text.bytes = oif_number_format(record->values[columns->count], number);
-    return eval_labels_read(&evaluation->labels, input->reader, record, columns->label, text, code);
+    return eval_labels_read(&evaluation->labels, input->reader, record, columns->label,
+                            record->texts[columns->label_text], code);
 }
 
 static exit_code add_row(eval_run *evaluation, row_block *block, const oif_record *record)

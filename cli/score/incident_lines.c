@@ -10,18 +10,18 @@ exit_code incident_lines_check(const score_settings *settings)
     const struct {
         const char *name;
         bool is_given;
-    } options[] = {{"--only-alerts", settings->only_alerts},
-                   {"--alert-once", settings->alert_once},
-                   {"--min-grade", settings->min_grade != OIF_GRADE_NONE},
+    } options[] = {{"--min-grade", settings->min_grade != OIF_GRADE_NONE},
                    {"--watch", settings->watch},
                    {"--fields", settings->fields != NULL},
                    {"--output", settings->output != OUTPUT_AS_INPUT}};
-    for (size_t i = 0; settings->incidents && i < sizeof options / sizeof *options; i++)
+    for (size_t i = 0; settings->rows == PRINT_INCIDENTS && i < sizeof options / sizeof *options;
+         i++)
         if (options[i].is_given)
-            return complain(EXIT_USAGE,
-                            "%s is about rows, and --incidents prints a JSON record for the start "
-                            "and the end of each incident instead; leave one of them out",
-                            options[i].name);
+            return complain(
+                EXIT_USAGE,
+                "%s is about rows, and --rows incidents prints a JSON record for the start "
+                "and the end of each incident instead; leave one of them out",
+                options[i].name);
     return EXIT_OK;
 }
 
@@ -29,7 +29,7 @@ exit_code incident_lines_start(incident_lines *lines, const score_settings *sett
                                cli_state *state, on_alert *actions)
 {
     *lines = (incident_lines){.actions = actions};
-    if (!settings->incidents)
+    if (settings->rows != PRINT_INCIDENTS)
         return EXIT_OK;
     exit_code code = state_start_incidents(state);
     *lines =

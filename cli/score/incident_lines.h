@@ -1,4 +1,4 @@
-/* --incidents: instead of rows, a line when an incident begins and one when it is over.
+/* --rows incidents: instead of rows, a line when an incident begins and one when it is over.
  *
  * Episodes that begin together are one incident. --on-alert then runs its command once per
  * incident instead of once per episode. At the end of the input, incidents that are not over
@@ -18,7 +18,7 @@ typedef struct incident_lines {
     bool has_times;
 } incident_lines;
 
-/* Options that contradict --incidents. */
+/* Options that contradict --rows incidents. */
 exit_code incident_lines_check(const score_settings *settings);
 
 /* The state has its pipeline. Prints what is wrong unless it returns EXIT_OK. */

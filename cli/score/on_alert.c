@@ -18,13 +18,11 @@ extern char **environ;
 
 enum { MILLISECONDS_PER_LOOK = 20, VARIABLES_ADDED = 2, DESCRIPTORS_CLOSED_MAX = 1024 };
 
-static const double usual_wait_seconds = 10, seconds_after_term = 1;
+static const double wait_seconds = 10, seconds_after_term = 1;
 
 void on_alert_start(on_alert *actions, const score_settings *settings)
 {
-    *actions = (on_alert){.command = settings->on_alert,
-                          .wait_seconds = settings->is_on_alert_wait_given ? settings->on_alert_wait
-                                                                           : usual_wait_seconds};
+    *actions = (on_alert){.command = settings->on_alert};
     actions->last_waiting = &actions->first_waiting;
 }
 
@@ -264,10 +262,10 @@ static void end_running(on_alert *actions, int signal_number)
 static void end_all(on_alert *actions)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
-    int length = (int)oif_number_format(actions->wait_seconds, text);
+    int length = (int)oif_number_format(wait_seconds, text);
     complain(EXIT_FAILED,
              "--on-alert: %zu commands still run %.*s s after the last row and are killed, and %zu "
-             "were never started (--on-alert-wait TIME waits longer)",
+             "were never started",
              actions->running_count, length, text, actions->waiting_count);
     drop_waiting(actions);
     end_running(actions, SIGTERM);
@@ -288,7 +286,7 @@ void on_alert_finish(on_alert *actions)
     if (!actions->command)
         return;
     output_flush(); /* the rows do not wait */
-    wait_for_all(actions, actions->wait_seconds);
+    wait_for_all(actions, wait_seconds);
     if (actions->running_count > 0)
         end_all(actions);
     if (actions->failed > 0 || actions->dropped > 0)

@@ -30,7 +30,6 @@ typedef struct alert_job {
 
 typedef struct on_alert {
     const char *command; /* NULL: none */
-    double wait_seconds; /* at the end */
     alert_job *first_waiting, **last_waiting;
     size_t waiting_count, waiting_bytes;
     alert_job *running[ON_ALERT_RUNNING_MAX];
@@ -49,7 +48,7 @@ void on_alert_run(on_alert *actions, char *record, size_t record_bytes, uint64_t
  * to call it again, -1 for never. */
 int on_alert_attend(on_alert *actions);
 
-/* Waits for the commands, up to --on-alert-wait, and reports what went wrong. */
+/* Waits for the commands, up to ten seconds, and reports what went wrong. */
 void on_alert_finish(on_alert *actions);
 
 #endif

@@ -93,8 +93,8 @@ static void print_next(const run_summary *summary, const cli_settings *settings)
     path_to_paste(settings->file, path);
     if (summary->count == 0)
         note("to see what is learned: oif score -v %s > /dev/null", path);
-    else if (!settings->score.only_alerts || settings->score.explain_top == 0)
-        note("to see only anomalous rows, and why: oif score --only-alerts --explain %s", path);
+    else if (settings->score.rows == PRINT_ALL)
+        note("to see only anomalous rows, and why: oif score --only-alerts %s", path);
     else
         note("to see all of it as a picture: oif score --watch %s", path);
 }

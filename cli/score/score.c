@@ -24,8 +24,8 @@ static int sooner(int a, int b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* While there is no input: draws the view, reports keys that fall silent, and saves the state
- * and the metrics when they are due. Returns the milliseconds until the next call. */
+/* While there is no input: draws the view, reports keys that fall silent, and saves the state when
+ * it is due. Returns the milliseconds until the next call. */
 static int use_idle_time(void *context)
 {
     scoring_run *scoring = context;
@@ -34,8 +34,7 @@ static int use_idle_time(void *context)
         watch_draw(&scoring->watch);
     scored_row_save(scoring);
     int saves = state_milliseconds_left(scoring->state);
-    return sooner(sooner(listens, saves),
-                  sooner(metrics_attend(&scoring->metrics), on_alert_attend(scoring->actions)));
+    return sooner(sooner(listens, saves), on_alert_attend(scoring->actions));
 }
 
 /* ---- All rows ---- */
@@ -97,14 +96,11 @@ static bool has_value(const scoring_run *scoring, const oif_record *record)
     return is_there;
 }
 
-/* The next row, once the columns that earlier rows have brought are learned. False: there is none,
- * or `*code` is not EXIT_OK. */
+/* The next row. False: there is none, or `*code` is not EXIT_OK. */
 static bool next_row(scoring_run *scoring, oif_record *record, oif_status *status, oif_error *error,
                      exit_code *code)
 {
-    *code = scoring->late.added_count > 0 ? more_columns_learn(scoring) : EXIT_OK;
-    if (*code != EXIT_OK)
-        return false;
+    *code = EXIT_OK;
     *status = row_source_next(scoring->input, scoring->settings->on_bad_row, &scoring->bad, record,
                               error);
     if (*status != OIF_OK || scoring->is_over)
@@ -206,7 +202,7 @@ static void finish_run(scoring_run *scoring)
     rising_watch_end(&scoring->rising);
     if (!scoring->has_value && scoring->progress.rows > 0 && scoring->state->seen.skipped == 0)
         note("%s: all values of all rows are missing, so there is nothing to learn; --columns and "
-             "--decimal-comma say where numbers are, --verbose what is learned",
+             "--csv decimal=, say where numbers are, --verbose what is learned",
              scoring->input->source.name);
     two_passes_report(scoring);
     report_summary(scoring);
@@ -229,8 +225,6 @@ static bool write_header(const scoring_run *scoring)
         return true;
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
                              output_format_facts(scoring->writer.format)->has_objects);
-    if (scoring->writer.has_no_header && !row_writer_has_header(&scoring->writer))
-        note("--no-output-header has no effect here: only CSV output has a header");
     return scoring->is_header_written || row_writer_header(&scoring->writer, &scoring->fields);
 }
 
@@ -269,8 +263,6 @@ static exit_code open_parts(scoring_run *scoring, cli_settings *settings)
                                    &scoring->input->columns);
     if (code == EXIT_OK)
         code = row_writer_start(&scoring->writer, scoring->input, &settings->score);
-    if (code == EXIT_OK && !output_format_facts(settings->score.output)->has_rows)
-        code = metrics_open(&scoring->metrics, settings);
     if (code == EXIT_OK)
         code = incident_lines_start(&scoring->incidents, &settings->score, scoring->state,
                                     scoring->actions);
@@ -283,7 +275,6 @@ static void start_followers(scoring_run *scoring, cli_settings *settings)
     scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
                                         &scoring->input->columns.time_format);
     alert_options_set_clock(settings, &scoring->times);
-    scoring->counts_rows = scoring->metrics.is_wanted || scoring->incidents.incidents;
     scoring->is_watched = start_watch(scoring);
     scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
     if (settings->verbose)
@@ -328,7 +319,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     finish_run(scoring);
     row_block_free(scoring->block);
     two_passes_close(scoring);
-    return metrics_finish(&scoring->metrics, code);
+    return code;
 }
 
 /* Whether there was an alert, of --min-grade or worse, or a key fell silent. */
@@ -349,9 +340,9 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
                            .input = &input,
                            .state = state,
                            .actions = actions,
-                           .has_rows = output_format_facts(settings->score.output)->has_rows &&
-                                       !settings->score.incidents,
-                           .acts_on_episodes = actions->command || settings->score.incidents};
+                           .has_rows = settings->score.rows != PRINT_INCIDENTS,
+                           .acts_on_episodes =
+                               actions->command || settings->score.rows == PRINT_INCIDENTS};
     bad_rows *bad = settings->score.on_bad_row == BAD_ROW_FAILS ? NULL : &scoring.bad;
     exit_code code = result_fields_open(&scoring.fields, settings);
     if (code != EXIT_OK)
@@ -374,7 +365,6 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
     code = season_check(settings);
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
-    metrics_close(&scoring.metrics);
     row_writer_close(&scoring.writer);
     result_fields_close(&scoring.fields);
     input_close(&input);
@@ -383,33 +373,12 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
     return code;
 }
 
-/* Options of outputs that do nothing with the one that was chosen. */
-static exit_code check_output(const score_settings *score)
-{
-    bool is_prometheus = score->output == OUTPUT_PROMETHEUS;
-    char path[PASTED_PATH_BYTES];
-    if (score->output_file && !is_prometheus)
-        return complain(EXIT_USAGE,
-                        "--output-file needs --output prometheus; rows go to stdout: > %s",
-                        path_to_paste(score->output_file, path));
-    if ((score->output_every > 0 || score->output_keys > 0) && !is_prometheus)
-        return complain(EXIT_USAGE, "--output-every and --output-keys need --output prometheus");
-    if (score->measurement && score->output != OUTPUT_INFLUX)
-        return complain(EXIT_USAGE, "--measurement needs --output influx");
-    return EXIT_OK;
-}
-
 exit_code score_run(const cli_settings *asked)
 {
     cli_settings settings = *asked;
     cli_state state;
     if (settings.is_silent)
         output_silence_notes();
-    if (check_output(&settings.score) != EXIT_OK)
-        return EXIT_USAGE;
-    if (settings.score.threads > 1 && !settings.score.key)
-        return complain(EXIT_USAGE,
-                        "--threads needs --key COL, as the keys are divided among the threads");
     exit_code code = incident_lines_check(&settings.score);
     if (code == EXIT_OK)
         code = alert_options_check(&settings);
@@ -418,11 +387,8 @@ exit_code score_run(const cli_settings *asked)
     if (code != EXIT_OK)
         return code;
     alert_options_note_useless(&settings, state.pipeline);
-    if (settings.score.watch && !watch_is_possible()) {
-        settings.score.only_alerts = true;
-        if (settings.score.explain_top == 0)
-            settings.score.explain_top = DEFAULT_EXPLAIN_TOP;
-    }
+    if (settings.score.watch && !watch_is_possible())
+        settings.score.rows = PRINT_ALERTS;
     signals_catch();
     on_alert actions;
     on_alert_start(&actions, &settings.score);

@@ -27,22 +27,11 @@ static bool is_shown(const scoring_run *scoring, const oif_result *result)
     const score_settings *settings = scoring->settings;
     if (!scoring->has_rows)
         return false;
-    if (settings->alert_once)
+    if (settings->rows == PRINT_EPISODES)
         return reported_episode(scoring, result) != OIF_EPISODE_NONE;
     if (settings->min_grade != OIF_GRADE_NONE)
         return result->grade >= settings->min_grade;
-    return result->anomaly || !settings->only_alerts;
-}
-
-static void count_row(scoring_run *scoring, const scored_row *row)
-{
-    if (scoring->incidents.incidents)
-        incident_lines_time(&scoring->incidents, row->seconds);
-    if (!scoring->metrics.is_wanted || row->result->has_no_model)
-        return;
-    metrics_row(&scoring->metrics, row->key.text, row->key.bytes, row->result);
-    if (scoring->metrics.rows % ROWS_PER_LOOK_AT_THE_CLOCK == 0)
-        metrics_attend(&scoring->metrics);
+    return result->anomaly || settings->rows == PRINT_ALL;
 }
 
 static void act(scoring_run *scoring, const oif_record *record, oif_text key,
@@ -84,7 +73,7 @@ static row_verdict judge(scoring_run *scoring, const scored_row *row)
 static void summarise(scoring_run *scoring, const scored_row *row)
 {
     const size_t top = scoring->fields.top;
-    scoring->fields.top = top > 0 ? top : DEFAULT_EXPLAIN_TOP;
+    scoring->fields.top = REASONS_MAX;
     const row_verdict verdict = judge(scoring, row);
     run_summary_add(&scoring->summary, &verdict, row->key, row->record->line);
     scoring->fields.top = top;
@@ -104,8 +93,8 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
     if (!row->is_in_block)
         result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
-    if (scoring->counts_rows)
-        count_row(scoring, row);
+    if (scoring->incidents.incidents)
+        incident_lines_time(&scoring->incidents, row->seconds);
     if (run_summary_takes(&scoring->summary, result))
         summarise(scoring, row);
     const bool is_printed = scored_row_is_wanted(scoring, result),
@@ -113,7 +102,7 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
     if (!is_printed && !is_alert)
         return true;
     row_verdict verdict = judge(scoring, row);
-    if (scoring->settings->alert_once)
+    if (scoring->settings->rows == PRINT_EPISODES)
         verdict.result.episode = reported_episode(scoring, result);
     const bool is_open = !is_printed || print(scoring, row, &verdict);
     if (is_alert) {

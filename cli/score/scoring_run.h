@@ -7,7 +7,6 @@
 #include "front/columns/late_keys.h"
 #include "front/columns/roles.h"
 #include "front/options/key_room.h"
-#include "front/results/metrics.h"
 #include "front/results/row_writer.h"
 #include "front/session/row_session.h"
 #include "front/text/progress.h"
@@ -36,11 +35,9 @@ typedef struct scoring_run {
     row_session session;
     key_room room;
     progress_line progress;
-    cli_metrics metrics;
     on_alert *actions;
     incident_lines incidents;
     bool has_rows;                 /* the output consists of rows */
-    bool counts_rows;              /* metrics or incidents follow each row */
     bool acts_on_episodes;         /* a command or incidents follow their begins and ends */
     uint64_t rows_until_attention; /* to commands that run */
     run_summary summary;
@@ -100,14 +97,14 @@ void scored_row_finish(scoring_run *scoring);
 /* After it: saves the state if it is due or was asked for. */
 void scored_row_save(scoring_run *scoring);
 
-/* ---- scoring_threads.c: `oif score --key COL --threads N` ----
+/* ---- scoring_threads.c: with keys, as many threads as processors ----
  *
  * Rows wait in a block, which the threads of the pipeline process together. Output, messages and
  * state are those of one thread. A block ends when it is full, before the program waits for input,
  * and when a key may have become silent, because that is reported before the row that shows it. */
 
-/* Starts the threads if there are to be several; a note says why they would have no effect. Prints
- * what is wrong unless it returns EXIT_OK. */
+/* Starts the threads where keys can be divided among several. Prints what is wrong unless it
+ * returns EXIT_OK. */
 exit_code scoring_threads_start(scoring_run *scoring);
 
 /* Lets a row wait in scoring->block, and processes the block when it is time to. False: the row is
@@ -116,12 +113,6 @@ bool scoring_threads_row(scoring_run *scoring, const session_row *row);
 
 /* Processes and writes the rows that wait. False: the run is over. */
 bool scoring_threads_flush(void *scoring);
-
-/* ---- more_columns.c: keys of NDJSON that appear late, with --new-columns ---- */
-
-/* Learns the columns that late->added lists, from the next row on. Prints what is wrong unless it
- * returns EXIT_OK. */
-exit_code more_columns_learn(scoring_run *scoring);
 
 /* ---- two_passes.c: a short file, whose rows are all known before the first one is judged ---- */
 

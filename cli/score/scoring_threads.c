@@ -1,8 +1,13 @@
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "scoring_run.h"
 
 #include "front/text/signals.h"
 
 #include <math.h>
+#include <sched.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 8 }; /* more gain little, and each has memory of its own */
 
 /* ---- Blocks ---- */
 
@@ -135,36 +140,40 @@ bool scoring_threads_row(scoring_run *scoring, const session_row *row)
 
 /* ---- Starting ---- */
 
-/* Why threads have nothing to share, and what to do about it; NULL: they have. */
-static const char *reason_for_one_thread(const scoring_run *scoring)
+/* Processors that this process may use. */
+static unsigned processors(void)
 {
+    long count = 1;
+#ifdef CPU_COUNT
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        count = CPU_COUNT(&allowed);
+#elif defined _SC_NPROCESSORS_ONLN
+    count = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+}
+
+/* Whether keys can be divided: --alerts makes each row depend on all rows before it, --watch shows
+ * rows one by one, and --category numbers the texts of all keys in the order of the rows. */
+static bool may_be_divided(const scoring_run *scoring)
+{
+    const cli_columns *columns = &scoring->input->columns;
     double alerts = 0;
     oif_status status =
         oif_params_get(oif_pipeline_options(scoring->state->pipeline), "alerts", &alerts, NULL);
-    (void)status; /* it exists */
-    if (alerts > 0)
-        return "--alerts, which makes each row depend on all rows before it; --alert-rate does not";
-    if (scoring->is_watched)
-        return "--watch, which shows rows one by one";
-    if (scoring->input->columns.categories.count > 0)
-        return "--category, which numbers the texts of all keys in the order of the rows";
-    return NULL;
+    return status == OIF_OK && alerts == 0 && columns->has_key && columns->categories.count == 0 &&
+           !scoring->is_watched;
 }
 
 exit_code scoring_threads_start(scoring_run *scoring)
 {
-    oif_error error;
+    oif_error ignored;
     cli_input *input = scoring->input;
-    const uint64_t threads = scoring->settings->threads;
-    if (threads < 2)
+    const unsigned threads = processors();
+    if (threads < 2 || !may_be_divided(scoring) ||
+        oif_pipeline_set_threads(scoring->state->pipeline, threads, &ignored) != OIF_OK)
         return EXIT_OK;
-    const char *reason = reason_for_one_thread(scoring);
-    if (reason) {
-        note("--threads has no effect with %s", reason);
-        return EXIT_OK;
-    }
-    if (oif_pipeline_set_threads(scoring->state->pipeline, (unsigned)threads, &error) != OIF_OK)
-        return complain(EXIT_FAILED, "--threads: %s", error.message);
     scoring->block = row_block_new(&input->columns);
     if (!scoring->block)
         return complain(EXIT_FAILED, "out of memory");

@@ -17,7 +17,7 @@ enum { IDLE_MILLISECONDS = 250, KEY_TEXT_BYTES = 80 };
 static bool asks_for_alerts(const cli_settings *settings)
 {
     const score_settings *score = &settings->score;
-    return score->only_alerts || score->alert_once || score->watch ||
+    return score->rows == PRINT_ALERTS || score->rows == PRINT_EPISODES || score->watch ||
            score->min_grade != OIF_GRADE_NONE || settings_give_option(settings, "silence");
 }
 
@@ -26,17 +26,17 @@ silence_monitor silence_monitor_start(const cli_settings *settings, const row_wr
                                       incident_lines *incidents)
 {
     const score_settings *score = &settings->score;
-    bool is_shown = asks_for_alerts(settings),
-         is_used = is_shown || score->on_alert || score->fail_on_alert || score->incidents;
+    bool is_shown = asks_for_alerts(settings), is_used = is_shown || score->on_alert ||
+                                                         score->fail_on_alert ||
+                                                         score->rows == PRINT_INCIDENTS;
     return (silence_monitor){.is_wanted = score->time && is_used,
                              .is_shown = is_shown,
                              .is_counted = score->fail_on_alert,
                              .actions = actions,
-                             .incidents = score->incidents ? incidents : NULL,
+                             .incidents = score->rows == PRINT_INCIDENTS ? incidents : NULL,
                              .writer = writer,
                              .watch = watch,
                              .key = score->key,
-                             .member = score->prefix ? score->prefix : "oif",
                              .clock = {.latest = NAN}};
 }
 
@@ -54,8 +54,8 @@ static void write_record(const silence_monitor *monitor, bool begins, oif_text k
         quoting_write_json(key.text ? key.text : "", key.bytes);
         output_write(",", 1);
     }
-    output_print("\"%s\":{\"silence\":\"%s\",\"since\":\"%s\",\"seconds\":%.*s}}\n",
-                 monitor->member, begins ? "begins" : "ends", moment_text(since, moment),
+    output_print("\"oif\":{\"silence\":\"%s\",\"since\":\"%s\",\"seconds\":%.*s}}\n",
+                 begins ? "begins" : "ends", moment_text(since, moment),
                  (int)oif_number_format(seconds, number), number);
 }
 

@@ -16,9 +16,8 @@ typedef struct silence_monitor {
     on_alert *actions;
     incident_lines *incidents; /* that report silences instead; NULL: none */
     const row_writer *writer;
-    watch_view *watch;  /* NULL: there is none */
-    const char *key;    /* the name of its column; NULL: none */
-    const char *member; /* of NDJSON that holds what is added */
+    watch_view *watch; /* NULL: there is none */
+    const char *key;   /* the name of its column; NULL: none */
 
     silence_clock clock;
     double idle_since; /* by the clock of the machine; 0: rows are coming */

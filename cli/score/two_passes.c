@@ -32,14 +32,12 @@ static const char *obstacle(const scoring_run *scoring)
         return "--key, as each key is a stream";
     if (scoring->input->columns.categories.count > 0)
         return "--category, which learns values in the order of the rows";
-    if (settings->score.new_columns > 0)
-        return "--new-columns, which widens the rows of a stream";
     if (settings->score.watch)
         return "--watch, which shows rows as they come";
     if (settings_give_option(settings, "alerts"))
         return "--alerts, which counts alerts per day";
     if (settings_give_option(settings, "learn"))
-        return "--learn, as all rows of a table are learned";
+        return "--freeze, as all rows of a table are learned";
     return NULL;
 }
 
@@ -51,17 +49,12 @@ static bool has_end(const scoring_run *scoring)
 
 exit_code two_passes_start(scoring_run *scoring)
 {
-    const scoring_passes passes = scoring->settings->passes;
-    const char *why = obstacle(scoring);
-    if (passes == PASSES_TWO && why)
-        return complain(EXIT_USAGE, "--two-pass cannot be combined with %s", why);
-    if (passes == PASSES_ONE || why || (passes == PASSES_AUTO && !has_end(scoring)))
+    if (scoring->settings->one_pass || obstacle(scoring) || !has_end(scoring))
         return EXIT_OK;
     scoring->held = calloc(1, sizeof *scoring->held);
     if (!scoring->held)
         return complain(EXIT_FAILED, "out of memory");
-    const bool is_in_order = passes == PASSES_AUTO && scoring->input->columns.has_time;
-    scoring->held->most_rows = is_in_order ? MOST_IN_ORDER : MOST_ROWS;
+    scoring->held->most_rows = scoring->input->columns.has_time ? MOST_IN_ORDER : MOST_ROWS;
     return EXIT_OK;
 }
 
@@ -122,9 +115,6 @@ bool two_passes_row(scoring_run *scoring, const session_row *row, oif_status *st
         return false;
     if (add_row(scoring, row))
         return true;
-    if (scoring->settings->passes == PASSES_TWO)
-        note("%s has more than %d rows: they are judged in one pass", scoring->input->source.name,
-             MOST_ROWS);
     if (!release(scoring, status, error))
         scoring->is_over = true;
     return false;
@@ -243,7 +233,7 @@ void two_passes_report(const scoring_run *scoring)
     const cli_columns *columns = &scoring->input->columns;
     const char *why = obstacle(scoring);
     char text[GROUPED_TEXT_BYTES];
-    if (scoring->was_ready || scoring->settings->passes != PASSES_AUTO || !why || settings->state ||
+    if (scoring->was_ready || scoring->settings->one_pass || !why || settings->state ||
         scoring->is_watched || !has_end(scoring) || scoring->progress.rows < FEWEST_ROWS)
         return;
     const size_t needed =

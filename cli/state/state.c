@@ -1,11 +1,9 @@
 #include "state.h"
 
 #include "front/columns/derive.h"
-#include "front/columns/new_columns.h"
 #include "front/text/clock.h"
 #include "front/text/durations.h"
 #include "front/text/signals.h"
-#include "renamed_columns.h"
 #include "state_parts.h"
 
 #include <inttypes.h>
@@ -56,8 +54,8 @@ static exit_code load(cli_state *state, const cli_settings *settings)
     oif_status status = oif_state_file_load_pipeline(state->file, &state->pipeline, &error);
     if (status == OIF_END && params_learn_none(&settings->options))
         return complain(EXIT_FAILED,
-                        "%s: no such file, and --learn none needs one that has learned; run once "
-                        "without --learn none",
+                        "%s: no such file, and --freeze needs one that has learned; run once "
+                        "without --freeze",
                         state->path);
     if (status == OIF_END)
         return EXIT_OK;
@@ -96,12 +94,8 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     if (!state->path && settings->score.skip_seen)
         return complain(EXIT_USAGE,
                         "--skip-seen needs --state FILE, which counts the rows that were seen");
-    if (!state->path && (settings->score.rename || settings->score.allow_lost))
-        return complain(EXIT_USAGE, "--rename and --allow-lost need --state FILE, which knows the "
-                                    "columns");
     if (!state->path && params_learn_none(&settings->options))
-        return complain(EXIT_USAGE,
-                        "--learn none needs --state FILE, the model to compare rows with");
+        return complain(EXIT_USAGE, "--freeze needs --state FILE, the model to compare rows with");
     if (!state->path && params_keep_evicted(&settings->options))
         return complain(EXIT_USAGE,
                         "--evicted keep needs --state FILE; evicted models are kept beside it");
@@ -111,8 +105,6 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
     exit_code code = load(state, settings);
-    if (code == EXIT_OK && settings->score.rename && state->pipeline)
-        code = rename_columns(state->pipeline, settings);
     if (code != EXIT_OK) {
         state->is_saved = true; /* nothing has changed */
         state_close(state, code);
@@ -150,11 +142,6 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
     state->next_save = clock_seconds() + state->seconds_between_saves;
     if (!state->pipeline)
         return make_pipeline(state, settings, columns);
-    if (columns_have_new(columns)) {
-        exit_code grown = new_columns_grow(state->pipeline, settings, columns);
-        if (grown != EXIT_OK)
-            return grown;
-    }
     if (oif_pipeline_columns(state->pipeline) != columns->count)
         return complain(EXIT_FAILED,
                         "%s: the state has learned %zu columns, but the input has %zu; choose the "
@@ -196,7 +183,7 @@ exit_code state_start_incidents(cli_state *state)
         return EXIT_OK;
     return attached ? complain(EXIT_FAILED,
                                "%s: its incidents cannot be loaded (%s); restore a backup, or "
-                               "leave --incidents out",
+                               "leave --rows incidents out",
                                state->path, error.message)
                     : complain(EXIT_FAILED, "%s", error.message);
 }

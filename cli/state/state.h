@@ -19,7 +19,7 @@ typedef struct cli_state {
     uint64_t rows_unsaved;
     bool is_saved;           /* the file holds the pipeline as it is */
     bool is_ahead;           /* of the output, so it is not to be saved */
-    bool is_frozen;          /* with --learn none the file stays as it is */
+    bool is_frozen;          /* with --freeze the file stays as it is */
     bool is_taken_up;        /* the file held a detector, which is now part of a pipeline */
     bool has_terminal;       /* the output went to one when the run began */
     seen_rows seen;          /* by the pipeline that was loaded */

@@ -2,7 +2,7 @@
 
 A fault that spreads has an origin. Other hosts follow it with delays from 0 to `longest_delay`: hosts of its rack, hosts
 anywhere with the same column, or both. A single fault hits one host. What belongs to what is known, so it can be compared
-with what `oif score --incidents` reports. The same shape and seed give the same fleet.
+with what `oif score --rows incidents` reports. The same shape and seed give the same fleet.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What `oif score --incidents` made of a fleet, compared with what was planted."""
+"""What `oif score --rows incidents` made of a fleet, compared with what was planted."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
 
 def run(oif: Path, text: bytes, options: Sequence[str] = ()) -> list[dict[str, Any]]:
-    command = [str(oif), "score", "--key", "host", "--time", "at", "--incidents", *options]
+    command = [str(oif), "score", "--key", "host", "--time", "at", "--rows", "incidents", *options]
     done = subprocess.run(command, input=text, capture_output=True, check=False)
     if done.returncode:
         raise ToolFailed(f"{' '.join(command)}: {done.stderr.decode(errors='replace').strip()}")

@@ -19,11 +19,7 @@ from .tool import DEFAULT, RATE, Command
 FILE = "operations-runs.jsonl"  # in the folder of results
 CHANCE = "chance"  # the default command in windows as long, without an anomaly
 LEARNED = 4_000  # rows after which chance is counted
-LEARNING = (
-    DEFAULT,
-    Command("--learn all", ("--learn", "all")),
-    Command("--learn decay", ("--learn", "decay")),
-)
+ON_QUIET = (DEFAULT,)  # what is measured on streams without anomaly
 Row = Union[Kind, Event]  # of the table
 
 
@@ -64,9 +60,8 @@ def measure_kind(plan: Plan, kind: Kind, seed: int) -> Delays:
         more = (*kind.options, *options_of(command))
         alerts = tool.score(plan.oif, text, command, seed, more).alerts
         delays[kind.key, command.title] = delay(alerts, stream.start, stream.length)
-    if "--shingle" not in kind.options:  # which the yardstick does not know
-        alerts = yardstick.alerts_of(stream.rows, RATE)
-        delays[kind.key, yardstick.TITLE] = delay(alerts, stream.start, stream.length)
+    alerts = yardstick.alerts_of(stream.rows, RATE)
+    delays[kind.key, yardstick.TITLE] = delay(alerts, stream.start, stream.length)
     normal = kinds.text_of(kind, stream.normal)
     alerts = tool.score(plan.oif, normal, DEFAULT, seed, kind.options).alerts
     starts = np.arange(LEARNED, len(alerts) - stream.length + 1)
@@ -99,7 +94,7 @@ def measure_quiet(plan: Plan, stream: str, seed: int) -> QuietRun:
     healthy = quiet.STREAMS[stream]
     text, found = tool.csv_text(quiet.build(stream, seed), healthy.seconds), QuietRun()
     for rate in quiet.RATES:
-        for command in LEARNING:
+        for command in ON_QUIET:
             more = (*healthy.options, "--alert-rate", str(rate))
             scored = tool.score(plan.oif, text, command, seed, more)
             ready, alerts = int(scored.ready.sum()), int(scored.alerts.sum())

@@ -87,7 +87,7 @@ def season(
     option: str = "",
     plant: Plant = half_a_period_late,
 ) -> Kind:
-    """A season that is late; an option such as `--shingle 12` becomes part of key and title."""
+    """A season that is late; an option such as `--season 96` becomes part of key and title."""
     if option:
         key, title = f"{key}{option[1:].replace(' ', '-')}", f"{title}, {option}"
     return Kind(key, TIME, title, background, plant, 24, SEASON_START, tuple(option.split()))
@@ -97,11 +97,10 @@ LATE = "season half a period late, 1 of 3 columns"
 LATE_SINGLE = "season half a period late, single series"
 LATE_ALL = "season half a period late, 3 of 3 columns"
 three_seasons, one_season = map(backgrounds.seasonal, (3, 1))
-BY_ROWS = f"--season-rows {PERIOD}"
+BY_ROWS = f"--season {PERIOD}"
 RATE_OPTIONS = ("--time", tool.TIME, "--rate", f"c{TRAFFIC}")
 BURST = "rate of a counter x 5, 10 rows, --rate"
 SECOND = "all columns 6 sd, 1 row, after an incident"
-DECAY = ("--learn", "decay")
 
 KINDS = (
     *group(
@@ -160,23 +159,18 @@ KINDS = (
         ("correlation-row", "1 row against a correlation of .995", close_pair, contradict),
     ),
     season("season", LATE, three_seasons),
-    season("season", LATE, three_seasons, "--shingle 12"),
-    season("season", LATE, three_seasons, "--shingle 24"),
     season("season", LATE, three_seasons, BY_ROWS),
     season("season-all", LATE_ALL, backgrounds.all_seasonal, "", all_half_a_period_late),
     season("season-all", LATE_ALL, backgrounds.all_seasonal, BY_ROWS, all_half_a_period_late),
     season("season-single", LATE_SINGLE, one_season),
-    season("season-single", LATE_SINGLE, one_season, "--shingle 12"),
-    season("season-single", LATE_SINGLE, one_season, "--shingle 24"),
     season("season-single", LATE_SINGLE, one_season, BY_ROWS),
     Kind("second", TIME, SECOND, five, after_an_incident),
-    Kind("second-decay", TIME, f"{SECOND}, --learn decay", five, after_an_incident, options=DECAY),
 )  # fmt: skip
 
 BY_KEY = {kind.key: kind for kind in KINDS}
 
 QUICK = (
     *("spike-6", "spike-10-of-10", "latency-6", "shift-3", "spread-3", "drop", "unit-error"),
-    *("counter-1", "counter-seldom", "up", "missing", "season-single-shingle-24", "second"),
-    *("rate-burst", "stuck-50", "season-single-season-rows-96"),
+    *("counter-1", "counter-seldom", "up", "missing", "second"),
+    *("rate-burst", "stuck-50", "season-single-season-96"),
 )

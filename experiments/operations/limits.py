@@ -59,10 +59,9 @@ FOUND_BARS = {
     "stuck-50": Found(10, 10, bar=True),
     "stuck-all-50": Found(10, bar=True),
     "correlation": Found(9, 10, bar=True),
-    "season-season-rows-96": Found(10, 3, bar=True),
-    "season-all-season-rows-96": Found(10, 3, bar=True),
-    "season-single-season-rows-96": Found(10, 3, bar=True),
-    "season-single-shingle-24": Found(10, bar=True),
+    "season-season-96": Found(10, 3, bar=True),
+    "season-all-season-96": Found(10, 3, bar=True),
+    "season-single-season-96": Found(10, 3, bar=True),
     "host-dd": Found(10, 60, bar=True),
     "host-storm": Found(10, 15, bar=True),
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..markup import escape, table_of, tag
 from . import heatmap, measures, quiet, tables
-from .campaign import LEARNING, Plan, Results
+from .campaign import ON_QUIET, Plan, Results
 from .kinds import Kind
 from .limits import SHARE_BARS, Share, Verdict, beyond, outside
 from .outcome import Quiet
@@ -41,8 +41,7 @@ first row. <b>oif score</b> is the default command, without a choice of detector
 <b>chance</b> is the same command on the same rows without the anomaly: in how many of the
 streams a window of that length has an alert, on average over all such windows.
 <b>max |z|</b> is a yardstick: the largest distance of any column from the
-mean of the last 2,048 rows, in standard deviations, with the alert rule of the tool. It does not
-know <code>--shingle</code>. The events of the real recording are the same rows for every seed; only
+mean of the last 2,048 rows, in standard deviations, with the alert rule of the tool. The events of the real recording are the same rows for every seed; only
 the detectors' random numbers differ.</p>"""
 
 QUIET_HOW = """
@@ -71,7 +70,7 @@ def quiet_cell(counted: Quiet, stream: str, command: str) -> str:
 
 
 def quiet_table(plan: Plan, results: Results) -> str:
-    columns = [(rate, command.title) for rate in quiet.RATES for command in LEARNING]
+    columns = [(rate, command.title) for rate in quiet.RATES for command in ON_QUIET]
     rows = []
     for stream in plan.quiet:
         cells = [quiet_cell(results.quiet[stream, rate, c], stream, c) for rate, c in columns]

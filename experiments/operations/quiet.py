@@ -80,13 +80,13 @@ class Healthy(NamedTuple):
     seconds: int = 0  # between rows; 0: they have no times
 
 
-BY_ROWS = ("--season-rows", str(SEASON))
-BY_DAY = ("--season-rows", str(PERIOD))
+BY_ROWS = ("--season", str(SEASON))
+BY_DAY = ("--season", str(PERIOD))
 RATES_OF_ALL = ("--time", tool.TIME, "--rate", ",".join(f"c{i}" for i in range(COLUMNS)))
 QUARTER, DAY, WEEK = 900, 86_400, 604_800  # seconds
 DAY_AND_WEEK = (
-    *("--time", tool.TIME, "--season-seconds", str(DAY)),
-    *("--other-season-seconds", str(WEEK)),
+    *("--time", tool.TIME, "--season", f"{DAY}s"),
+    *("--season", f"{WEEK}s"),
 )
 
 STREAMS: dict[str, Healthy] = {
@@ -96,9 +96,9 @@ STREAMS: dict[str, Healthy] = {
     "counts": Healthy("Poisson counts", counts),
     "trend": Healthy("trend, 10 sd", trend),
     "season": Healthy("season", season),
-    "season-rows": Healthy("season, --season-rows", season, BY_ROWS),
+    "season-rows": Healthy("season, --season", season, BY_ROWS),
     "weekends": Healthy("days and weekends", weekends),
-    "weekends-day": Healthy("days and weekends, --season-rows of a day", weekends, BY_DAY),
+    "weekends-day": Healthy("days and weekends, --season of a day", weekends, BY_DAY),
     "weekends-week": Healthy("days and weekends, both seasons", weekends, DAY_AND_WEEK, QUARTER),
     "quantised": Healthy("quantised, values repeat", quantised),
     "counters": Healthy("counters", counters),

@@ -3,7 +3,7 @@
 from typing import Iterable, Iterator
 
 from . import measures, quiet
-from .campaign import LEARNING, Plan, Results, Row
+from .campaign import ON_QUIET, Plan, Results, Row
 from .kinds import GROUPS
 from .limits import wanted
 
@@ -38,14 +38,14 @@ def quiet_cells(results: Results, stream: str) -> list[str]:
     """Of every rate and every command: ratio and share of rows."""
     cells = []
     for rate in quiet.RATES:
-        for command in LEARNING:
+        for command in ON_QUIET:
             counted = results.quiet[stream, rate, command.title]
             cells.append(f"{counted.ratio:.2f} ({100 * counted.share:.2f}%)")
     return cells
 
 
 def quiet_heading() -> list[str]:
-    return [f"{rate:g} {command.title}" for rate in quiet.RATES for command in LEARNING]
+    return [f"{rate:g} {command.title}" for rate in quiet.RATES for command in ON_QUIET]
 
 
 def measure_lines(plan: Plan, results: Results) -> list[list[str]]:

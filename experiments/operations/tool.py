@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 RATE = 0.001  # alerts per row, the tool's default
-CALM = 16  # rows without an alert that end an episode, the tool's default (--calm)
+CALM = 16  # rows without an alert that end an episode, as in the tool
 
 
 class ToolFailed(Exception):
@@ -115,7 +115,7 @@ class Reason(NamedTuple):
 
 def reasons(oif: Path, text: bytes, seed: int, more: Sequence[str] = ()) -> list[Reason]:
     """Of all alerts of the default command."""
-    asked = ("--output", "ndjson", "--fields", "anomaly,why", "--explain", "1")
+    asked = ("--output", "ndjson", "--fields", "anomaly,why")
     printed = run(oif, ["score", *asked, "--seed", str(seed), *more], text).splitlines()
     if len(printed) != text.count(b"\n") - 1:
         raise ToolFailed(f"oif score {' '.join(asked)} printed {len(printed)} rows")
@@ -133,6 +133,6 @@ def first_reason(row: int, why: list[dict[str, Any]]) -> Reason:
 
 def silences(oif: Path, text: bytes, seed: int, more: Sequence[str]) -> list[dict[str, Any]]:
     """The records of silences that begin."""
-    options = ("--output", "ndjson", "--alert-once", "--seed", str(seed), *more)
+    options = ("--output", "ndjson", "--rows", "episodes", "--seed", str(seed), *more)
     lines = run(oif, ["score", *options], text).splitlines()
     return [json.loads(line) for line in lines if b'"silence":"begins"' in line]

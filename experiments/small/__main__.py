@@ -39,8 +39,6 @@ OF_A_FAMILY = {"SMD": 2}  # the other two would take as long as all other series
 MOST_AUC_LOST, MOST_EVENTS_LOST, MOST_OTHERS_MORE = 0.04, 0.06, 4.0
 QUICK_AUC_LOST, QUICK_EVENTS_LOST, QUICK_OTHERS_MORE = 0.06, 0.20, 10.0
 
-SENSES_OFF = ("--season", "off", "--partner", "off", "--stuck", "off")
-
 
 class Setting(NamedTuple):
     title: str
@@ -74,8 +72,6 @@ def alternatives() -> list[Setting]:
             if params != small:
                 chosen.append(Setting(f"small, {trees} trees, window {window}", params))
     chosen.append(Setting("small, season off", small, ("--season", "off")))
-    chosen.append(Setting("small, motion off", small, ("--motion", "off")))
-    chosen.append(Setting("small, all senses off", small, ("--motion", "off", "--persistence", "1", *SENSES_OFF)))
     return chosen
 
 
@@ -83,9 +79,8 @@ def alternatives() -> list[Setting]:
 
 
 def kilobytes(program: Path, setting: Setting, columns: int) -> str:
-    flags = [flag.replace("--season", "--find-season") for flag in setting.flags]
     asked = ["--keys", "1e6", "--columns", str(columns), "--rows-per-key", "2048", "--memory-limit", "1TB"]
-    size = json.loads(tool.run(program, ["size", "--json", *asked, *flags]))
+    size = json.loads(tool.run(program, ["size", "--json", *asked, *setting.flags]))
     return f"{size['packed_model_bytes'] / 1e3:.1f} / {size['state_file_bytes'] / 1e9:.1f}"
 
 

@@ -523,7 +523,7 @@ def half(oif, seed):
 @pytest.fixture
 def measured(fake, monkeypatch, tmp_path):
     monkeypatch.setattr(quiet, "LENGTH", 300)
-    rows = tuple(BY_KEY[key] for key in ("spike-6", "spike-50", "season-shingle-12"))
+    rows = tuple(BY_KEY[key] for key in ("spike-6", "spike-50", "season-season-96"))
     detectors = tuple(tool.detector_commands(fake))
     monkeypatch.setitem(measures.BY_KEY, "drift", measures.BY_KEY["drift"]._replace(of=half))
     commands = (tool.DEFAULT, *detectors)
@@ -539,8 +539,8 @@ def test_every_cell_is_measured_with_every_seed(measured):
     assert results.cells["spike-50", campaign.CHANCE] == Chance((0.0, 0.0))
     assert results.cells["spike-6", tool.DEFAULT.title] == Cell((None, None))
     assert results.cells["spike-6", yardstick.TITLE].seeds == 2
-    assert ("season-shingle-12", yardstick.TITLE) not in results.cells
-    assert results.quiet["normal", 0.01, "--learn decay"] == Quiet(0.01, 600, 0, 0, 2)
+    assert results.cells["season-season-96", yardstick.TITLE].seeds == 2
+    assert results.quiet["normal", 0.01, tool.DEFAULT.title] == Quiet(0.01, 600, 0, 0, 2)
     assert results.measures == {"drift": Part(3, 6)}
 
 

@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-const char *const added_field_names[FIELDS_MAX] = {
-    "score",        "p",           "severity", "threshold",  "anomaly",       "grade",
-    "ready",        "learned",     "episode",  "episode_id", "episode_start", "episode_rows",
-    "episode_peak", "episode_why", "why",      "expected",   "expected_low",  "expected_high"};
+const char *const added_field_names[FIELDS_MAX] = {"score",      "p",     "severity", "threshold",
+                                                   "anomaly",    "grade", "ready",    "episode",
+                                                   "episode_id", "why",   "expected"};
 
 int added_field_find(const char *name, size_t name_bytes)
 {
@@ -55,39 +54,15 @@ static bool leave_out(const column_source *from, const field_run *run, column_us
 
 /* ---- CSV ---- */
 
-/* The field at the end of a name such as score or first_score, the longest; FIELDS_MAX: none. */
-static int field_at_end(const char *name, size_t *prefix_bytes)
-{
-    size_t bytes = strlen(name), longest = 0;
-    int found = FIELDS_MAX;
-    for (int field = 0; field < FIELDS_MAX; field++) {
-        size_t length = strlen(added_field_names[field]);
-        bool fits = length == bytes || (bytes > length + 1 && name[bytes - length - 1] == '_');
-        if (!fits || length <= longest ||
-            memcmp(name + bytes - length, added_field_names[field], length) != 0)
-            continue;
-        found = field;
-        longest = length;
-    }
-    *prefix_bytes = bytes - longest;
-    return found;
-}
-
 /* The columns before `end` that one oif has added. */
 static field_run run_before(const column_source *from, size_t end)
 {
     field_run run = {.first = end, .end = end};
-    const char *prefix = NULL;
-    size_t prefix_bytes = 0;
     while (run.first > 0) {
         const char *name = oif_reader_column_name(from->reader, run.first - 1);
-        size_t bytes;
-        int field = field_at_end(name, &bytes);
-        if (field == FIELDS_MAX || run.holds[field] ||
-            (prefix && (bytes != prefix_bytes || memcmp(name, prefix, bytes) != 0)))
+        const int field = added_field_find(name, strlen(name));
+        if (field == FIELDS_MAX || run.holds[field])
             break;
-        prefix = name;
-        prefix_bytes = bytes;
         add_field(&run, field);
         run.first--;
     }

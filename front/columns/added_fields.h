@@ -15,17 +15,10 @@ typedef enum result_field {
     FIELD_ANOMALY,
     FIELD_GRADE,
     FIELD_READY,
-    FIELD_LEARNED,
     FIELD_EPISODE,
     FIELD_EPISODE_ID,
-    FIELD_EPISODE_START,
-    FIELD_EPISODE_ROWS,
-    FIELD_EPISODE_PEAK,
-    FIELD_EPISODE_WHY,
     FIELD_WHY,
     FIELD_EXPECTED, /* of the first reason's column */
-    FIELD_EXPECTED_LOW,
-    FIELD_EXPECTED_HIGH,
     FIELDS_MAX
 } result_field;
 
@@ -36,7 +29,7 @@ int added_field_find(const char *name, size_t name_bytes);
 
 /* Leaves out the columns that another oif has added, with a note:
  *
- *     CSV      the last columns of the header: score,p,anomaly or first_score,first_p,...
+ *     CSV      the last columns of the header: score,p,anomaly
  *     NDJSON   a member of the object with such fields only: {"oif":{"score":0.5,...}}
  *
  * A single name proves nothing, so it is kept, and so are columns that a state has learned

@@ -16,17 +16,6 @@ bool categories_open(cli_categories *categories, size_t count, size_t row_column
     return categories->list && categories->row;
 }
 
-bool categories_widen(cli_categories *categories, size_t row_columns)
-{
-    double *row =
-        categories->count > 0 ? realloc(categories->row, row_columns * sizeof *row) : NULL;
-    if (categories->count > 0 && !row)
-        return false;
-    categories->row = row;
-    categories->row_columns = row_columns;
-    return true;
-}
-
 void categories_close(cli_categories *categories)
 {
     free(categories->list);

@@ -23,9 +23,6 @@ typedef struct cli_categories {
 /* Room for `count` categories in rows of that many columns. Returns false if out of memory; to
  * be closed in any case. */
 bool categories_open(cli_categories *categories, size_t count, size_t row_columns, bool is_json);
-
-/* Rows have more columns from now on, after the others. False: out of memory. */
-bool categories_widen(cli_categories *categories, size_t row_columns);
 void categories_close(cli_categories *categories);
 
 /* Whether a text of a record of NDJSON is null, and not the string "null". */

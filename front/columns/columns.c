@@ -248,10 +248,10 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
 {
     const struct {
         const char *option, *names;
-    } lists[] = {{"columns", settings->columns}, {"exclude", settings->exclude},
-                 {"diff", settings->score.diff}, {"rate", settings->score.rate},
-                 {"log", settings->score.log},   {"category", settings->score.category},
-                 {"keep", settings->keep}},
+    } lists[] = {{"columns", settings->columns},
+                 {"exclude", settings->exclude},
+                 {"rate", settings->score.rate},
+                 {"category", settings->score.category}},
       single[] = {{"label", settings->label},
                   {"time", is_pair(from, settings->score.time) ? NULL : settings->score.time}};
     exit_code code = EXIT_OK;
@@ -265,8 +265,6 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
         code = find_column(from, "key", key->names[i], &column);
     if (code == EXIT_OK && takes_known_columns(from, settings))
         code = known_columns_find(from);
-    if (code == EXIT_OK && settings->score.allow_lost)
-        code = known_columns_add_lost(from);
     return code;
 }
 
@@ -330,24 +328,14 @@ static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
 bool columns_is_learned(const cli_columns *columns, size_t column)
 {
     column_use use = columns->uses[column];
-    return use == COLUMN_LEARNED || use == COLUMN_CHOSEN || use == COLUMN_CATEGORY ||
-           use == COLUMN_NEW;
-}
-
-bool columns_have_new(const cli_columns *columns)
-{
-    return columns->count > 0 && columns->uses[columns->learned[columns->count - 1]] == COLUMN_NEW;
+    return use == COLUMN_LEARNED || use == COLUMN_CHOSEN || use == COLUMN_CATEGORY;
 }
 
 static exit_code choose_learned(cli_columns *columns, const cli_settings *settings)
 {
     const column_source *from = &columns->from;
     for (size_t i = 0; i < columns->use_count; i++)
-        if (columns_is_learned(columns, i) && columns->uses[i] != COLUMN_NEW)
-            columns->learned[columns->count++] = i;
-    const size_t known = columns->count;
-    for (size_t i = 0; i < columns->use_count; i++)
-        if (columns->uses[i] == COLUMN_NEW)
+        if (columns_is_learned(columns, i))
             columns->learned[columns->count++] = i;
     if (columns->count == 0)
         return complain(
@@ -355,7 +343,7 @@ static exit_code choose_learned(cli_columns *columns, const cli_settings *settin
             "%s: no column is left to learn from; name others with --columns, or exclude fewer",
             from->name);
     return known_columns_have_names(from)
-               ? known_columns_sort(from, settings, columns->learned, known)
+               ? known_columns_sort(from, settings, columns->learned, columns->count)
                : EXIT_OK;
 }
 
@@ -374,7 +362,7 @@ static void mark_unnamed_categories(cli_columns *columns)
 }
 
 /* Those that are numbers become values, those that are categories texts. */
-static exit_code select_values(cli_columns *columns, bool reads_label, size_t selection[])
+static exit_code select_values(cli_columns *columns, size_t selection[])
 {
     const column_source *from = &columns->from;
     size_t count = 0, categories = 0;
@@ -391,8 +379,6 @@ static exit_code select_values(cli_columns *columns, bool reads_label, size_t se
         else
             selection[count++] = columns->learned[i];
     }
-    if (reads_label)
-        selection[count++] = columns->label;
     oif_error error;
     if (oif_reader_select(from->reader, selection, count, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s: %s", from->name, error.message);
@@ -404,10 +390,7 @@ static exit_code select_values(cli_columns *columns, bool reads_label, size_t se
 static bool needs_all_texts(oif_format format, const score_settings *settings)
 {
     const output_facts *output = output_format_facts(output_format_for(settings->output, format));
-    if (format == OIF_FORMAT_RAW)
-        return false;
-    return (output->has_rows && output->extends != format) ||
-           (format == OIF_FORMAT_CSV && settings->on_alert);
+    return output->extends != format || (format == OIF_FORMAT_CSV && settings->on_alert);
 }
 
 /* Adds a column unless it is there already; returns its position. */
@@ -470,32 +453,14 @@ exit_code columns_select(cli_columns *columns, const cli_settings *settings, lab
     size_t *selection = calloc(columns->use_count + 1, sizeof *selection);
     if (!selection)
         return complain(EXIT_FAILED, "out of memory");
-    bool reads_label = settings->label && use == LABEL_READ,
-         is_raw = columns->from.format == OIF_FORMAT_RAW;
+    const bool reads_label = settings->label && use == LABEL_READ;
     exit_code code = choose_learned(columns, settings);
     if (code == EXIT_OK)
-        code = select_values(columns, reads_label && is_raw, selection);
+        code = select_values(columns, selection);
     if (code == EXIT_OK)
-        code = select_texts(columns, settings, reads_label && !is_raw, selection);
+        code = select_texts(columns, settings, reads_label, selection);
     free(selection);
     return code;
-}
-
-exit_code columns_select_again(cli_columns *columns)
-{
-    size_t *selection = calloc(columns->count + 1, sizeof *selection), count = 0;
-    oif_error error;
-    if (!selection || !categories_widen(&columns->categories, columns->count)) {
-        free(selection);
-        return complain(EXIT_FAILED, "out of memory");
-    }
-    for (size_t i = 0; i < columns->count; i++)
-        if (columns->uses[columns->learned[i]] != COLUMN_CATEGORY)
-            selection[count++] = columns->learned[i];
-    oif_status status = oif_reader_select(columns->from.reader, selection, count, &error);
-    free(selection);
-    return status == OIF_OK ? EXIT_OK
-                            : complain(EXIT_FAILED, "%s: %s", columns->from.name, error.message);
 }
 
 void columns_close(cli_columns *columns)

@@ -49,14 +49,8 @@ exit_code columns_mark(cli_columns *columns, const column_source *from,
 /* Whether a column of the reader is learned from. */
 bool columns_is_learned(const cli_columns *columns, size_t column);
 
-/* Whether one of them is new to the known pipeline. */
-bool columns_have_new(const cli_columns *columns);
-
 /* Selects the columns in the reader by their uses. */
 exit_code columns_select(cli_columns *columns, const cli_settings *settings, label_use use);
-
-/* The same once more columns are learned; those that were selected stay in their places. */
-exit_code columns_select_again(cli_columns *columns);
 void columns_close(cli_columns *columns);
 
 /* The name of the column that the number `position` of a row is from; where the input has

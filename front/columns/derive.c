@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAGS = 4 };
+enum { FLAGS = 2 };
 
 /* A flag and the columns that it names. */
 typedef struct derive_flag {
@@ -17,20 +17,13 @@ typedef struct derive_flag {
 
 static void list_flags(const score_settings *settings, derive_flag flags[FLAGS])
 {
-    flags[0] = (derive_flag){settings->diff, OIF_DERIVE_DIFF};
-    flags[1] = (derive_flag){settings->rate, OIF_DERIVE_RATE};
-    flags[2] = (derive_flag){settings->log, OIF_DERIVE_LOG};
-    flags[3] = (derive_flag){settings->category, OIF_DERIVE_CATEGORY};
-}
-
-static bool is_number_asked(const cli_settings *settings)
-{
-    return settings->score.diff || settings->score.rate || settings->score.log;
+    flags[0] = (derive_flag){settings->rate, OIF_DERIVE_RATE};
+    flags[1] = (derive_flag){settings->category, OIF_DERIVE_CATEGORY};
 }
 
 bool derive_is_asked(const cli_settings *settings)
 {
-    return settings->score.category || is_number_asked(settings);
+    return settings->score.category || settings->score.rate;
 }
 
 /* ---- Every column that is asked for ---- */
@@ -106,11 +99,14 @@ static exit_code for_each(const cli_settings *settings, const cli_columns *colum
 
 /* ---- A new pipeline ---- */
 
+typedef struct derived_list {
+    oif_derive_column *list;
+    size_t count, capacity;
+} derived_list;
+
 static exit_code add_one(void *context, size_t column, oif_derive kind)
 {
     derived_list *new = context;
-    if (column < new->first)
-        return EXIT_OK;
     if (new->count == new->capacity) {
         size_t capacity = 2 * new->capacity + 8;
         oif_derive_column *list = realloc(new->list, capacity * sizeof *list);
@@ -119,8 +115,7 @@ static exit_code add_one(void *context, size_t column, oif_derive kind)
         new->list = list;
         new->capacity = capacity;
     }
-    new->list[new->count++] =
-        (oif_derive_column){column, kind, new->keeps &&kind != OIF_DERIVE_CATEGORY};
+    new->list[new->count++] = (oif_derive_column){column, kind, false};
     return EXIT_OK;
 }
 
@@ -138,26 +133,14 @@ static exit_code complain_refused(const derived_list *new, const cli_columns *co
 exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
                          const cli_columns *columns)
 {
-    derived_list new = {.keeps = settings->score.keep_original};
+    derived_list new = {.list = NULL};
     oif_error error;
-    if (new.keeps && !is_number_asked(settings))
-        return complain(EXIT_USAGE,
-                        "--keep-original needs --diff, --rate or --log, whose columns it keeps");
     exit_code code = for_each(settings, columns, add_one, &new);
     if (code == EXIT_OK && new.count > 0 &&
         oif_pipeline_derive_all(pipeline, new.list, new.count, &error) != OIF_OK)
         code = complain_refused(&new, columns, &error);
     free(new.list);
     return code;
-}
-
-/* ---- New columns of a pipeline ---- */
-
-exit_code derive_list_new(derived_list *list, const cli_settings *settings,
-                          const cli_columns *columns, size_t first)
-{
-    *list = (derived_list){.first = first, .keeps = settings->score.keep_original};
-    return for_each(settings, columns, add_one, list);
 }
 
 /* ---- One from a state ---- */
@@ -176,7 +159,6 @@ static unsigned ways_of(const oif_pipeline *pipeline, size_t column)
 
 typedef struct held_pipeline {
     const oif_pipeline *pipeline;
-    unsigned itself; /* the bit that derived columns have as well */
     size_t asked;
     bool differs;
 } held_pipeline;
@@ -186,8 +168,7 @@ static exit_code compare_one(void *context, size_t column, oif_derive kind)
     held_pipeline *held = context;
     unsigned ways = ways_of(held->pipeline, column);
     held->asked++;
-    held->differs |= !(ways & 1u << kind) || (ways & 1u << OIF_DERIVE_NONE) !=
-                                                 (kind == OIF_DERIVE_CATEGORY ? 0 : held->itself);
+    held->differs |= !(ways & 1u << kind) || (ways & 1u << OIF_DERIVE_NONE);
     return EXIT_OK;
 }
 
@@ -205,16 +186,15 @@ static size_t count_derived(const oif_pipeline *pipeline)
 exit_code derive_compare(const oif_pipeline *held, const cli_settings *settings,
                          const cli_columns *columns)
 {
-    held_pipeline compared = {held, settings->score.keep_original ? 1u << OIF_DERIVE_NONE : 0, 0,
-                              false};
-    if (!derive_is_asked(settings) && !settings->score.keep_original)
+    held_pipeline compared = {held, 0, false};
+    if (!derive_is_asked(settings))
         return EXIT_OK;
     exit_code code = for_each(settings, columns, compare_one, &compared);
     if (code != EXIT_OK || (!compared.differs && compared.asked == count_derived(held)))
         return code;
     return complain(EXIT_USAGE,
-                    "%s: the state was learned with other derived columns; leave --diff, --rate, "
-                    "--log, --category and --keep-original out or name another file",
+                    "%s: the state was learned with other derived columns; leave --rate and "
+                    "--category out or name another file",
                     settings->state);
 }
 

@@ -36,9 +36,11 @@ static bool format_of_name(const char *name, oif_format *format)
     static const struct {
         const char *ending;
         oif_format format;
-    } known[] = {{".csv", OIF_FORMAT_CSV},       {".tsv", OIF_FORMAT_CSV},
-                 {".ndjson", OIF_FORMAT_NDJSON}, {".jsonl", OIF_FORMAT_NDJSON},
-                 {".json", OIF_FORMAT_NDJSON},   {".f64", OIF_FORMAT_RAW}};
+    } known[] = {{".csv", OIF_FORMAT_CSV},
+                 {".tsv", OIF_FORMAT_CSV},
+                 {".ndjson", OIF_FORMAT_NDJSON},
+                 {".jsonl", OIF_FORMAT_NDJSON},
+                 {".json", OIF_FORMAT_NDJSON}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (ends_with(name, bytes, known[i].ending)) {
             *format = known[i].format;
@@ -48,35 +50,15 @@ static bool format_of_name(const char *name, oif_format *format)
     return false;
 }
 
-static bool is_raw_asked(const cli_settings *settings)
+static void find_format(cli_input *input, const cli_settings *settings)
 {
-    return settings->raw_columns > 0 || settings->format == 1 + OIF_FORMAT_RAW;
-}
-
-static exit_code find_format(cli_input *input, const cli_settings *settings)
-{
-    const char *name = input->source.name;
-    if (input->translator) {
+    if (input->translator)
         input->format = input->translator->format->writes;
-        return EXIT_OK;
-    }
-    if (settings->raw_columns > 0 && (settings->format > 0 ? settings->format - 1 != OIF_FORMAT_RAW
-                                                           : format_of_name(name, &input->format) &&
-                                                                 input->format != OIF_FORMAT_RAW))
-        return complain(EXIT_USAGE,
-                        "%s: --raw-columns is only for raw rows; leave it out, or add --format raw",
-                        name);
-    if (settings->format > 0)
+    else if (settings->format > 0)
         input->format = (oif_format)(settings->format - 1);
-    else if (settings->raw_columns > 0)
-        input->format = OIF_FORMAT_RAW;
-    else if (!format_of_name(name, &input->format))
+    else if (!format_of_name(input->source.name, &input->format))
         input->format =
             byte_source_peek(&input->source) == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
-    if (input->format == OIF_FORMAT_RAW && settings->raw_columns == 0)
-        return complain(EXIT_USAGE, "%s: raw rows need --raw-columns N, the number of columns",
-                        name);
-    return EXIT_OK;
 }
 
 static oif_reader_options reader_options(const cli_input *input, const cli_settings *settings)
@@ -89,8 +71,7 @@ static oif_reader_options reader_options(const cli_input *input, const cli_setti
                                 .header = settings->header,
                                 .delimiter = settings->delimiter,
                                 .comment = settings->comment,
-                                .decimal = settings->decimal,
-                                .columns = (size_t)settings->raw_columns};
+                                .decimal = settings->decimal};
 }
 
 /* ---- The first line ---- */
@@ -103,7 +84,8 @@ static oif_status find_first_line(cli_input *input, const cli_settings *settings
     byte_source *source = &input->source;
     oif_status status = OIF_OK;
     source->holds = true;
-    while ((*code = find_format(input, settings)) == EXIT_OK && input->format != OIF_FORMAT_RAW) {
+    for (;;) {
+        find_format(input, settings);
         oif_reader_options options = reader_options(input, settings);
         status = first_line_try(source, &options, any_object, error);
         byte_source_rewind(source);
@@ -164,7 +146,8 @@ static exit_code check_pivot(cli_input *input, const cli_settings *settings,
     if (format)
         return complain(EXIT_USAGE, "%s: --pivot is for CSV and NDJSON, and this is %s",
                         input->source.name, format->what);
-    return find_format(input, settings);
+    find_format(input, settings);
+    return EXIT_OK;
 }
 
 static exit_code open_translator(cli_input *input, const cli_settings *settings)
@@ -219,12 +202,6 @@ void input_take_implied(const cli_input *input, cli_settings *settings)
 static exit_code check_other_formats(cli_input *input, const cli_settings *settings)
 {
     byte_source *source = &input->source;
-    oif_format named = OIF_FORMAT_CSV;
-    bool is_raw =
-        is_raw_asked(settings) ||
-        (settings->format == 0 && format_of_name(source->name, &named) && named == OIF_FORMAT_RAW);
-    if (is_raw)
-        return EXIT_OK;
     size_t bytes;
     byte_source_peek(source);
     const char *text = byte_source_held_text(source, &bytes);
@@ -248,12 +225,11 @@ static exit_code open_reader(cli_input *input, const cli_settings *settings,
         return code;
     if (bad)
         status = find_first_line(input, settings, any_object, bad, &code, &error);
-    if (status == OIF_OK && code == EXIT_OK)
-        code = find_format(input, settings);
     if (code != EXIT_OK)
         return code;
+    find_format(input, settings);
     oif_reader_options options = reader_options(input, settings);
-    input->source.holds = input->format != OIF_FORMAT_RAW; /* to be looked at */
+    input->source.holds = true; /* to be looked at */
     if (status == OIF_OK)
         status =
             oif_reader_open(&options, byte_source_read, &input->source, &input->reader, &error);
@@ -264,7 +240,6 @@ static exit_code open_reader(cli_input *input, const cli_settings *settings,
 static void expect_header(cli_input *input)
 {
     file_start *start = &input->source.start;
-    start->is_raw = input->format == OIF_FORMAT_RAW;
     start->delimiter = oif_reader_delimiter(input->reader);
     if (!oif_reader_has_header(input->reader) || input->translator)
         return;
@@ -274,9 +249,7 @@ static void expect_header(cli_input *input)
 
 static file_start start_of(const cli_settings *settings)
 {
-    return (file_start){.skipped_lines = settings->skip_lines,
-                        .comment = settings->comment,
-                        .is_raw = is_raw_asked(settings)};
+    return (file_start){.skipped_lines = settings->skip_lines, .comment = settings->comment};
 }
 
 /* Once the source is open, or why it is not: `code`. */
@@ -351,8 +324,7 @@ exit_code input_choose_columns(cli_input *input, const cli_settings *settings, l
     oif_reader_options options = reader_options(input, settings);
     const first_rows_hints hints = {settings->score.key, settings->missing,
                                     settings_time_format(settings)};
-    bool has_memory = input->format == OIF_FORMAT_RAW ||
-                      first_rows_look(&look, &input->source, &options, &hints, wait);
+    bool has_memory = first_rows_look(&look, &input->source, &options, &hints, wait);
     input->source.holds = false;
     exit_code code = has_memory ? choose(input, settings, use, known, &look)
                                 : complain(EXIT_FAILED, "out of memory");

@@ -60,39 +60,6 @@ exit_code known_columns_find(const column_source *from)
     return absent > 0 ? report_absent(from, absent, first_absent) : EXIT_OK;
 }
 
-/* ---- CSV ---- */
-
-/* Reports the lost columns; complains if there is no other. */
-static exit_code report_lost(const column_source *from, names_text *lost)
-{
-    if (lost->count == oif_pipeline_columns(from->known))
-        return complain(EXIT_FAILED,
-                        "%s:%" PRIu64 ": the input has none of the columns that the state %s has "
-                        "learned from; name the right input, or another state",
-                        from->name, from->header_line, from->known_path);
-    note("%s: the state %s has learned from %s, which %s not there: missing in every row",
-         from->name, from->known_path, names_text_read(lost), lost->count == 1 ? "is" : "are");
-    return EXIT_OK;
-}
-
-exit_code known_columns_add_lost(const column_source *from)
-{
-    names_text lost = {.count = 0};
-    if (from->format != OIF_FORMAT_CSV || !known_columns_have_names(from))
-        return EXIT_OK;
-    for (size_t i = 0; i < oif_pipeline_columns(from->known); i++) {
-        const char *name = oif_pipeline_column_name(from->known, i);
-        size_t column;
-        oif_error error;
-        if (is_in_input(from, name))
-            continue;
-        if (oif_reader_add_absent(from->reader, name, &column, &error) != OIF_OK)
-            return complain(EXIT_FAILED, "%s: %s", from->name, error.message);
-        names_text_add(&lost, name);
-    }
-    return lost.count > 0 ? report_lost(from, &lost) : EXIT_OK;
-}
-
 /* ---- By name ---- */
 
 void known_columns_mark(const column_source *from, column_use uses[])
@@ -210,7 +177,8 @@ static exit_code complain_lost(const column_source *from, const char *name)
 {
     const complaint_reason reason = {
         .cause = OIF_CAUSE_UNKNOWN_COLUMN,
-        .shell = "; add --allow-lost if it is gone, or name the right input or another state",
+        .shell =
+            "; add it with empty values if it is gone, or name the right input or another state",
         .service = "Send it, with empty values if it is gone."};
     return complain_because(&reason, EXIT_FAILED,
                             "%s:%" PRIu64
@@ -218,35 +186,20 @@ static exit_code complain_lost(const column_source *from, const char *name)
                             from->name, from->header_line, cut_name(name).text, from->known_path);
 }
 
-/* "; if it was renamed, add --rename OLD=NEW; if 'OLD' is gone, --allow-lost" */
-static void advise_to_rename(const char *old, const char *new, char *text, size_t bytes)
-{
-    names_text pair = {.count = 0};
-    char both[2 * CUT_NAME_BYTES + 2] = "OLD=NEW";
-    if (strlen(old) <= CUT_NAME_BYTES && strlen(new) <= CUT_NAME_BYTES)
-        snprintf(both, sizeof both, "%s=%s", old, new);
-    names_text_add(&pair, both);
-    snprintf(text, bytes, "; if it was renamed, add --rename %s; if '%s' is gone, --allow-lost",
-             pair.is_not_pasted ? "OLD=NEW" : names_text_paste(&pair), cut_name(old).text);
-}
-
 /* The input has a column that the state does not know; often it also lacks one. */
 static exit_code complain_other_column(const column_source *from, const column_difference *found,
                                        const size_t learned[])
 {
     char message[3 * CUT_NAME_BYTES + 128]; /* three names and the rest */
-    char remedy[NAMES_TEXT_BYTES + CUT_NAME_BYTES + 128] =
-        "; leave it out with --exclude, or learn it with --new-columns N";
-    if (found->known)
-        advise_to_rename(found->known->name, found->here->name, remedy, sizeof remedy);
     snprintf(message, sizeof message, "'%s' is not a column of the state %s%s%s%s",
              cut_name(found->here->name).text, cut_name(from->known_path).text,
              found->known ? ", which has '" : "",
              found->known ? cut_name(found->known->name).text : "", found->known ? "'" : "");
-    const complaint_reason reason = {.cause = OIF_CAUSE_UNKNOWN_COLUMN,
-                                     .shell = remedy,
-                                     .service =
-                                         "Send the columns of the stream, or use another stream."};
+    const complaint_reason reason = {
+        .cause = OIF_CAUSE_UNKNOWN_COLUMN,
+        .shell = found->known ? "; if it was renamed, give it that name again"
+                              : "; leave it out with --exclude",
+        .service = "Send the columns of the stream, or use another stream."};
     return input_error_in_header(&reason, from->name, from->reader, from->header_line,
                                  learned[found->here->position], message);
 }

@@ -17,7 +17,6 @@ typedef enum column_use {
     COLUMN_NOT_CHOSEN, /* --columns names others */
     COLUMN_LEARNED,
     COLUMN_CHOSEN,   /* learned, and --columns has its very name */
-    COLUMN_NEW,      /* learned, and the state does not know it yet */
     COLUMN_CATEGORY, /* learned, of which --category wants to know how rare its texts are */
     COLUMN_EXCLUDED,
     COLUMN_LABEL,
@@ -52,10 +51,6 @@ bool known_columns_have_names(const column_source *from);
 /* NDJSON: adds columns for names that the first line lacks; prints what is wrong if it has none
  * of them. */
 exit_code known_columns_find(const column_source *from);
-
-/* CSV: adds the known columns that rows lack, which are missing in every row, and reports them;
- * prints what is wrong if all are lacking. */
-exit_code known_columns_add_lost(const column_source *from);
 
 /* NDJSON: chooses the known columns. */
 void known_columns_mark(const column_source *from, column_use uses[]);

@@ -130,7 +130,7 @@ exit_code known_roles_take(cli_settings *settings, const oif_pipeline *known,
                            const cli_input *input)
 {
     const char *key, *time;
-    if (!known || input->format == OIF_FORMAT_RAW || !oif_pipeline_roles(known, &key, &time)) {
+    if (!known || !oif_pipeline_roles(known, &key, &time)) {
         input_take_implied(input, settings);
         return EXIT_OK;
     }

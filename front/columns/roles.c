@@ -4,7 +4,6 @@
 #include "front/input/input_error.h"
 #include "front/text/cut.h"
 #include "front/text/name_list.h"
-#include "new_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,24 +94,15 @@ static void report_comments(const cli_columns *columns, const cli_settings *sett
 /* ---- Text and times ---- */
 
 /* Some options imply what a column is. */
-static bool is_difference(const cli_columns *columns, const cli_settings *settings,
-                          const char *name)
+static bool is_rate(const cli_columns *columns, const cli_settings *settings, const char *name)
 {
-    const bool is_path = columns->from.format == OIF_FORMAT_NDJSON;
-    return name_list_covers(settings->score.diff, name, is_path) ||
-           name_list_covers(settings->score.rate, name, is_path);
-}
-
-static bool is_derived(const cli_columns *columns, const cli_settings *settings, const char *name)
-{
-    return is_difference(columns, settings, name) ||
-           name_list_covers(settings->score.log, name, columns->from.format == OIF_FORMAT_NDJSON);
+    return name_list_covers(settings->score.rate, name, columns->from.format == OIF_FORMAT_NDJSON);
 }
 
 static bool is_open(const cli_columns *columns, const cli_settings *settings, size_t column)
 {
     return columns->uses[column] == COLUMN_LEARNED &&
-           !is_derived(columns, settings, name_at(columns, column));
+           !is_rate(columns, settings, name_at(columns, column));
 }
 
 static bool may_be_time(const cli_columns *columns, const cli_settings *settings, size_t column)
@@ -409,11 +399,6 @@ static void leave_marks_out(cli_columns *columns, const cli_settings *settings)
 {
     if (!has_others(columns, settings))
         return;
-    for (size_t i = 0; i < columns->use_count; i++)
-        if (columns->uses[i] == COLUMN_LEARNED &&
-            name_list_covers(settings->keep, name_at(columns, i),
-                             columns->from.format == OIF_FORMAT_NDJSON))
-            columns->uses[i] = COLUMN_CHOSEN;
     leave_out(columns, settings, is_index, COLUMN_INDEX, ADVICE_INDEX, "it is a row number");
     leave_out(columns, settings, is_calendar, COLUMN_CALENDAR, ADVICE_CALENDAR,
               "it is a part of the date");
@@ -646,8 +631,6 @@ exit_code roles_find(cli_columns *columns, const cli_settings *settings)
         return code;
     if (look && look->rows > 0)
         code = settings->strict ? check_strictly(columns, settings) : decide(columns, settings);
-    if (code == EXIT_OK)
-        new_columns_mark(columns, settings);
     if (code == EXIT_OK && !settings->strict)
         leave_unknown_out(columns);
     if (code == EXIT_OK && !settings->strict && look && look->rows > 0)
@@ -673,7 +656,7 @@ static exit_code report_rising(const cli_columns *columns, const cli_settings *s
     for (size_t i = 0; i < columns->count; i++) {
         const char *name = columns_name(columns, i);
         rising_kind kind = rising_judge(&rising[i], name);
-        if (kind == RISING_NOT || is_difference(columns, settings, name))
+        if (kind == RISING_NOT || is_rate(columns, settings, name))
             continue;
         if (kind == RISING_TIME && (columns->has_time || kinds[RISING_TIME].count > 0))
             kind = RISING_EVENLY;

@@ -1,10 +1,9 @@
 #include "formats.h"
 
-const char *const format_words[] = {"csv",    "ndjson",     "raw",  "json",
-                                    "vmstat", "sysstat",    "sadf", "prometheus",
-                                    "influx", "access-log", NULL};
+const char *const format_words[] = {"csv",  "ndjson",     "json",   "vmstat",     "sysstat",
+                                    "sadf", "prometheus", "influx", "access-log", NULL};
 
-enum { FIRST_TRANSLATED = 3 }; /* after those of oif_format */
+enum { FIRST_TRANSLATED = 2 }; /* after the two of oif_format that have lines */
 static const translation *const formats[] = {&format_json,      &format_vmstat,     &format_sysstat,
                                              &format_sadf,      &format_prometheus, &format_influx,
                                              &format_access_log};

@@ -7,7 +7,8 @@
 extern const translation format_json, format_vmstat, format_sysstat, format_sadf, format_prometheus,
     format_influx, format_access_log, format_pivot;
 
-/* The words of --format: those of oif_format, then those that are translated; ends with NULL. */
+/* The words of --format: CSV and NDJSON as in oif_format, then those that are translated; ends with
+ * NULL. */
 extern const char *const format_words[];
 
 /* The format of a word of --format, counted from 0; NULL: it needs no translation. */

@@ -26,7 +26,7 @@ static bool open_file(byte_source *source, size_t index)
     source->file_index = index;
     if (source->first_lines)
         source->first_lines[index] = source->lines + 1;
-    source->is_start_due = !source->start.is_raw && (index > 0 || source->start.skipped_lines > 0);
+    source->is_start_due = index > 0 || source->start.skipped_lines > 0;
     return input_file_open(&source->file, source->files.names[index]);
 }
 
@@ -329,7 +329,7 @@ static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
         ptrdiff_t count = read_file(source, buffer, capacity);
         if (count != 0 || source->file_index + 1 >= source->files.count)
             return count;
-        if (source->final_byte != '\n' && !source->start.is_raw) { /* the last line ends here */
+        if (source->final_byte != '\n') { /* the last line ends here */
             *buffer = '\n';
             return 1;
         }

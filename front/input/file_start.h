@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 typedef struct file_start {
-    bool is_raw;            /* no lines: nothing is changed */
     uint64_t skipped_lines; /* of each file; they are made blank */
     const char *comment;    /* with this a comment begins; NULL: with # before the header */
     const char *header;     /* of the first file; NULL: it has none, or it is not known yet */

@@ -5,9 +5,8 @@
 #include "front/input/stream_clock.h"
 #include "options.h"
 
-/* "alerts": it is beside alert_rate or threshold, both of which it adjusts; "threshold": it is
- * beside alert_rate; NULL: no options contradict each other. */
-const char *alert_options_clash(const cli_settings *settings);
+/* Whether alerts is beside alert_rate, which it adjusts. */
+bool alert_options_clash(const cli_settings *settings);
 
 /* Prints the contradiction unless it returns EXIT_OK. */
 exit_code alert_options_check(const cli_settings *settings);

@@ -19,7 +19,7 @@ const char *param_help(const oif_param *param, char text[PARAM_HELP_BYTES])
     for (const char *word = param->help; *word && to < end;) {
         size_t bytes = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
         bool is_flag = is_name(word, bytes);
-        bool is_given = is_flag && word[bytes] == '='; /* learn=decay: --learn decay */
+        bool is_given = is_flag && word[bytes] == '='; /* scale=none: --scale none */
         bytes += bytes == 0;                           /* between words */
         int length = snprintf(to, (size_t)(end - to) + 1, "%s%.*s%s", is_flag ? "--" : "",
                               (int)bytes, word, is_given ? " " : "");
@@ -96,9 +96,11 @@ static void add_param(flag_list *list, const oif_param *param, bool is_of_detect
     listed_flag *flag = find_flag(list, param_flag_name(param, name));
     if (!flag) {
         const pipeline_flag *shown = is_of_detector ? NULL : pipeline_flag_find(param->name);
+        if (!is_of_detector && !shown)
+            return;
         flag = add_flag(list, name);
         flag->argument = flag->brief_argument = param_argument(param);
-        flag->group = is_of_detector ? GROUP_PARAMS : shown ? shown->group : GROUP_NONE;
+        flag->group = is_of_detector ? GROUP_PARAMS : shown->group;
         flag->brief = shown ? shown->brief : NULL;
         flag->help = shown && shown->help ? shown->help : param_help(param, flag->help_text);
         flag->param = param;

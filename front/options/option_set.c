@@ -86,14 +86,11 @@ static const char *store_names(const char *value, cli_settings *settings, const 
         *names = value;
         return NULL;
     }
-    const size_t bytes = strlen(*names) + strlen(value) + sizeof ",";
-    joined_text *joined = malloc(sizeof *joined + bytes);
+    char *joined = settings_keep_text(settings, *names, strlen(*names) + strlen(value) + 1);
     if (!joined)
         return "a shorter list, as there is no memory for this one";
-    snprintf(joined->text, bytes, "%s,%s", *names, value);
-    joined->before = settings->joined;
-    settings->joined = joined;
-    *names = joined->text;
+    sprintf(joined + strlen(*names), ",%s", value);
+    *names = joined;
     return NULL;
 }
 
@@ -174,7 +171,8 @@ static param_slot find_param(const cli_command *command, cli_settings *settings,
         (i = find_in(of_detector->table, name)) < of_detector->table->param_count)
         return (param_slot){of_detector, &of_detector->table->params[i], &settings->is_given[i]};
     if (command->takes_pipeline &&
-        (i = find_in(of_pipeline->table, name)) < of_pipeline->table->param_count)
+        (i = find_in(of_pipeline->table, name)) < of_pipeline->table->param_count &&
+        pipeline_flag_find(of_pipeline->table->params[i].name))
         return (param_slot){of_pipeline, &of_pipeline->table->params[i],
                             &settings->is_option_given[i]};
     return (param_slot){NULL, NULL, NULL};
@@ -224,8 +222,9 @@ bool option_refuse_unknown(const cli_command *command, const cli_settings *setti
     for (size_t i = 0; command->takes_params && i < table->param_count; i++)
         suggestion_consider(&suggestion, param_flag_name(&table->params[i], names[i]));
     for (size_t i = 0; command->takes_pipeline && i < pipeline->param_count; i++)
-        suggestion_consider(&suggestion,
-                            param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
+        if (pipeline_flag_find(pipeline->params[i].name))
+            suggestion_consider(&suggestion,
+                                param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
     option_refuse(why, owner ? OPTION_OF_OTHERS : OPTION_UNKNOWN, name, owner ? table->name : NULL,
                   NULL);
     why->cause = owner ? OIF_CAUSE_NONE : OIF_CAUSE_UNKNOWN_PARAMETER;
@@ -264,12 +263,7 @@ bool option_switch(const cli_command *command, cli_settings *settings, const cha
         return option_set(command, settings, name, is_on ? "on" : "off", why);
     if (is_on)
         return option_set(command, settings, name, NULL, why);
-    char opposite[FLAG_NAME_BYTES + 3];
-    snprintf(opposite, sizeof opposite, "no-%s", name);
-    const bool has_opposite = option_find(command, opposite) != NULL;
-    if (!option && !param && !has_opposite)
-        return option_refuse_unknown(command, settings, name, why);
-    return !option || !has_opposite || option_set(command, settings, opposite, NULL, why);
+    return option || param || option_refuse_unknown(command, settings, name, why);
 }
 
 /* ---- Detectors ---- */

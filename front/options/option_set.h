@@ -49,8 +49,8 @@ bool option_may_lack_value(const cli_option *option);
 bool option_set(const cli_command *command, cli_settings *settings, const char *name,
                 const char *value, option_problem *why);
 
-/* The same for true and false. Options whose words are on and off get these, "no-header" is the
- * false of "header", and for others false is as if they were not given. */
+/* The same for true and false. Options whose words are on and off get these; for others false is as
+ * if they were not given. */
 bool option_switch(const cli_command *command, cli_settings *settings, const char *name, bool is_on,
                    option_problem *why);
 

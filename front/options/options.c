@@ -10,30 +10,12 @@
 
 /* ---- Options that commands share ---- */
 
-static const char *set_delimiter(cli_settings *settings, const char *value)
-{
-    if (strcmp(value, "tab") == 0 || strcmp(value, "\\t") == 0)
-        value = "\t";
-    if (strlen(value) != 1)
-        return "one character, or tab";
-    settings->delimiter = *value;
-    return NULL;
-}
-
 static const char *set_pivot(cli_settings *settings, const char *value)
 {
     const char *colon = strrchr(value, ':');
     if (!colon || colon == value || colon[1] == '\0' || colon - value >= 256)
         return "METRIC:VALUE, the columns of the names and of the numbers";
     settings->pivot = value;
-    return NULL;
-}
-
-static const char *set_comment(cli_settings *settings, const char *value)
-{
-    if (*value == '\0' || strpbrk(value, "\r\n"))
-        return "the text that comments begin with, such as #";
-    settings->comment = value;
     return NULL;
 }
 
@@ -53,8 +35,7 @@ const char *set_time_format(cli_settings *settings, const char *value)
 
 oif_time_format settings_time_format(const cli_settings *settings)
 {
-    return (oif_time_format){.year = (int32_t)settings->score.time_year,
-                             .day_order = settings->score.day_order,
+    return (oif_time_format){.day_order = settings->score.day_order,
                              .pattern = settings->score.time_pattern};
 }
 
@@ -65,10 +46,6 @@ static const cli_option input_options[] = {
     {"exclude", OPTION_NAMES, SETTING(exclude), GROUP_COLUMNS, .brief = "leave these columns out",
      .help = "leave these columns out, for example names and times", .argument = "A,B,...",
      .stream = STREAM_FIXES},
-    {"keep", OPTION_NAMES, SETTING(keep), GROUP_COLUMNS,
-     .help = "learn these columns although they look like row numbers or parts of the date, which "
-             "are left out",
-     .argument = "A,B,...", .stream = STREAM_FIXES},
     {"missing", OPTION_NAMES, SETTING(missing), GROUP_COLUMNS,
      .help = "these values mean missing, besides an empty field, NA, null, ? and the like: numbers "
              "or words such as -200,unknown; COL=-200 only in these columns",
@@ -78,9 +55,9 @@ static const cli_option input_options[] = {
              "options name them",
      .stream = STREAM_FIXES},
     {"format", OPTION_WORD, SETTING(format), GROUP_INPUT,
-     .brief = "csv, ndjson, raw, ... (default: by name and first line)",
-     .help = "the format of the input (default: by file name and first line); raw is little-endian "
-             "float64; sysstat is the text of sar, mpstat, pidstat and iostat, sadf that of "
+     .brief = "csv, ndjson, json, ... (default: found)",
+     .help = "the format of the input (default: by file name and first line); sysstat is the text "
+             "of sar, mpstat, pidstat and iostat, sadf that of "
              "sadf -d; json is the first array of objects in a document; prometheus is the text of "
              "scrapes, each a row; access-log is that of web servers, a row per --every",
      .argument = "FORMAT", .words = format_words, .from = 1, .stream = STREAM_FIXES},
@@ -89,32 +66,18 @@ static const cli_option input_options[] = {
              "VALUE; rows of the same time, and of the same --key, become one",
      .argument = "METRIC:VALUE", .apply = set_pivot,
      .stream_remedy = "send rows with one column for each metric"},
+    {"csv", OPTION_APPLY, SETTING(delimiter), GROUP_INPUT,
+     .brief = "how CSV is written, such as 'sep=; decimal=,'",
+     .help = "how CSV is written (default: found in the first lines), words such as "
+             "'sep=; decimal=, header=no comment=# skip=3': the character between fields, or tab, "
+             "or space for any run of spaces and tabs; the decimal sign; whether the first line is "
+             "a header, else columns are called x0, x1, ...; what comment lines begin with; lines "
+             "to skip at the start of each file",
+     .argument = "WORDS", .apply = csv_option_set, .is_repeated = true, .stream = STREAM_FIXES},
     {"every", OPTION_AMOUNT, SETTING(every), GROUP_INPUT,
      .help = "the time of one row of an access log (default 1m)", .argument = "TIME", .from = 1,
      .to = 86400, .range = "a time from 1s to 1d", .parse = duration_parse,
      .stream_remedy = "rows are CSV or NDJSON"},
-    {"raw-columns", OPTION_COUNT, SETTING(raw_columns), GROUP_INPUT,
-     .help = "number of columns in a raw row", .argument = "N", .from = 1, .to = 1000000,
-     .range = "1 to 1000000", .stream_remedy = "rows are CSV or NDJSON"},
-    {"header", OPTION_CONSTANT, SETTING(header), GROUP_INPUT,
-     .help = "the first line is a header, even if it consists of numbers", .from = OIF_HEADER_YES,
-     .stream = STREAM_FIXES},
-    {"no-header", OPTION_CONSTANT, SETTING(header), GROUP_INPUT,
-     .help = "the first line is a row; columns are called x0, x1, ...", .from = OIF_HEADER_NO,
-     .stream = STREAM_FIXES},
-    {"delimiter", OPTION_APPLY, SETTING(delimiter), GROUP_INPUT,
-     .help = "the character between fields (default: found in the first line); ' ': any run of "
-             "spaces and tabs, as vmstat prints them",
-     .argument = "C", .apply = set_delimiter, .stream = STREAM_FIXES},
-    {"decimal-comma", OPTION_CONSTANT, SETTING(decimal), GROUP_INPUT,
-     .help = "numbers are written 1,5 (default: found in the first rows if ; separates fields)",
-     .from = OIF_DECIMAL_COMMA, .stream = STREAM_FIXES},
-    {"comment", OPTION_APPLY, SETTING(comment), GROUP_INPUT,
-     .help = "skip CSV lines that begin with this text (default: # before the header)",
-     .argument = "TEXT", .apply = set_comment, .stream = STREAM_FIXES},
-    {"skip-lines", OPTION_COUNT, SETTING(skip_lines), GROUP_INPUT,
-     .help = "skip this many lines at the start of each file", .argument = "N", .from = 0,
-     .to = 1000000, .range = "0 to 1000000", .stream_remedy = "leave the lines out of the body"},
 };
 
 static const cli_option help_options[] = {
@@ -170,6 +133,17 @@ const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BY
     return text;
 }
 
+char *settings_keep_text(cli_settings *settings, const char *text, size_t bytes)
+{
+    joined_text *joined = malloc(sizeof *joined + bytes + 1);
+    if (!joined)
+        return NULL;
+    snprintf(joined->text, bytes + 1, "%.*s", (int)bytes, text);
+    joined->before = settings->joined;
+    settings->joined = joined;
+    return joined->text;
+}
+
 void settings_close(cli_settings *settings)
 {
     free(settings->files);
@@ -194,6 +168,13 @@ static bool is_param(const oif_params *params, const char *word, size_t bytes)
     return false;
 }
 
+static bool is_pipeline_flag(const char *word, size_t bytes)
+{
+    char name[FLAG_NAME_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)bytes, word);
+    return bytes < sizeof name && pipeline_flag_find(name);
+}
+
 /* Of the library, whose messages name parameters as programs do: "window_size is too large" becomes
  * "--window-size is too large". */
 static exit_code complain_params(const cli_settings *settings, oif_status status,
@@ -202,8 +183,8 @@ static exit_code complain_params(const cli_settings *settings, oif_status status
     char text[2 * OIF_ERROR_MESSAGE_BYTES + 2], *to = text;
     for (const char *word = error->message; *word;) {
         size_t bytes = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
-        bool is_flag = status == OIF_EPARAM && (is_param(&settings->params, word, bytes) ||
-                                                is_param(&settings->options, word, bytes));
+        bool is_flag = status == OIF_EPARAM &&
+                       (is_param(&settings->params, word, bytes) || is_pipeline_flag(word, bytes));
         bytes += bytes == 0; /* between words */
         to += sprintf(to, "%s%.*s", is_flag ? "--" : "", (int)bytes, word);
         for (char *c = to - bytes; is_flag && c < to; c++)
@@ -316,14 +297,16 @@ void params_print_json(const oif_params *params)
     }
 }
 
-/* As words: the same parameter of another detector may have other choices. */
+/* As words: the same parameter of another detector may have other choices. --season sets several
+ * options. */
 static exit_code compare_param(const oif_param *param, double asked, const oif_params *held,
                                const char *file)
 {
     char name[FLAG_NAME_BYTES], asked_text[PARAM_TEXT_BYTES], held_text[PARAM_TEXT_BYTES];
+    const oif_param season = {.name = "season"};
     size_t position = find_param_position(held, param->name);
     const char *asked_word = param_text(param, asked, asked_text), *held_word;
-    param_flag_name(param, name);
+    param_flag_name(strstr(param->name, "season") ? &season : param, name);
     if (position == held->table->param_count)
         return complain(EXIT_USAGE,
                         "%s: --%s does not suit the state, whose detector is %s; leave it out",

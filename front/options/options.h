@@ -42,7 +42,7 @@ typedef struct eval_settings {
 /* What happens to a row that cannot be read. */
 typedef enum on_bad_row { BAD_ROW_FAILS, BAD_ROW_IS_SKIPPED, BAD_ROW_IS_MENDED } on_bad_row;
 
-enum { DEFAULT_EXPLAIN_TOP = 3, PREFIX_MAX_BYTES = 64 };
+enum { REASONS_MAX = 3 }; /* columns that are named as the reasons of an anomaly */
 
 /* The rules that options give, as text (rule_options.h). */
 typedef struct given_rules {
@@ -52,45 +52,29 @@ typedef struct given_rules {
     char wrong[OIF_ERROR_MESSAGE_BYTES]; /* with the last one */
 } given_rules;
 
-/* How often the rows of an input are read before they are judged. */
-typedef enum scoring_passes {
-    PASSES_AUTO, /* two if the input is a short file */
-    PASSES_ONE,
-    PASSES_TWO
-} scoring_passes;
+/* What is printed: all rows; anomalous ones; the first and the last of each episode; or incidents
+ * instead of rows. */
+typedef enum printed_rows { PRINT_ALL, PRINT_ALERTS, PRINT_EPISODES, PRINT_INCIDENTS } printed_rows;
 
 /* What `oif score` is asked for besides its input. */
 typedef struct score_settings {
-    const char *key, *time;        /* columns; NULL: none */
-    uint64_t time_year;            /* of the first time where times have none; 0: not given */
-    const char *time_pattern;      /* how times are written; NULL: to be found */
-    oif_day_order day_order;       /* of dates such as 01/02/2026 */
-    const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
-    const char *category;          /* the same: how rare their values are */
-    bool keep_original;            /* and the columns themselves */
-    const char *rename;            /* "OLD=NEW,...": columns of the state; NULL: none */
-    bool allow_lost;               /* a column of the state that the input lacks is missing */
-    uint64_t new_columns;          /* columns that appear later are learned, up to this number */
+    const char *key, *time;   /* columns; NULL: none */
+    const char *time_pattern; /* how times are written; NULL: to be found */
+    oif_day_order day_order;  /* of dates such as 01/02/2026 */
+    const char *rate;         /* "a,b": counters, whose increase is learned; NULL: none */
+    const char *category;     /* the same: how rare their values are */
     /* "score,p": what is added to each row; NULL: what suits the other settings */
     const char *fields;
-    const char *prefix; /* of the names of what is added; NULL: none */
-    size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */
-    bool only_alerts, alert_once, skip_seen, watch;
-    scoring_passes passes;
-    bool incidents;      /* instead of rows */
+    printed_rows rows;
+    bool is_explained; /* alerts have the field why even if all rows are printed */
+    bool skip_seen, watch;
+    bool one_pass;       /* even if the input is a short file */
     oif_grade min_grade; /* of the rows that are printed; OIF_GRADE_NONE: not given */
     on_bad_row on_bad_row;
     output_format output;
-    bool no_output_header;
-    uint64_t digits;         /* significant ones of the numbers that are added; 0: all */
-    const char *measurement; /* of Influx; NULL: oif */
-    const char *output_file; /* of Prometheus; NULL: stdout */
-    double output_every;     /* seconds between two of its outputs; 0: not given */
-    const char *on_alert;    /* a command for the start and the end of an episode; NULL: none */
-    double on_alert_wait;    /* seconds at the end */
-    bool is_on_alert_wait_given, fail_on_alert;
-    uint64_t output_keys; /* which have series of their own; 0: not given */
-    uint64_t threads;     /* that share the keys; 0: not given */
+    uint64_t digits;      /* significant ones of the numbers that are added; 0: all */
+    const char *on_alert; /* a command for the start and the end of an episode; NULL: none */
+    bool fail_on_alert;
     given_rules rules;
 } score_settings;
 
@@ -136,19 +120,17 @@ typedef struct cli_settings {
     const char *label;   /* the column that says which rows are anomalous; NULL: none */
     const char *columns; /* "a,b,c": the only columns to learn from; NULL: all */
     const char *exclude; /* "a,b": columns to leave out; NULL: none */
-    const char *keep;    /* "a,b": columns to learn although they look useless; NULL: none */
     const char *missing; /* "-200,a=9999": values that mean missing; NULL: none */
     int format;          /* of the input: 0: to be found, otherwise 1 + one of format_words */
     oif_header header;
     char delimiter; /* 0: to be found */
     oif_decimal decimal;
-    const char *comment;  /* NULL: not given */
-    uint64_t raw_columns; /* 0: not given */
-    uint64_t skip_lines;  /* at the start of each file */
-    const char *pivot;    /* "METRIC:VALUE"; NULL: not given */
-    double every;         /* seconds of a row of an access log; 0: not given */
-    oif_params params;    /* of the detector */
-    oif_params options;   /* of the pipeline */
+    const char *comment; /* of CSV; NULL: not given */
+    uint64_t skip_lines; /* at the start of each file */
+    const char *pivot;   /* "METRIC:VALUE"; NULL: not given */
+    double every;        /* seconds of a row of an access log; 0: not given */
+    oif_params params;   /* of the detector */
+    oif_params options;  /* of the pipeline */
     /* Which of them the command line names; the others are initial values. */
     bool is_given[OIF_PARAMS_MAX], is_option_given[OIF_PARAMS_MAX];
     bool is_detector_given;
@@ -170,7 +152,7 @@ typedef struct cli_settings {
     uint64_t rows_between_saves;
     double seconds_between_saves;
     uint64_t dimension;  /* columns, for commands that do not read any; 0: not given */
-    joined_text *joined; /* lists that were given in several parts, for settings_close */
+    joined_text *joined; /* texts that were put together, for settings_close */
 } cli_settings;
 
 typedef enum option_kind {
@@ -261,6 +243,13 @@ oif_time_format settings_time_format(const cli_settings *settings);
 
 /* How times are written, for --time-format: a pattern, or an order of day and month. */
 const char *set_time_format(cli_settings *settings, const char *value);
+
+/* "sep=; skip=3 decimal=, comment=# header=no". Returns NULL, or what it should have been. */
+const char *csv_option_set(cli_settings *settings, const char *value);
+
+/* A copy of the text, at most `bytes` of it and with room for as many, that lives as long as the
+ * settings; NULL: no memory. */
+char *settings_keep_text(cli_settings *settings, const char *text, size_t bytes);
 
 /* Frees what a command line has put into them. */
 void settings_close(cli_settings *settings);

@@ -6,8 +6,7 @@
 const char *const output_format_words[] = {OUTPUT_FORMATS(OUTPUT_WORD) NULL};
 
 #define OUTPUT_FACTS(format, word, ...) [format] = {__VA_ARGS__},
-static const output_facts facts[] = {[OUTPUT_AS_INPUT] = {.has_rows = true},
-                                     OUTPUT_FORMATS(OUTPUT_FACTS)};
+static const output_facts facts[] = {OUTPUT_FORMATS(OUTPUT_FACTS)};
 
 const output_facts *output_format_facts(output_format format)
 {

@@ -9,19 +9,16 @@
 /* The enumerator, the word on the command line, and the members of output_facts that are not 0. */
 /* clang-format off */
 #define OUTPUT_FORMATS(FORMAT)                                                                     \
-    FORMAT(OUTPUT_CSV, "csv", .has_rows = true, .extends = OIF_FORMAT_CSV)                         \
-    FORMAT(OUTPUT_NDJSON, "ndjson", .has_rows = true, .extends = OIF_FORMAT_NDJSON,                \
-           .has_objects = true)                                                                    \
-    FORMAT(OUTPUT_LOGFMT, "logfmt", .has_rows = true, .extends = OIF_FORMAT_RAW)                   \
-    FORMAT(OUTPUT_INFLUX, "influx", .has_rows = true, .extends = OIF_FORMAT_RAW)                   \
-    FORMAT(OUTPUT_PROMETHEUS, "prometheus", .has_rows = false)
+    FORMAT(OUTPUT_CSV, "csv", .extends = OIF_FORMAT_CSV)                                           \
+    FORMAT(OUTPUT_NDJSON, "ndjson", .extends = OIF_FORMAT_NDJSON, .has_objects = true)             \
+    FORMAT(OUTPUT_LOGFMT, "logfmt", .extends = OIF_FORMAT_RAW)                                     \
+    FORMAT(OUTPUT_INFLUX, "influx", .extends = OIF_FORMAT_RAW)
 /* clang-format on */
 
 #define OUTPUT_ENUMERATOR(format, ...) format,
 typedef enum output_format { OUTPUT_AS_INPUT, OUTPUT_FORMATS(OUTPUT_ENUMERATOR) } output_format;
 
 typedef struct output_facts {
-    bool has_rows;      /* otherwise only the latest values */
     oif_format extends; /* rows of this format are copied, others built; OIF_FORMAT_RAW: none */
     bool has_objects;   /* added fields are one member; other records may be between rows */
 } output_facts;
@@ -29,7 +26,7 @@ typedef struct output_facts {
 /* Their words, from OUTPUT_CSV; ends with NULL. */
 extern const char *const output_format_words[];
 
-/* OUTPUT_AS_INPUT has rows; the rest is known with the format of the input. */
+/* Those of OUTPUT_AS_INPUT are known with the format of the input. */
 const output_facts *output_format_facts(output_format format);
 
 /* The format that is written, never OUTPUT_AS_INPUT. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Without a line here an option works but is in no group, so --help-all lacks it: a test compares
- * them. The seasons have no brief text, as --season sets them. */
+/* The options of a pipeline that are flags and settings. The others are for programs: what they
+ * decide is measured once (C, Python, Java). */
 static const pipeline_flag pipeline_flags[] = {
     {.name = "alert_rate", .group = GROUP_ALERTS, .brief = "episodes to report, per row"},
     {.name = "alerts",
@@ -15,14 +15,6 @@ static const pipeline_flag pipeline_flags[] = {
      .argument = "N/day",
      .expected = "a number per day, hour or week, such as 5/day",
      .parse = per_day_parse},
-    {.name = "threshold", .group = GROUP_ALERTS},
-    {.name = "memory", .group = GROUP_ALERTS},
-    {.name = "calm", .group = GROUP_ALERTS},
-    {.name = "cooldown",
-     .group = GROUP_ALERTS,
-     .argument = "TIME",
-     .expected = "a time such as 30s, 10m, 2h or 1d",
-     .parse = duration_parse},
     {.name = "silence",
      .group = GROUP_ALERTS,
      .argument = "TIME",
@@ -37,17 +29,6 @@ static const pipeline_flag pipeline_flags[] = {
      .expected = "a number of bytes such as 500M or 2G",
      .parse = byte_size_parse},
     {.name = "evicted", .group = GROUP_KEYS},
-    {.name = "learn", .group = GROUP_DETECTOR},
-    {.name = "patience", .group = GROUP_DETECTOR},
-    {.name = "shingle", .group = GROUP_DETECTOR},
-    {.name = "persistence", .group = GROUP_DETECTOR},
-    {.name = "stuck", .group = GROUP_DETECTOR},
-    {.name = "partner", .group = GROUP_DETECTOR},
-    {.name = "motion", .group = GROUP_DETECTOR},
-    {.name = "find_season", .group = GROUP_DETECTOR},
-    {.name = "season_rows", .group = GROUP_DETECTOR},
-    {.name = "season_seconds", .group = GROUP_DETECTOR},
-    {.name = "other_season_seconds", .group = GROUP_DETECTOR},
 };
 
 const pipeline_flag *pipeline_flag_find(const char *name)

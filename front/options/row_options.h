@@ -12,11 +12,6 @@
              "together are the key",                                                               \
      .argument = "COL,COL", .stream = STREAM_FIXES}
 
-#define OPTION_TIME_YEAR                                                                           \
-    {"time-year", OPTION_COUNT, SETTING(score.time_year), GROUP_COLUMNS,                           \
-     .help = "the year of the first row if times have none, as in syslog (default 1972)",          \
-     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999", .stream = STREAM_FIXES}
-
 #define OPTION_TIME_FORMAT                                                                         \
     {"time-format", OPTION_APPLY, SETTING(score.time_pattern), GROUP_COLUMNS,                      \
      .help = "how times are written (default: found in the first rows): a pattern such as "        \
@@ -24,17 +19,11 @@
              "or month-first for dates such as 01/02/2026",                                        \
      .argument = "PATTERN", .apply = set_time_format, .stream = STREAM_FIXES}
 
-#define OPTIONS_DERIVED                                                                            \
-    {"diff", OPTION_NAMES, SETTING(score.diff), GROUP_COLUMNS,                                     \
-     .help = "learn the difference from the previous row instead of these columns",                \
-     .argument = "A,B,...", .stream = STREAM_FIXES},                                               \
+#define OPTION_RATE                                                                            \
     {"rate", OPTION_NAMES, SETTING(score.rate), GROUP_COLUMNS,                                     \
      .brief = "counters: learn their increase per second or row",                                  \
      .help = "these columns are counters: learn their increase per second of --time, or per row "  \
              "without it; a counter that falls was reset to 0",                                    \
-     .argument = "A,B,...", .stream = STREAM_FIXES},                                               \
-    {"log", OPTION_NAMES, SETTING(score.log), GROUP_COLUMNS,                                       \
-     .help = "learn the logarithm instead of these columns; 0 and below counts as missing",        \
      .argument = "A,B,...", .stream = STREAM_FIXES}
 
 #define OPTION_CATEGORY                                                                            \
@@ -43,10 +32,6 @@
      .help = "these columns hold text, such as states and names, or numbers that are names: "      \
              "learn how rare a value is; a new value is an anomaly where new values are rare",     \
      .argument = "A,B,...", .stream = STREAM_FIXES}
-
-#define OPTION_KEEP_ORIGINAL                                                                       \
-    {"keep-original", OPTION_SWITCH, SETTING(score.keep_original), GROUP_COLUMNS,                  \
-     .help = "also learn the original columns of --diff, --rate and --log", .stream = STREAM_FIXES}
 /* clang-format on */
 
 #endif

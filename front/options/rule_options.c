@@ -40,59 +40,7 @@ static const char *add_lines(cli_settings *settings, const char *lines, size_t b
     return append(rules, lines, bytes) ? NULL : no_memory;
 }
 
-/* before + "value" + after, as one line. */
-static const char *add_line(cli_settings *settings, const char *before, const char *value,
-                            size_t value_bytes, const char *after)
-{
-    const size_t bytes = strlen(before) + value_bytes + strlen(after);
-    char *line = malloc(bytes + 1);
-    if (!line)
-        return no_memory;
-    snprintf(line, bytes + 1, "%s%.*s%s", before, (int)value_bytes, value, after);
-    const char *wrong = strchr(line, '\n') ? "one line" : add_lines(settings, line, bytes);
-    free(line);
-    return wrong;
-}
-
 /* ---- Options ---- */
-
-static const char *add_columns(cli_settings *settings, const char *names, const char *after)
-{
-    if (!*names || strchr(names, '"'))
-        return "names or patterns of columns, such as latency,disk_*; ? stands for any character";
-    return add_line(settings, "mute column=\"", names, strlen(names), after);
-}
-
-const char *rule_only_high(cli_settings *settings, const char *value)
-{
-    return add_columns(settings, value, "\" direction=low");
-}
-
-const char *rule_only_low(cli_settings *settings, const char *value)
-{
-    return add_columns(settings, value, "\" direction=high");
-}
-
-/* latency=20%,errors=5 */
-const char *rule_min_change(cli_settings *settings, const char *value)
-{
-    static const char expected[] =
-        "changes such as latency=20% or errors=5, in the unit of the column, without its name";
-    const char *wrong = NULL;
-    for (const char *at = value; at && !wrong;) {
-        const char *comma = strchr(at, ','), *end = comma ? comma : at + strlen(at), *sign = end;
-        char change[64];
-        while (sign > at && *sign != '=')
-            sign--;
-        if (sign == at || end - sign > 40 || memchr(at, '"', (size_t)(end - at)))
-            return expected;
-        snprintf(change, sizeof change, "\" change<%.*s", (int)(end - sign - 1), sign + 1);
-        if (add_line(settings, "mute column=\"", at, (size_t)(sign - at), change))
-            wrong = expected;
-        at = comma ? comma + 1 : NULL;
-    }
-    return wrong;
-}
 
 const char *rule_mute(cli_settings *settings, const char *value)
 {
@@ -100,19 +48,15 @@ const char *rule_mute(cli_settings *settings, const char *value)
     const char first = value[strspn(value, " \t")];
     if (first == '\0' || first == '#') /* it would mute everything */
         return "a rule such as 'column=latency direction=low'";
-    return add_line(settings, has_verb ? "" : "mute ", value, strlen(value), "");
-}
-
-/* FROM..TO */
-const char *rule_ignore_time(cli_settings *settings, const char *value)
-{
-    static const char expected[] = "two times such as 2026-11-17T22:00..2026-11-18T02:00";
-    const char *dots = strstr(value, "..");
-    char before[128];
-    if (!dots || dots == value || !dots[2] || dots - value > 80 || strpbrk(value, "\"\n"))
-        return expected;
-    snprintf(before, sizeof before, "ignore from=\"%.*s\" until=\"", (int)(dots - value), value);
-    return add_line(settings, before, dots + 2, strlen(dots + 2), "\"") ? expected : NULL;
+    if (strchr(value, '\n'))
+        return "one line";
+    char *line = malloc(sizeof "mute " + strlen(value));
+    if (!line)
+        return no_memory;
+    const int bytes = sprintf(line, "%s%s", has_verb ? "" : "mute ", value);
+    const char *wrong = add_lines(settings, line, (size_t)bytes);
+    free(line);
+    return wrong;
 }
 
 /* Reads a file of at most 1 MB; NULL with errno if that fails. */

@@ -1,10 +1,7 @@
 /* The options that mute alerts. Each becomes lines of the rules that oif_pipeline_set_rules
  * reads:
  *
- *     --only-high latency                 mute column="latency" direction=low
- *     --min-change latency=20%            mute column="latency" change<20%
  *     --mute 'key=db-* time=02:00-04:00'  mute key=db-* time=02:00-04:00
- *     --ignore-time FROM..TO              ignore from=FROM until=TO
  *     --rules FILE                        the lines of the file
  */
 #ifndef OIF_FRONT_RULE_OPTIONS_H
@@ -13,11 +10,7 @@
 #include "options.h"
 
 /* As `apply` of an option: each adds to the rules that are given. */
-const char *rule_only_high(cli_settings *settings, const char *value);
-const char *rule_only_low(cli_settings *settings, const char *value);
-const char *rule_min_change(cli_settings *settings, const char *value);
 const char *rule_mute(cli_settings *settings, const char *value);
-const char *rule_ignore_time(cli_settings *settings, const char *value);
 const char *rule_file(cli_settings *settings, const char *value);
 
 /* The comment of rules that `oif feedback`, or the service, adds to a state. */

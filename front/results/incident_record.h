@@ -1,5 +1,5 @@
-/* The record of an incident as JSON: a line of --incidents, the input of --on-alert, and what the
- * service answers and sends.
+/* The record of an incident as JSON: a line of --rows incidents, the input of --on-alert, and what
+ * the service answers and sends.
  *
  *     {"incident":"ends","id":3,"start":"2026-11-15T19:05:01Z","end":"2026-11-15T19:41:07Z",
  *      "members":12,"open":0,"grade":"critical","peak":5.2,

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /* A field that is added: its name and its value, with `count_end` after a count. */
-static void write_field(const result_fields *fields, int field, const field_value *value,
-                        const char *count_end, bool (*write_string)(const char *, size_t))
+static void write_field(int field, const field_value *value, const char *count_end,
+                        bool (*write_string)(const char *, size_t))
 {
-    result_fields_write_name(fields, field);
+    output_text(added_field_names[field]);
     output_text("=");
     switch (value->kind) {
     case VALUE_ABSENT: break;
@@ -34,7 +34,7 @@ static void write_logfmt_added(const row_verdict *verdict, const char **separato
             continue;
         output_text(*separator);
         *separator = " ";
-        write_field(fields, fields->chosen[i], &value, "", quoting_write_logfmt);
+        write_field(fields->chosen[i], &value, "", quoting_write_logfmt);
     }
 }
 
@@ -64,7 +64,6 @@ bool logfmt_write(const row_cells *cells, const oif_record *record, const row_ve
 /* What may come before the next field: the start of the line is written with the first one. */
 typedef struct influx_line {
     const row_cells *cells;
-    const char *measurement;
     const oif_record *record;
     bool has_fields;
 } influx_line;
@@ -98,7 +97,7 @@ static void write_tag(const char *name, oif_text value)
 static void write_series(const influx_line *line)
 {
     const cli_columns *columns = &line->cells->input->columns;
-    write_influx_name(line->measurement, ", ");
+    output_text("oif");
     for (size_t i = 0; i < columns->key.count; i++)
         write_tag(oif_reader_column_name(line->cells->input->reader, columns->key.columns[i]),
                   line->record->texts[columns->key.texts[i]]);
@@ -147,7 +146,7 @@ static void write_added(influx_line *line, const row_verdict *verdict)
         if (value.kind == VALUE_ABSENT)
             continue;
         begin_field(line);
-        write_field(fields, fields->chosen[i], &value, "i", quoting_write_influx_string);
+        write_field(fields->chosen[i], &value, "i", quoting_write_influx_string);
     }
 }
 
@@ -162,10 +161,9 @@ static bool extend_line(influx_line *line, const row_verdict *verdict)
     return output_write(time.text, time.bytes) && output_text("\n");
 }
 
-bool influx_write(const row_cells *cells, const char *measurement, const oif_record *record,
-                  const row_verdict *verdict)
+bool influx_write(const row_cells *cells, const oif_record *record, const row_verdict *verdict)
 {
-    influx_line line = {.cells = cells, .measurement = measurement, .record = record};
+    influx_line line = {.cells = cells, .record = record};
     const translator *by = cells->input->translator;
     if (by && by->format == &format_influx)
         return extend_line(&line, verdict);

@@ -16,7 +16,6 @@
 bool logfmt_write(const row_cells *cells, const oif_record *record, const row_verdict *verdict);
 
 /* The same; without any field there is no line at all. */
-bool influx_write(const row_cells *cells, const char *measurement, const oif_record *record,
-                  const row_verdict *verdict);
+bool influx_write(const row_cells *cells, const oif_record *record, const row_verdict *verdict);
 
 #endif

@@ -13,21 +13,16 @@
 
 static bool is_added(const result_fields *fields, const char *name)
 {
-    size_t prefix_bytes = strlen(fields->prefix);
-    if (prefix_bytes > 0 &&
-        (strncmp(name, fields->prefix, prefix_bytes) != 0 || name[prefix_bytes++] != '_'))
-        return false;
     for (size_t i = 0; i < fields->count; i++)
-        if (strcmp(name + prefix_bytes, added_field_names[fields->chosen[i]]) == 0)
+        if (strcmp(name, added_field_names[fields->chosen[i]]) == 0)
             return true;
     return false;
 }
 
-static bool is_member(const result_fields *fields, const column_source *from, const char *name)
+static bool is_member(const column_source *from, const char *name)
 {
-    size_t bytes = strlen(fields->member);
-    return strncmp(name, fields->member, bytes) == 0 &&
-           (name[bytes] == '\0' || (name[bytes] == '.' && from->format == OIF_FORMAT_NDJSON));
+    return strcmp(name, "oif") == 0 ||
+           (strncmp(name, "oif.", 4) == 0 && from->format == OIF_FORMAT_NDJSON);
 }
 
 void result_fields_note_clash(const result_fields *fields, const column_source *from,
@@ -36,11 +31,10 @@ void result_fields_note_clash(const result_fields *fields, const column_source *
     advice given;
     for (size_t i = 0; i < oif_reader_column_count(from->reader); i++) {
         const char *name = oif_reader_column_name(from->reader, i);
-        if (as_member ? !is_member(fields, from, name) : !is_added(fields, name))
+        if (as_member ? !is_member(from, name) : !is_added(fields, name))
             continue;
         note_because(advice_on(&given, ADVICE_FIELD_THERE, NULL),
-                     "%s: rows already have a field '%s'", from->name,
-                     cut_name(as_member ? fields->member : name).text);
+                     "%s: rows already have a field '%s'", from->name, as_member ? "oif" : name);
         return;
     }
 }
@@ -53,12 +47,11 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
     char hint[HINT_BYTES];
     for (size_t i = 0; i < FIELDS_MAX; i++)
         suggestion_consider(&suggestion, added_field_names[i]);
-    return complain(
-        EXIT_USAGE,
-        "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, grade, "
-        "ready, learned, episode, episode_id, episode_start, episode_rows, episode_peak, "
-        "episode_why, why, expected, expected_low, expected_high)",
-        (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
+    return complain(EXIT_USAGE,
+                    "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, "
+                    "grade, ready, "
+                    "episode, episode_id, why, expected)",
+                    (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
 }
 
 static bool is_chosen(const result_fields *fields, int field)
@@ -72,10 +65,7 @@ static bool is_chosen(const result_fields *fields, int field)
 /* Whether a field says why a row is an anomaly. */
 static bool asks_why(const result_fields *fields)
 {
-    for (int i = FIELD_WHY; i <= FIELD_EXPECTED_HIGH; i++)
-        if (is_chosen(fields, i))
-            return true;
-    return false;
+    return is_chosen(fields, FIELD_WHY) || is_chosen(fields, FIELD_EXPECTED);
 }
 
 static exit_code choose(result_fields *fields, const char *list)
@@ -94,50 +84,39 @@ static exit_code choose(result_fields *fields, const char *list)
     return EXIT_OK;
 }
 
-/* The fields needed to act on a row; with one line per episode, also whether it begins or ends
- * and which one it is; and the reasons if they are asked for. */
+/* Whether only alerts are printed, or a program that shows them reads the rows. */
+static bool shows_alerts(const score_settings *settings)
+{
+    return settings->rows == PRINT_ALERTS || settings->rows == PRINT_EPISODES ||
+           settings->min_grade != OIF_GRADE_NONE || settings->is_explained;
+}
+
+/* The fields needed to act on a row; with one line per episode, also whether it begins or ends and
+ * which one it is; and the reasons where alerts are shown. */
 static void choose_usual(result_fields *fields, const score_settings *settings)
 {
     static const int usual[] = {FIELD_SCORE, FIELD_P, FIELD_ANOMALY};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         fields->chosen[fields->count++] = usual[i];
-    for (int i = FIELD_EPISODE; settings->alert_once && i <= FIELD_EPISODE_PEAK; i++)
+    for (int i = FIELD_EPISODE; settings->rows == PRINT_EPISODES && i <= FIELD_EPISODE_ID; i++)
         fields->chosen[fields->count++] = i;
-    if (settings->alert_once && settings->explain_top > 0)
-        fields->chosen[fields->count++] = FIELD_EPISODE_WHY;
-    if (settings->explain_top > 0)
+    if (shows_alerts(settings))
         fields->chosen[fields->count++] = FIELD_WHY;
-}
-
-/* Whether reasons are asked for, but neither a field nor another output shows them. */
-static bool is_why_forgotten(const result_fields *fields, const score_settings *settings)
-{
-    return settings->explain_top > 0 && !asks_why(fields) &&
-           !is_chosen(fields, FIELD_EPISODE_WHY) && !settings->on_alert && !settings->incidents;
 }
 
 exit_code result_fields_open(result_fields *fields, const cli_settings *settings)
 {
+    const score_settings *score = &settings->score;
+    const bool is_told = score->on_alert || score->rows == PRINT_INCIDENTS;
     exit_code code = EXIT_OK;
-    const char *prefix = settings->score.prefix;
-    *fields = (result_fields){.top = settings->score.explain_top,
-                              .digits = (int)settings->score.digits,
-                              .prefix = prefix ? prefix : "",
-                              .member = prefix ? prefix : "oif"};
-    fields->json_start_bytes =
-        (size_t)snprintf(fields->json_start, sizeof fields->json_start, "\"%s\":{", fields->member);
-    if (settings->score.fields) {
-        code = choose(fields, settings->score.fields);
-        if (code == EXIT_OK && is_why_forgotten(fields, &settings->score))
-            fields->chosen[fields->count++] = FIELD_WHY;
-    }
-    if (!settings->score.fields)
-        choose_usual(fields, &settings->score);
-    if (fields->top == 0 && (asks_why(fields) || settings->score.watch ||
-                             settings->score.on_alert || settings->score.incidents))
-        fields->top = DEFAULT_EXPLAIN_TOP;
-    fields->follows_episodes = is_chosen(fields, FIELD_EPISODE_WHY) || settings->score.on_alert ||
-                               settings->score.incidents;
+    *fields = (result_fields){.digits = (int)score->digits};
+    if (score->fields)
+        code = choose(fields, score->fields);
+    else
+        choose_usual(fields, score);
+    if (asks_why(fields) || is_told || score->watch || score->is_explained)
+        fields->top = REASONS_MAX;
+    fields->follows_episodes = is_told;
     return code;
 }
 
@@ -171,14 +150,6 @@ static void free_columns(result_fields *fields)
     for (size_t i = 0; i < fields->column_count; i++)
         free(fields->names[i]);
     free(fields->names);
-}
-
-exit_code result_fields_start_again(result_fields *fields, const oif_pipeline *pipeline,
-                                    const cli_columns *columns)
-{
-    free_columns(fields);
-    fields->column_count = 0;
-    return result_fields_start(fields, pipeline, columns);
 }
 
 void result_fields_close(result_fields *fields)

@@ -8,11 +8,7 @@
 typedef struct result_fields {
     int chosen[FIELDS_MAX]; /* of result_field */
     size_t count;
-    int digits;                            /* significant ones of numbers; 0: all */
-    const char *prefix;                    /* of their names in CSV; "": none */
-    const char *member;                    /* the object in JSON that holds them */
-    char json_start[PREFIX_MAX_BYTES + 5]; /* "oif":{ */
-    size_t json_start_bytes;
+    int digits; /* significant ones of numbers; 0: all */
 
     /* The reasons of anomalies: room for one per column, and the columns by share, the highest
      * first. */
@@ -43,10 +39,6 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
 /* Before the first row: makes room for the reasons of a pipeline's rows. */
 exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipeline,
                               const cli_columns *columns);
-
-/* The same after the pipeline has got more columns. */
-exit_code result_fields_start_again(result_fields *fields, const oif_pipeline *pipeline,
-                                    const cli_columns *columns);
 void result_fields_close(result_fields *fields);
 
 /* The verdict on the row that the pipeline has processed last. Explains only anomalies, so it
@@ -69,9 +61,6 @@ double rounded_severity(double severity);
 bool result_fields_write_names(const result_fields *fields, char delimiter);
 bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal);
 bool result_fields_write_json(const row_verdict *verdict);
-
-/* "score", "NAME_score" */
-bool result_fields_write_name(const result_fields *fields, int field);
 
 /* One field's value, for formats that know types. */
 enum { FIELD_TEXT_BYTES = 2048 }; /* longer texts are cut off */

@@ -13,12 +13,7 @@ bool result_number_write(const result_fields *fields, double number, const char 
 bool result_reasons_write_csv(const row_verdict *verdict, char delimiter);
 bool result_reasons_write_json(const row_verdict *verdict);
 
-/* What was expected of the column of the first reason: an end of the range, NaN if that is unknown;
- * and "latency 840, expected 90 to 140", or "". */
-double result_expected_end(const row_verdict *verdict, int field);
+/* What was expected of the column of the first reason: "latency 840, expected 90 to 140", or "". */
 void result_expected_sentence(const row_verdict *verdict, char text[FIELD_TEXT_BYTES]);
-
-/* Why the row's episode is anomalous: an object, or null if that is unknown. */
-bool result_episode_write_json(const row_verdict *verdict);
 
 #endif

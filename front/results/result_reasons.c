@@ -213,14 +213,6 @@ const char *result_fields_expected_text(const row_verdict *verdict, size_t colum
     return text;
 }
 
-double result_expected_end(const row_verdict *verdict, int field)
-{
-    if (verdict->reason_count == 0 || !has_expected(verdict, verdict->fields->order[0]))
-        return NAN;
-    const oif_expected *expected = &verdict->fields->expected[verdict->fields->order[0]];
-    return rounded_end(expected, field == FIELD_EXPECTED_LOW ? expected->low : expected->high);
-}
-
 void result_expected_sentence(const row_verdict *verdict, char text[FIELD_TEXT_BYTES])
 {
     char expected[EXPECTED_TEXT_BYTES];
@@ -306,24 +298,4 @@ void result_fields_episode_text(const result_fields *fields, const oif_episode_i
     print_unusual(episode->reason, episode->direction, episode->value,
                   partner ? partner : "another column", unusual);
     snprintf(text, FIELD_TEXT_BYTES, "%s %s", fields->names[episode->column], unusual);
-}
-
-bool result_episode_write_json(const row_verdict *verdict)
-{
-    const result_fields *fields = verdict->fields;
-    const oif_episode_info *episode = &verdict->episode;
-    if (!knows_why(episode))
-        return output_text("null");
-    const char *name = fields->names[episode->column];
-    bool is_missing = episode->reason == OIF_REASON_VALUES && isnan(episode->value);
-    output_text("{\"column\":");
-    quoting_write_json(name, strlen(name));
-    output_print(",\"direction\":\"%s\"",
-                 is_missing ? "missing" : found_word(episode->reason, episode->direction));
-    if (episode->reason != OIF_REASON_VALUES)
-        output_print(",\"reason\":\"%s\"", result_fields_reason_word(episode->reason));
-    if (partner_of(fields, episode))
-        write_json_string("partner", partner_of(fields, episode));
-    output_text(",\"value\":");
-    return result_number_write(fields, episode->value, "null") && output_text("}");
 }

@@ -1,5 +1,4 @@
 /* The values of the fields, in CSV, in JSON, and for formats that know types. */
-#include "front/text/durations.h"
 #include "front/text/quoting.h"
 #include "result_parts.h"
 
@@ -54,7 +53,7 @@ static const char *episode_word(oif_episode episode)
 static bool is_number(int field)
 {
     return field == FIELD_SCORE || field == FIELD_P || field == FIELD_SEVERITY ||
-           field == FIELD_THRESHOLD || field == FIELD_EXPECTED_LOW || field == FIELD_EXPECTED_HIGH;
+           field == FIELD_THRESHOLD;
 }
 
 /* NaN or infinite: the field has no number. */
@@ -65,21 +64,14 @@ static double number_of(const row_verdict *verdict, int field)
                     : field == FIELD_P         ? rounded_p(result->p)
                     : field == FIELD_SEVERITY  ? rounded_severity(result->severity)
                     : field == FIELD_THRESHOLD ? result->threshold
-                    : field == FIELD_EXPECTED_LOW || field == FIELD_EXPECTED_HIGH
-                        ? result_expected_end(verdict, field)
-                    : field == FIELD_EPISODE_PEAK && verdict->episode.number > 0
-                        ? rounded_severity(verdict->episode.peak_severity)
-                        : NAN;
+                                               : NAN;
     return result_number_shorten(verdict->fields, number);
 }
 
 /* 0 or 1; -1: the field is something else. */
 static int truth_of(const oif_result *result, int field)
 {
-    return field == FIELD_ANOMALY   ? result->anomaly
-           : field == FIELD_READY   ? result->ready
-           : field == FIELD_LEARNED ? result->learned
-                                    : -1;
+    return field == FIELD_ANOMALY ? result->anomaly : field == FIELD_READY ? result->ready : -1;
 }
 
 /* NULL: the field is something else. */
@@ -91,34 +83,6 @@ static const char *word_of(const oif_result *result, int field)
 }
 
 /* ---- Values ---- */
-
-static void episode_value(const row_verdict *verdict, int field, field_value *value)
-{
-    const oif_episode_info *episode = &verdict->episode;
-    *value = (field_value){.kind = VALUE_ABSENT};
-    if (episode->number == 0)
-        return;
-    value->kind = VALUE_COUNT;
-    if (field == FIELD_EPISODE_ID) {
-        value->count = episode->number;
-    } else if (field == FIELD_EPISODE_ROWS) {
-        value->count = episode->rows;
-    } else if (field == FIELD_EPISODE_PEAK) {
-        value->kind = VALUE_NUMBER;
-        value->number =
-            result_number_shorten(verdict->fields, rounded_severity(episode->peak_severity));
-    } else if (field == FIELD_EPISODE_WHY) {
-        value->kind = VALUE_TEXT;
-        result_fields_episode_text(verdict->fields, episode, value->text);
-    } else if (isnan(episode->first_seconds)) {
-        value->count = episode->first_row;
-    } else {
-        char moment[MOMENT_TEXT_BYTES];
-        value->kind = VALUE_TEXT;
-        snprintf(value->text, sizeof value->text, "%s",
-                 moment_text(episode->first_seconds, moment));
-    }
-}
 
 void result_fields_value(const row_verdict *verdict, int field, field_value *value)
 {
@@ -138,7 +102,8 @@ void result_fields_value(const row_verdict *verdict, int field, field_value *val
     } else if (field == FIELD_EXPECTED) {
         result_expected_sentence(verdict, value->text);
     } else {
-        episode_value(verdict, field, value);
+        value->kind = verdict->episode.number == 0 ? VALUE_ABSENT : VALUE_COUNT;
+        value->count = verdict->episode.number;
     }
     if ((value->kind == VALUE_NUMBER && !isfinite(value->number)) ||
         (value->kind == VALUE_TEXT && value->text[0] == '\0'))
@@ -147,18 +112,11 @@ void result_fields_value(const row_verdict *verdict, int field, field_value *val
 
 /* ---- CSV ---- */
 
-bool result_fields_write_name(const result_fields *fields, int field)
-{
-    return output_text(fields->prefix) && output_text(*fields->prefix ? "_" : "") &&
-           output_text(added_field_names[field]);
-}
-
 bool result_fields_write_names(const result_fields *fields, char delimiter)
 {
     bool written = true;
     for (size_t i = 0; i < fields->count && written; i++)
-        written =
-            output_write(&delimiter, 1) && result_fields_write_name(fields, fields->chosen[i]);
+        written = output_write(&delimiter, 1) && output_text(added_field_names[fields->chosen[i]]);
     return written;
 }
 
@@ -224,8 +182,6 @@ static bool write_json_value(const row_verdict *verdict, int field)
     field_value value;
     if (field == FIELD_WHY)
         return result_reasons_write_json(verdict);
-    if (field == FIELD_EPISODE_WHY)
-        return result_episode_write_json(verdict);
     result_fields_value(verdict, field, &value);
     switch (value.kind) {
     case VALUE_NUMBER: return output_number(value.number);
@@ -239,7 +195,7 @@ static bool write_json_value(const row_verdict *verdict, int field)
 bool result_fields_write_json(const row_verdict *verdict)
 {
     const result_fields *fields = verdict->fields;
-    bool written = output_write(fields->json_start, fields->json_start_bytes);
+    bool written = output_text("\"oif\":{");
     for (size_t i = 0; i < fields->count && written; i++)
         written = output_text(i > 0 ? ",\"" : "\"") &&
                   output_text(added_field_names[fields->chosen[i]]) && output_text("\":") &&

@@ -27,17 +27,6 @@ void row_cells_close(row_cells *cells)
     free(cells->value_of);
 }
 
-/* The numbers of a raw row are float64, the lowest byte first. */
-static double raw_number(const oif_record *record, size_t column)
-{
-    uint64_t bits = 0;
-    double number;
-    for (size_t i = 0; i < sizeof bits; i++)
-        bits |= (uint64_t)(unsigned char)record->text[column * sizeof bits + i] << (8 * i);
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 static bool is_null(const row_cells *cells, const oif_record *record, oif_text text)
 {
     return text.bytes == 0 ||
@@ -46,10 +35,6 @@ static bool is_null(const row_cells *cells, const oif_record *record, oif_text t
 
 row_cell row_cells_get(const row_cells *cells, const oif_record *record, size_t column)
 {
-    if (cells->input->format == OIF_FORMAT_RAW) {
-        double number = raw_number(record, column);
-        return (row_cell){isnan(number) ? CELL_MISSING : CELL_NUMBER, number, {"", 0}};
-    }
     size_t position = column < cells->count ? cells->value_of[column] : NOT_A_VALUE;
     oif_text text = record->texts[column];
     double number = position == NOT_A_VALUE ? NAN : record->values[position];

@@ -11,8 +11,6 @@ exit_code row_writer_start(row_writer *writer, const cli_input *input,
 {
     *writer = (row_writer){.input = input,
                            .format = output_format_for(settings->output, input->format),
-                           .has_no_header = settings->no_output_header,
-                           .measurement = settings->measurement ? settings->measurement : "oif",
                            .delimiter = oif_reader_delimiter(input->reader)};
     if (writer->delimiter == '\0')
         writer->delimiter = ',';
@@ -26,8 +24,6 @@ void row_writer_close(row_writer *writer)
 
 static bool write_line_end(const row_writer *writer, const oif_record *record)
 {
-    if (writer->input->format == OIF_FORMAT_RAW)
-        return output_write("\n", 1);
     if (record && record->end_bytes > 0)
         return output_write(record->text + record->text_bytes, record->end_bytes);
     return output_write(writer->input->source.line_end, strlen(writer->input->source.line_end));
@@ -70,10 +66,6 @@ static bool is_json_number(oif_text text)
 
 static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
 {
-    if (writer->input->format == OIF_FORMAT_RAW) {
-        row_cell cell = row_cells_get(&writer->cells, record, column);
-        return output_number(cell.number);
-    }
     return quoting_write_csv(record->texts[column].text, record->texts[column].bytes,
                              writer->delimiter);
 }
@@ -114,7 +106,7 @@ static bool write_csv_header(const row_writer *writer, const result_fields *fiel
     const cli_input *input = writer->input;
     size_t header_bytes;
     const char *header = oif_reader_header_text(input->reader, &header_bytes);
-    if (input->format != OIF_FORMAT_RAW && input->source.byte_order_mark_bytes == 3 &&
+    if (input->source.byte_order_mark_bytes == 3 &&
         !output_write("\xEF\xBB\xBF", 3)) /* in JSON it would be an error */
         return false;
     if (input->format != OIF_FORMAT_CSV)
@@ -199,7 +191,7 @@ static bool write_logfmt(const row_writer *writer, const oif_record *record,
 static bool write_influx(const row_writer *writer, const oif_record *record,
                          const row_verdict *verdict)
 {
-    return influx_write(&writer->cells, writer->measurement, record, verdict);
+    return influx_write(&writer->cells, record, verdict);
 }
 
 static const struct row_format {
@@ -209,8 +201,7 @@ static const struct row_format {
 } formats[] = {[OUTPUT_CSV] = {write_csv, write_csv_header},
                [OUTPUT_NDJSON] = {write_ndjson, NULL},
                [OUTPUT_LOGFMT] = {write_logfmt, NULL},
-               [OUTPUT_INFLUX] = {write_influx, NULL},
-               [OUTPUT_PROMETHEUS] = {NULL, NULL}};
+               [OUTPUT_INFLUX] = {write_influx, NULL}};
 
 bool row_writer_has_header(const row_writer *writer)
 {
@@ -219,8 +210,7 @@ bool row_writer_has_header(const row_writer *writer)
 
 bool row_writer_header(const row_writer *writer, const result_fields *fields)
 {
-    return !row_writer_has_header(writer) || writer->has_no_header ||
-           formats[writer->format].write_header(writer, fields);
+    return !row_writer_has_header(writer) || formats[writer->format].write_header(writer, fields);
 }
 
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict)

@@ -12,10 +12,8 @@
 
 typedef struct row_writer {
     const cli_input *input;
-    output_format format;    /* not OUTPUT_AS_INPUT */
-    char delimiter;          /* of CSV */
-    bool has_no_header;      /* of CSV */
-    const char *measurement; /* of Influx */
+    output_format format; /* not OUTPUT_AS_INPUT */
+    char delimiter;       /* of CSV */
     row_cells cells;
 } row_writer;
 
@@ -27,7 +25,7 @@ void row_writer_close(row_writer *writer);
 /* Whether the format has one. */
 bool row_writer_has_header(const row_writer *writer);
 
-/* False once stdout is closed or has failed. Only formats that have rows have these. */
+/* False once stdout is closed or has failed. */
 bool row_writer_header(const row_writer *writer, const result_fields *fields);
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict);
 

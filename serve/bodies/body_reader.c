@@ -498,7 +498,7 @@ exit_code body_reader_start(body_reader *reader, oif_pipeline *pipeline,
     reader->is_started = true;
     exit_code code = result_fields_open(&reader->fields, settings);
     if (reader->fields.top == 0) /* for alerts, whatever is added to rows */
-        reader->fields.top = DEFAULT_EXPLAIN_TOP;
+        reader->fields.top = REASONS_MAX;
     reader->fields.follows_episodes = true;
     if (code == EXIT_OK)
         code = result_fields_start(&reader->fields, pipeline, &reader->input.columns);

@@ -3,6 +3,7 @@
 
 #include "front/results/incident_record.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 /* ---- Notices ---- */

@@ -69,18 +69,16 @@ static json_t *take_object(json_t *given, problem *why)
 
 static bool check_together(const cli_settings *cli, bool has_folder, problem *why)
 {
-    const char *clash = alert_options_clash(cli);
-    if (clash && strcmp(clash, "alerts") == 0)
+    if (alert_options_clash(cli))
         return problem_set(why, 400, "leave out one or the other",
-                           "\"alerts\" cannot be combined with \"alert-rate\" or \"threshold\": it "
-                           "adjusts both to report that many episodes");
-    if (clash)
-        return problem_set(why, 400, "leave one of them out",
-                           "\"threshold\" and \"alert-rate\" contradict each other: a fixed score, "
-                           "or a fixed rate of episodes");
-    if (cli->format >= 1 + OIF_FORMAT_RAW)
+                           "\"alerts\" cannot be combined with \"alert-rate\": it adjusts the rate "
+                           "to report that many episodes");
+    if (cli->format > 1 + OIF_FORMAT_NDJSON)
         return problem_set(why, 400, NULL, "rows are CSV or NDJSON, not %s",
                            format_words[cli->format - 1]);
+    if (cli->skip_lines > 0)
+        return problem_set(why, 400, "leave the lines out of the body",
+                           "a stream skips no lines: \"csv\" cannot have skip=");
     if (!has_folder && params_keep_evicted(&cli->options))
         return problem_set(why, 400, "Leave the setting out, or give the server a data folder.",
                            "only a server with a data folder can keep evicted models");
@@ -122,10 +120,8 @@ static bool set_all(stream_settings *settings, option_problem *why)
             !json_option_set(&score_command, cli, name, value, settings->texts, why))
             return false;
     }
-    if (!set_end_after(settings, why))
-        return false;
-    return json_object_get(settings->object, "explain") ||
-           option_set(&score_command, cli, "explain", NULL, why);
+    cli->score.is_explained = true;
+    return set_end_after(settings, why);
 }
 
 /* Of the rule for samples the stream itself needs only how long rows wait, and for what. Every body

@@ -70,7 +70,7 @@ after_good_row() {
 
 @test "stdin is called <stdin> in a complaint" {
     printf 'a\n1\nx\n' > in.csv
-    oif score --header < in.csv
+    oif score --csv header=yes < in.csv
     contains "$stderr" "oif: <stdin>:3:1: "
 }
 

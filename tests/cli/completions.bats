@@ -70,8 +70,8 @@ ZSH
     equal "$(complete_in_bash oif eval --detector = lo)" loda
     equal "$(complete_in_bash oif eval --variant =)" "$(printf 'running\npaper\nreference')"
     equal "$(complete_in_bash oif score --on-bad-row '')" "$(printf 'fail\nskip\nnull')"
-    equal "$(complete_in_bash oif score --learn nor)" normal
-    equal "$(complete_in_bash oif score --format = r)" raw
+    equal "$(complete_in_bash oif score --evicted ke)" keep
+    equal "$(complete_in_bash oif score --format = sy)" sysstat
     equal "$(complete_in_bash oif score --save-every '')" ""
     equal "$(complete_in_bash oif generate se)" seasonal
     equal "$(complete_in_bash oif score '' | head -n 1)" "(files)"

@@ -245,22 +245,17 @@ normals = [score for score, anomaly in rows if not anomaly]
 auc = sum((a > n) + (a == n) / 2 for a in anomalies for n in normals) / (len(anomalies) * len(normals))
 measured = json.load(open("measured.json"))
 assert measured["rows"] == len(rows) and abs(measured["roc_auc"] - auc) < 1e-12, (measured, auc)
-print(measured["roc_auc"], measured["keys"], measured["options"]["shingle"])
+print(measured["roc_auc"], measured["keys"])
 PYTHON
 }
 
-@test "--key, --shingle and --learn are evaluated as oif score has them" {
+@test "--key is evaluated as oif score has it" {
     make_stream
     awk -F, 'NR == 1 { print "host," $0; next } { print "h" NR * NR % 7 "," $0 }' stream.csv > hosts.csv
-    check_against_score hosts.csv --exclude host --shingle 3 > shingled
     check_against_score hosts.csv --key host > keyed
-    check_against_score hosts.csv --key host --shingle 4 --max-keys 2 --detector hst > both
-    check_against_score hosts.csv --exclude host --learn normal --alert-rate 0.05 --memory 100 --window-size 60 > learned
-    equal "$(cut -d ' ' -f 2- shingled keyed both learned)" "1 3
-4 1
-4 4
-1 1"
-    equal "$(cut -d ' ' -f 1 shingled keyed both learned | sort -u | wc -l)" 4
+    check_against_score hosts.csv --key host --max-keys 2 --detector hst > both
+    equal "$(cut -d ' ' -f 2 keyed both)" $'4\n4'
+    equal "$(cut -d ' ' -f 1 keyed both | sort -u | wc -l)" 2
     oif eval --label fault --key host --all hosts.csv
     exits 0
     equal "$(tr -s ' ' <<< "${lines[3]}")" "keys 4"
@@ -269,7 +264,7 @@ PYTHON
 @test "options of a pipeline that change no score change no measure" {
     make_stream
     "$OIF" eval --label fault --json stream.csv | grep roc_auc > plain
-    "$OIF" eval --label fault --shingle 1 --json stream.csv | grep roc_auc > through_a_pipeline
+    "$OIF" eval --label fault --evicted forget --json stream.csv | grep roc_auc > through_a_pipeline
     cmp plain through_a_pipeline
 }
 
@@ -351,9 +346,9 @@ PYTHON
     make_hosts
     check_operation hosts.csv --exclude at,host --alert-rate 0.01
     check_operation hosts.csv --key host --time at --alert-rate 0.02
-    check_operation hosts.csv --key host --exclude at --alert-rate 0.02 --calm 3
-    check_operation hosts.csv --key host --time at --alerts 20/day --detector loda --diff temp --keep-original
-    check_operation hosts.csv --exclude host --time at --alert-rate 0.01 --season 1h --log load
+    check_operation hosts.csv --key host --exclude at --alert-rate 0.02
+    check_operation hosts.csv --key host --time at --alerts 20/day --detector loda --rate temp
+    check_operation hosts.csv --exclude host --time at --alert-rate 0.01 --season 1h
 }
 
 @test "--alert-rate changes what is printed" {
@@ -444,9 +439,9 @@ PYTHON
 @test "options that contradict each other or need a state are refused" {
     make_stream
     oif eval --label fault --alerts 5/day --alert-rate 0.1 stream.csv
-    exits 2 "oif: --alerts cannot be combined with --alert-rate or --threshold: it adjusts both to report that many episodes; leave out one or the other"
+    exits 2 "oif: --alerts cannot be combined with --alert-rate: it adjusts the rate to report that many episodes; leave out one or the other"
     oif eval --label fault --season 1d stream.csv
     equal "$status" 2
-    oif eval --label fault --learn none stream.csv
-    exits 2 "oif: eval starts from nothing and keeps no state: leave out --learn none and --evicted keep"
+    oif eval --label fault --evicted keep stream.csv
+    exits 2 "oif: eval keeps no state: leave out --evicted keep"
 }

@@ -65,16 +65,11 @@ check_labels() { # check_labels ZERO ONE [OPTION...]
     "$OIF" eval --label y --anomaly name4999 --json in.csv | grep -q '"anomalies": 1,'
 }
 
-@test "labels of NDJSON and of raw rows are read too" {
+@test "labels of NDJSON are read too" {
     make_stream
     "$OIF" eval --label fault --alert-rate 0.1 --json stream.csv | grep -v seconds > expected
     awk -F, 'NR > 1 { printf "{\"x\":%s,\"y\":%s,\"fault\":%s}\n", $1, $2, $3 ? "true" : "false" }' stream.csv > stream.ndjson
     "$OIF" eval --label fault --alert-rate 0.1 --json stream.ndjson | grep -v seconds | cmp - expected
-    python3 -c '
-import csv, struct, sys
-for row in list(csv.reader(open("stream.csv")))[1:]:
-    sys.stdout.buffer.write(struct.pack("<3d", *map(float, row)))' > stream.f64
-    "$OIF" eval --label x2 --raw-columns 3 --alert-rate 0.1 --json stream.f64 | grep -v seconds | cmp - expected
 }
 
 @test "control characters of a label do not reach the terminal" {

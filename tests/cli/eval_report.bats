@@ -196,7 +196,7 @@ PYTHON
         read_page $file.html <<< 'assert "labelled episodes" in sentence and data["detectors"][0]["curve"] == [], data'
     done
     "$OIF" generate toy --rows 3000 > toy.csv
-    "$OIF" eval --label label --threshold 1e9 --shingle 4 --runs 3 --report toy.html toy.csv > /dev/null
+    "$OIF" eval --label label --alert-rate 1e-9 --runs 3 --report toy.html toy.csv > /dev/null
     read_page toy.html <<'PYTHON'
 one = data["detectors"][0]
 assert (one["mean"]["found"], one["mean"]["median_delay_rows"], data["median_delay"], data["runs"]) == (0, None, "", 3)

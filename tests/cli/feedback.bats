@@ -65,11 +65,11 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     oif feedback --accept 1 s
     exits 1 "oif: s: there is no proposal 1; --propose lists 0"
     make_hosts 5000 2500
-    learn s --output ndjson --alert-once
+    learn s --output ndjson --rows episodes
     grep -c '"episode":"begins"' scored.csv > muted || true
     equal "$(grep '"episode":"begins"' scored.csv | grep -c '"host":"web-1","latency":13')" 0
     [ "$(grep '"episode":"begins"' scored.csv | grep -c 'web-2')" -ge 2 ]
-    learn without --output ndjson --alert-once
+    learn without --output ndjson --rows episodes
     [ "$(grep '"episode":"begins"' scored.csv | grep -c '"host":"web-1","latency":13')" -ge 5 ]
 }
 
@@ -82,7 +82,7 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     equal "$status" 0
     learn s --mute 'column=latency direction=low'
     equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
-    learn s --only-high latency
+    learn s --mute 'column=latency direction=low'
     equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
     "$OIF" inspect --json s | jq -r '.rules[].rule' > same.rules
     learn s --rules same.rules

@@ -8,7 +8,7 @@ figure() { # figure TITLE: its value in the table
 
 @test "a state's detector, parameters, rows and bytes are told" {
     make_stream
-    "$OIF" score --state s --detector online-iforest --num-trees 8 --variant paper --learn all stream.csv > scored.csv
+    "$OIF" score --state s --detector online-iforest --num-trees 8 --variant paper stream.csv > scored.csv
     oif inspect s
     exits 0
     equal "${lines[0]}" "detector                   online-iforest"
@@ -54,7 +54,7 @@ figure() { # figure TITLE: its value in the table
 @test "--json is JSON and says the same, for every detector" {
     make_stream
     for detector in online-iforest hst iforest-asd rrcf loda sdo rolling-iforest; do
-        "$OIF" score --state "$detector" --detector "$detector" --seed 7 --threshold 1e6 stream.csv > scored.csv
+        "$OIF" score --state "$detector" --detector "$detector" --seed 7 stream.csv > scored.csv
         "$OIF" inspect --json "$detector" > state.json
         python3 - "$detector" <<'PYTHON'
 import json, os, sys

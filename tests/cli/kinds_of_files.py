@@ -123,7 +123,7 @@ kind("wide.csv", Expected(found="c250 high"))(
 # ---- CSV: files ----
 
 kind("tabs.tsv")(lambda: table("load,latency,memory").replace(",", "\t"))
-kind("blanks.txt", Expected("--delimiter", " "))(lambda: table("load,latency,memory").replace(",", "  "))
+kind("blanks.txt", Expected("--csv", "sep=space"))(lambda: table("load,latency,memory").replace(",", "  "))
 kind("excel.csv")(lambda: "sep=;\n" + table("load,latency,memory").replace(",", ";"))
 kind("comments.csv")(lambda: "# exported by a device\n# unit: ms\n" + table("load,latency,memory"))
 kind("byte_order_mark.csv")(lambda: "\ufeff" + table("load,latency,memory").replace("\n", "\r\n"))
@@ -246,7 +246,7 @@ def counters():
 
 def problem(program, name, expected):
     """What is wrong with what the program makes of a file; None: nothing."""
-    command = [program, "score", "--only-alerts", "--explain", *expected.options, name]
+    command = [program, "score", "--only-alerts", *expected.options, name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     notes = done.stderr.splitlines()
     if expected.refused is not None:

@@ -21,7 +21,7 @@ make_streams() {
     }'
 }
 
-options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --fields score,p,anomaly,why)
+options=(--detector loda --window-size 50 --alert-rate 0.05 --fields score,p,anomaly,why)
 
 @test "columns in another order are found by their names" {
     make_streams
@@ -42,7 +42,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     make_streams
     head -201 first.csv > begin.csv
     "$OIF" score "${options[@]}" --state s begin.csv > /dev/null
-    tail -100 first.csv | "$OIF" score --state s --only-alerts --explain > alerts 2> told
+    tail -100 first.csv | "$OIF" score --state s --only-alerts > alerts 2> told
     equal "$(cat told)" "oif: s: resumes after 200 rows"
     contains "$(cat alerts)" ",net high "
 }
@@ -53,7 +53,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     printf 'a,b\n1,2\n' | "$OIF" score --state s > /dev/null
     contains "$("$OIF" inspect --json s)" '"names": ["a", "b"]'
     run --separate-stderr "$OIF" score --state s <<< $'a,c\n1,2'
-    exits 1 "oif: <stdin>:1:3: 'c' is not a column of the state s, which has 'b'; if it was renamed, add --rename b=c; if 'b' is gone, --allow-lost"
+    exits 1 "oif: <stdin>:1:3: 'c' is not a column of the state s, which has 'b'; if it was renamed, give it that name again"
     contains "$("$OIF" inspect --json s)" '"rows": 3'
 }
 
@@ -61,15 +61,15 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     printf 'load,memory,net\n1,2,3\n' | "$OIF" score --state s > /dev/null
     cp s before
     run --separate-stderr "$OIF" score --state s <<< $'\n\nload,temperature,net\n1,2,3'
-    exits 1 "oif: <stdin>:3:6: 'temperature' is not a column of the state s, which has 'memory'; if it was renamed, add --rename memory=temperature; if 'memory' is gone, --allow-lost"
+    exits 1 "oif: <stdin>:3:6: 'temperature' is not a column of the state s, which has 'memory'; if it was renamed, give it that name again"
     equal "$output" ""
     run --separate-stderr "$OIF" score --strict --state s <<< $'load,memory,disk,net\n1,2,3,4'
-    exits 1 "oif: <stdin>:1:13: 'disk' is not a column of the state s; leave it out with --exclude, or learn it with --new-columns N"
+    exits 1 "oif: <stdin>:1:13: 'disk' is not a column of the state s; leave it out with --exclude"
     run --separate-stderr "$OIF" score --state s <<< $'load,net\n1,2'
-    exits 1 "oif: <stdin>:1: there is no column 'memory', which the state s has learned from; add --allow-lost if it is gone, or name the right input or another state"
+    exits 1 "oif: <stdin>:1: there is no column 'memory', which the state s has learned from; add it with empty values if it is gone, or name the right input or another state"
     run --separate-stderr "$OIF" score --state s <<< $'net,load,net,memory\n1,2,3,4'
     exits 1 "oif: <stdin>: several columns are called net, so options cannot name them; give each its own name
-oif: <stdin>:1:10: 'net' is not a column of the state s; leave it out with --exclude, or learn it with --new-columns N"
+oif: <stdin>:1:10: 'net' is not a column of the state s; leave it out with --exclude"
     cmp s before
     run --separate-stderr "$OIF" score --state s --exclude disk --fields score <<< $'load,memory,disk,net\n1,2,3,4'
     exits 0 "oif: s: resumes after 1 rows"
@@ -109,7 +109,7 @@ oif: s: resumes after 1 rows"
         done
     done
     run --separate-stderr "$OIF" score --state s --exclude bb <<< $'a,bb,c\n1,2,3'
-    exits 1 "oif: <stdin>:1: there is no column 'b', which the state s has learned from; add --allow-lost if it is gone, or name the right input or another state"
+    exits 1 "oif: <stdin>:1: there is no column 'b', which the state s has learned from; add it with empty values if it is gone, or name the right input or another state"
 }
 
 @test "names that a terminal would obey are shown, not sent to it" {
@@ -118,7 +118,7 @@ oif: s: resumes after 1 rows"
     run --separate-stderr "$OIF" score --state s <<< '{"c": 1}'
     exits 1 "oif: <stdin>:1: there is no '\u001b]0;x\u0007', nor any other column that the state s has learned from; name the right input, or another state"
     run --separate-stderr "$OIF" score --state s <<< $'\e]0;x\a,c\n1,2'
-    exits 1 "oif: <stdin>:1:8: 'c' is not a column of the state s, which has 'b\u007f\u009bm'; if it was renamed, add --rename OLD=NEW; if 'b\u007f\u009bm' is gone, --allow-lost"
+    exits 1 "oif: <stdin>:1:8: 'c' is not a column of the state s, which has 'b\u007f\u009bm'; if it was renamed, give it that name again"
 }
 
 # ---- The key and the time of a state ----
@@ -177,7 +177,7 @@ make_disks() {
     "$OIF" score --key host --rate load --exclude disk --state s sooner.csv > scored.csv 2> told
     contains "$(cat told)" "'at' is used as the time"
     sed '3s/[0-9]*/1700000000/;5s/[0-9]*/1700000000/;7s/[0-9]*/1700000000/' later.csv > late.csv
-    oif score --state s --cooldown 1h late.csv
+    oif score --state s --silence 1h late.csv
     equal "$status" 0
     [[ "$stderr" != *"has not learned from at"* ]]
     [[ "$stderr" != *"do nothing without the times"* ]]

@@ -83,11 +83,11 @@ scores_of() {
     differ passed_on.csv default.csv
 }
 
-@test "a header is recognised, and --header and --no-header overrule that" {
+@test "a header is recognised, and --csv header=yes and --csv header=no overrule that" {
     printf '1,2\n3,4\n' > numbers.csv
     equal "$("$OIF" score numbers.csv | wc -l)" 2
-    equal "$("$OIF" score --no-header numbers.csv | wc -l)" 2
-    equal "$("$OIF" score --header numbers.csv | head -1)" "1,2,score,p,anomaly"
+    equal "$("$OIF" score --csv header=no numbers.csv | wc -l)" 2
+    equal "$("$OIF" score --csv header=yes numbers.csv | head -1)" "1,2,score,p,anomaly"
     oif score --label x1 numbers.csv
     exits 0
 }
@@ -97,8 +97,8 @@ scores_of() {
     printf 'a\tb\n1\t2\n' > tab.csv
     equal "$("$OIF" score semicolon.csv | head -1)" "a;b;score;p;anomaly"
     equal "$("$OIF" score tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
-    equal "$("$OIF" score --delimiter tab tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
-    equal "$("$OIF" score --delimiter=';' semicolon.csv | head -1)" "a;b;score;p;anomaly"
+    equal "$("$OIF" score --csv sep=tab tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
+    equal "$("$OIF" score --csv 'sep=;' semicolon.csv | head -1)" "a;b;score;p;anomaly"
 }
 
 @test "a column called score is no hindrance: another one is added" {

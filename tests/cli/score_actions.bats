@@ -15,12 +15,12 @@ make_episode() {
 }
 
 score_episode() {
-    oif score --key host --time at --exclude note --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 "$@" episode.csv
+    oif score --key host --time at --exclude note --detector rolling-iforest --window-size 64 --alert-rate 0.02 --mute 'change<30' "$@" episode.csv
 }
 
 @test "--on-alert runs once when an episode begins and once when it ends, with its record" {
     make_episode
-    score_episode --on-alert 'echo "$OIF_EPISODE $OIF_GRADE" >> words; cat >> records' --alert-once
+    score_episode --on-alert 'echo "$OIF_EPISODE $OIF_GRADE" >> words; cat >> records' --rows episodes
     exits 0
     [ "${#lines[@]}" -eq 3 ]
     python3 - <<'PYTHON'
@@ -32,14 +32,14 @@ assert begin["episode"] == "begins" and end["episode"] == "ends"
 assert begin["key"] == end["key"] == "web-1"
 assert begin["id"] == end["id"] == 1
 assert begin["start"] == end["start"] == "2026-11-15T19:13:22Z", begin
-assert begin["end"] is None and end["end"] == "2026-11-15T19:13:40Z", end
-assert begin["rows"] == 1 and end["rows"] == 10 and end["anomalies"] == 5, end
+assert begin["end"] is None and end["end"] == "2026-11-15T19:14:02Z", end
+assert begin["rows"] == 1 and end["rows"] == 21 and end["anomalies"] == 5, end
 assert begin["grade"] in ("note", "warning", "critical") and end["peak"] >= begin["peak"] > 0
 assert begin["reason"].startswith("load high"), begin
 assert end["reason"] == "load high", end
 peak = lambda record: f"severity {record['peak']:.1f}".removesuffix(".0") + f" ({record['grade']})"
 assert begin["text"] == f"web-1: {begin['reason']} since {begin['start']}, 1 row, {peak(begin)}", begin["text"]
-assert end["text"] == f"web-1: load high from {end['start']} to {end['end']}, 10 rows, {peak(end)}", end["text"]
+assert end["text"] == f"web-1: load high from {end['start']} to {end['end']}, 21 rows, {peak(end)}", end["text"]
 assert begin["row"]["host"] == "web-1" and begin["row"]["note"] == 'say "501"' and begin["row"]["load"] > 90, begin["row"]
 PYTHON
 }
@@ -58,10 +58,10 @@ make_growing() {
     }' > growing.csv
 }
 
-@test "with --min-grade, --on-alert and --alert-once tell an episode once it reaches that grade" {
+@test "with --min-grade, --on-alert and --rows episodes tell an episode once it reaches that grade" {
     make_growing
     "$OIF" score --fields grade,episode --only-alerts growing.csv | grep -q '59.500,note,begins$' # some never reach it
-    "$OIF" score --fields grade,episode,episode_id --alert-once --min-grade critical \
+    "$OIF" score --fields grade,episode,episode_id --rows episodes --min-grade critical \
         --on-alert 'cat >> records' growing.csv > told.csv
     equal "$(cut -d, -f2-4 told.csv | head -2)" "$(printf 'load,grade,episode\n300.000,critical,begins')"
     [ "$(wc -l < told.csv)" -eq 3 ]
@@ -69,12 +69,12 @@ make_growing() {
     equal "$(jq -r '[.episode, .grade, .rows, .row.load] | join(" ")' records | head -1)" "begins critical 4 300"
     equal "$(jq -r '[.episode, .grade, .start] | join(" ")' records | tail -1)" "ends critical $(jq -r .start records | head -1)"
     [ "$(wc -l < records)" -eq 2 ]
-    cmp <("$OIF" score --alert-once --min-grade note growing.csv) <("$OIF" score --alert-once growing.csv)
+    cmp <("$OIF" score --rows episodes --min-grade note growing.csv) <("$OIF" score --rows episodes growing.csv)
 }
 
 @test "an episode that reached --min-grade before a state was saved is not told again" {
     make_growing
-    score() { "$OIF" score --state s.oif --fields grade,episode --alert-once --min-grade critical "$@"; }
+    score() { "$OIF" score --state s.oif --fields grade,episode --rows episodes --min-grade critical "$@"; }
     head -2505 growing.csv | score - > first.csv # ends in the critical part
     equal "$(tail -1 first.csv | cut -d, -f2-)" "300.000,critical,begins"
     { head -1 growing.csv; tail -n +2506 growing.csv; } | score - > second.csv
@@ -90,13 +90,13 @@ make_growing() {
     cmp <(printf '%s\n' "$output") expected
     equal "$stderr" $'to stdout\nto stdout'
     "$OIF" score --key host --time at --columns load --output ndjson --fields ready episode.csv | sed 's/,"oif".*/}/' > episode.ndjson
-    "$OIF" score --key host --time at --columns load --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 \
+    "$OIF" score --key host --time at --columns load --detector rolling-iforest --window-size 64 --alert-rate 0.02 --mute 'change<30' \
         --on-alert 'cat >> records' episode.ndjson > /dev/null
     python3 -c '
 import json
 records = [json.loads(line) for line in open("records")]
 assert [r["row"]["host"] for r in records] == ["web-1", "web-1"], records'
-    "$OIF" score --columns load --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 --output prometheus \
+    "$OIF" score --columns load --detector rolling-iforest --window-size 64 --alert-rate 0.02 --mute 'change<30' --only-alerts \
         --on-alert 'cat > last' episode.csv > /dev/null
     python3 -c '
 import json
@@ -116,7 +116,7 @@ make_many() {
 }
 
 score_many() {
-    oif score --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 --motion off "$@" many.csv
+    oif score --detector rolling-iforest --window-size 64 --alert-rate 0.02 --mute 'change<30' "$@" many.csv
 }
 
 @test "a command that fails is reported once and counted" {
@@ -133,19 +133,18 @@ score_many() {
     contains "$stderr" "the command ended with status 127: the shell did not find it;"
 }
 
-@test "commands that never end do not hold up the rows, and are killed after --on-alert-wait" {
+@test "commands that never end do not hold up the rows, and are killed 10 s after the last one" {
     make_many
     score_many --only-alerts
     printf '%s\n' "$output" > expected
-    score_many --only-alerts --on-alert 'echo $$ >> pids; sleep 1000; echo never' --on-alert-wait 2s
+    score_many --only-alerts --on-alert 'echo $$ >> pids; sleep 1000; echo never'
     equal "$status" 0
     cmp <(printf '%s\n' "$output") expected
-    contains "$stderr" "8 commands still run 2 s after the last row and are killed, and "
-    contains "$stderr" "(--on-alert-wait TIME waits longer)"
+    contains "$stderr" "8 commands still run 10 s after the last row and are killed, and "
     while read -r pid; do
         ! kill -0 "$pid" 2> /dev/null || { ps -p "$pid" -o pid,stat,args; false; }
     done < pids
-    score_many --on-alert 'trap "" TERM; while :; do sleep 0.1; done' --on-alert-wait 3s > /dev/null
+    score_many --on-alert 'trap "" TERM; while :; do sleep 0.1; done' > /dev/null
     equal "$status" 0
     contains "$stderr" "the command was ended by signal 9"
 }
@@ -160,7 +159,7 @@ score_many() {
     make_episode
     score_episode
     printf '%s\n' "$output" > expected
-    "$OIF" score --key host --time at --exclude note --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 \
+    "$OIF" score --key host --time at --exclude note --detector rolling-iforest --window-size 64 --alert-rate 0.02 --mute 'change<30' \
         --on-alert 'head -c 10000000 /dev/zero' episode.csv 2> noise | cmp - expected
     equal "$(wc -c < noise)" 20000000
 }
@@ -170,8 +169,8 @@ score_many() {
 import json, subprocess, sys
 long = "ä" * 300000
 rows = "x,t\n" + "".join(f"{i * 7919 % 97},a\n" for i in range(300)) + f"99999,{long}\n" + "1,a\n" * 20
-subprocess.run([sys.argv[1], "score", "--columns", "x", "--calm", "5", "--detector", "rolling-iforest", "--window-size", "64",
-                "--threshold", "0.9", "--on-alert", "sleep 0.05; cat >> records"],
+subprocess.run([sys.argv[1], "score", "--columns", "x", "--detector", "rolling-iforest", "--window-size", "64",
+                "--alert-rate", "0.02", "--mute", "change<30", "--on-alert", "sleep 0.05; cat >> records"],
                input=rows.encode(), stdout=subprocess.DEVNULL, check=True)
 records = [json.loads(line) for line in open("records")]
 assert records[0]["row"] == {"x": 99999, "t": long}, records[0]["row"]["x"]
@@ -183,7 +182,7 @@ PYTHON
     awk 'BEGIN { print "k,x"; for (i = 0; i < 130000; i++) {
         state = (state * 16807 + 12345) % 2147483647
         print "k" i % 1300 "," state % 100 / 100 + (i > 128000) * 90 } }' > keys.csv
-    oif score --key k --detector rolling-iforest --window-size 32 --threshold 0.9 --output prometheus --on-alert 'sleep 1000' --on-alert-wait 0s keys.csv
+    oif score --key k --detector rolling-iforest --window-size 32 --alert-rate 0.05 --rows episodes --on-alert 'sleep 1000' keys.csv
     equal "$status" 0
     contains "$stderr" "oif: --on-alert: 8 commands are running and 1000 are waiting; until some have ended, further ones are dropped and counted"
     [[ "$stderr" =~ "commands were run, 8 failed, "([0-9]+)" were dropped" ]]
@@ -204,7 +203,7 @@ PYTHON
     make_many
     python3 - "$OIF" <<'PYTHON'
 import os, signal, subprocess, sys, time
-oif = subprocess.Popen([sys.argv[1], "score", "--calm", "5", "--detector", "rolling-iforest", "--window-size", "64", "--threshold", "0.9", "--motion", "off",
+oif = subprocess.Popen([sys.argv[1], "score", "--detector", "rolling-iforest", "--window-size", "64", "--alert-rate", "0.02", "--mute", "change<30",
                         "--on-alert", "cat >> records"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 rows = open("many.csv").readlines()
 oif.stdin.write("".join(rows[:1300]).encode())
@@ -232,13 +231,13 @@ PYTHON
     exits 3
     score_episode --fail-on-alert --on-alert 'exit 1'
     equal "$status" 3
-    score_episode --fail-on-alert --threshold 1
+    score_episode --fail-on-alert --mute 'direction=high'
     exits 0
     printf 'x\n1\nbad\n' > bad.csv
     oif score --fail-on-alert bad.csv
     equal "$status" 1
     make_many
-    "$OIF" score --calm 5 --detector rolling-iforest --window-size 64 --threshold 0.9 --motion off --fields grade many.csv | sort | uniq -c > grades
+    "$OIF" score --detector rolling-iforest --window-size 64 --alert-rate 0.02 --mute 'change<30' --fields grade many.csv | sort | uniq -c > grades
     if grep -q critical grades; then want=3; else want=0; fi
     score_many --fail-on-alert --min-grade critical
     equal "$status" "$want"

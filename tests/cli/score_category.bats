@@ -19,18 +19,18 @@ make_states() {
 
 @test "a value never seen is an anomaly, and the text is its reason" {
     make_states
-    oif score --time at --category state --only-alerts --explain states.csv
+    oif score --time at --category state --only-alerts states.csv
     exits 0
     line=$(grep crashed <<< "$output")
     contains "$line" "1794794500,"
     contains "$line" ",state new value 'crashed' 100%"
-    oif score --time at --category state --only-alerts --explain --output ndjson states.csv
+    oif score --time at --category state --only-alerts --output ndjson states.csv
     contains "$output" '[{"column":"state","direction":"new","share":1.00,"reason":"new_value","value":"crashed"}]'
     contains "$output" '"load":20,"state":"crashed","oif"'
     oif score --time at --category state --only-alerts --output logfmt states.csv
     contains "$(grep crashed <<< "$output")" "load=20 state=crashed"
-    oif score --time at --category state --alert-once --explain states.csv
-    contains "$(grep crashed <<< "$output")" ",state new value,state new value 'crashed' 100%"
+    oif score --time at --category state --rows episodes states.csv
+    contains "$(grep crashed <<< "$output")" ",state new value 'crashed' 100%"
 }
 
 @test "NDJSON has the same scores as CSV, also where --columns names the numbers only" {
@@ -45,11 +45,11 @@ make_states() {
 @test "a column of texts alone is enough, and so are numbers that are names" {
     make_states
     cut -d, -f3 states.csv > only.csv
-    oif score --category state --only-alerts --explain 1 only.csv
+    oif score --category state --only-alerts only.csv
     exits 0
     contains "$output" "crashed,"
     sed 's/crashed/503/; s/ok/200/; s/idle/301/; s/busy/404/; s/maint/304/' only.csv > codes.csv
-    oif score --category state --only-alerts --explain 1 codes.csv
+    oif score --category state --only-alerts codes.csv
     contains "$output" "state new value '503' 100%"
 }
 
@@ -61,12 +61,12 @@ make_states() {
         tail -n +2 >> parts.csv
     cmp whole.csv parts.csv
     oif score --time at --state s.oif --category load states.csv
-    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --diff, --rate, --log, --category and --keep-original out or name another file"
+    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --rate and --category out or name another file"
     oif inspect s.oif
     contains "$output" "category(state)"
     # without a header, as from tail -f
     tail -5 states.csv > rows.csv
-    oif score --time x0 --no-header --state s.oif rows.csv
+    oif score --time x0 --csv header=no --state s.oif rows.csv
     equal "$status" 0
     contains "$stderr" "oif: s.oif: resumes after 6000 rows"
 }
@@ -86,13 +86,13 @@ make_states() {
     { for _ in $(seq 700); do printf '{"s":"a"}\n{"s":"b"}\n'; done; } > in.ndjson
     for value in '"null"' '"n\\u0075ll"'; do
         { cat in.ndjson; printf '{"s":%b}\n' "$value"; } > last.ndjson
-        oif score --category s --only-alerts --explain last.ndjson
+        oif score --category s --only-alerts last.ndjson
         exits 0
         contains "$output" '"value":"null"'
         equal "$("$OIF" score --category s --output logfmt last.ndjson | tail -1 | cut -d' ' -f1)" "s=null"
     done
     printf '{"s":null}\n' >> in.ndjson
-    oif score --category s --only-alerts --explain in.ndjson
+    oif score --category s --only-alerts in.ndjson
     exits 0
     contains "$output" '"direction":"missing"'
     equal "$("$OIF" score --category s --output logfmt in.ndjson | tail -1 | cut -d= -f1)" "score"
@@ -130,16 +130,12 @@ assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
     exits 2 "oif: in.csv: --category: there is no column 'c' (there are a, b)"
     oif score --category b --exclude b in.csv
     exits 2 "oif: in.csv: --category: the column 'b' is not learned; add it to --columns, or do not exclude it"
-    oif score --category a --diff a --exclude b in.csv
+    oif score --category a --rate a --exclude b in.csv
     exits 2 "oif: --category a: column 0 is a category, not a number: it cannot be kept as it is or derived in another way as well"
     oif score --category a,a --exclude b in.csv
     exits 0
-    oif score --category b --keep-original in.csv
-    exits 2 "oif: --keep-original needs --diff, --rate or --log, whose columns it keeps"
-    oif score --category b --diff a --keep-original in.csv
+    oif score --category b --rate a in.csv
     exits 0
-    oif score --format raw --raw-columns 2 --category x0 in.csv
-    exits 2 "oif: in.csv: raw rows have no texts"
 }
 
 @test "a million categories take no more memory than a thousand" {
@@ -156,7 +152,7 @@ assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
     awk -F, -v OFS=, 'NR == 1 { print $0, "host"; next }
         { print $0, "h1"; $3 = "up"; print $0, "h2" }
         END { $3 = "ok"; print $0, "h2" }' states.csv > hosts.csv
-    oif score --time at --key host --category state --only-alerts --explain 1 hosts.csv
+    oif score --time at --key host --category state --only-alerts hosts.csv
     exits 0
     contains "$output" ",ok,h2,"
     contains "$(tail -1 <<< "$output")" "state new value 'ok' 100%"

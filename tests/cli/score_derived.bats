@@ -1,4 +1,4 @@
-# oif score --diff, --rate, --log: columns that are made from others.
+# oif score --rate: columns that are learned by their increase.
 
 load helper
 
@@ -17,12 +17,12 @@ make_counters() {
 
 @test "a counter is learned by its rate, and the rate is the reason" {
     make_counters
-    oif score --key host --time at --rate rx --only-alerts --explain 1 counters.csv
+    oif score --key host --time at --rate rx --only-alerts counters.csv
     exits 0
     contains "$output" ",rate(rx) high 100%"
     line=$(grep '"\?rate(rx) high 100%' <<< "$output" | head -1)
     equal "${line%%,*}" "1794783500"
-    oif score --key host --time at --rate rx --output ndjson --only-alerts --explain 1 counters.csv
+    oif score --key host --time at --rate rx --output ndjson --only-alerts counters.csv
     contains "$output" '"column":"rate(rx)","direction":"high"'
 }
 
@@ -38,16 +38,6 @@ make_counters() {
     cmp found.csv expected.csv
 }
 
-@test "--diff, --log and --keep-original" {
-    printf 'a,b\n1,1\n3,0\n6,4\n' > in.csv
-    "$OIF" score --diff a --log b in.csv | cut -d, -f3- > found.csv
-    printf 'a,b\n,0\n2,\n3,1.3862943611198906\n' | "$OIF" score - | cut -d, -f3- > expected.csv
-    cmp found.csv expected.csv
-    "$OIF" score --diff a --keep-original in.csv | cut -d, -f3- > found.csv
-    printf 'a,d,b\n1,,1\n3,2,0\n6,3,4\n' | "$OIF" score - | cut -d, -f4- > expected.csv
-    cmp found.csv expected.csv
-}
-
 @test "columns that cannot be derived" {
     printf 'a,b\n1,1\n' > in.csv
     oif score --rate c in.csv
@@ -56,8 +46,6 @@ make_counters() {
     exits 2 "oif: in.csv: --rate: the column 'b' is not learned; add it to --columns, or do not exclude it"
     oif score --rate a,a in.csv
     exits 0
-    oif score --keep-original in.csv
-    exits 2 "oif: --keep-original needs --diff, --rate or --log, whose columns it keeps"
 }
 
 @test "a state knows its derived columns" {
@@ -68,11 +56,9 @@ make_counters() {
     "$OIF" score --key host --time at --rate rx --state s.oif first.csv > found.csv
     "$OIF" score --key host --time at --state s.oif second.csv 2> /dev/null | tail -n +2 >> found.csv
     cmp whole.csv found.csv
-    oif score --key host --time at --rate rx --keep-original --state s.oif second.csv
-    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --diff, --rate, --log, --category and --keep-original out or name another file"
     oif score --key host --time at --rate rx,load --state s.oif second.csv
-    equal "$status" 2
-    oif score --key host --time at --diff rx --state s.oif second.csv
+    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --rate and --category out or name another file"
+    oif score --key host --time at --rate load --state s.oif second.csv
     equal "$status" 2
     oif inspect s.oif
     contains "$output" $'derived columns\n  "rate(rx)"\n'
@@ -82,7 +68,7 @@ make_counters() {
 
 @test "a column that comes later in NDJSON can be derived" {
     printf '{"a":1}\n{"a":2,"b":5}\n{"a":3,"b":7}\n' > in.ndjson
-    oif score --diff b in.ndjson
+    oif score --rate b in.ndjson
     exits 0 ""
     equal "${#lines[@]}" 3
 }
@@ -106,8 +92,8 @@ write_counters() {
     contains "$stderr" "learns from 3 columns: rate(a_total), rate(b_total), c"
     oif score -v --rate 'b_total,?_total' totals.csv
     contains "$stderr" "learns from 3 columns: rate(a_total), rate(b_total), c"
-    oif score -v --log '[ab]_total' totals.csv
-    contains "$stderr" "learns from 3 columns: log(a_total), log(b_total), c"
+    oif score -v --rate '[ab]_total' totals.csv
+    contains "$stderr" "learns from 3 columns: rate(a_total), rate(b_total), c"
     oif score --rate 'x*' totals.csv
     equal "$status" 2
     contains "$stderr" "no column matches 'x*'"
@@ -122,8 +108,8 @@ write_counters() {
     contains "$stderr" "left out by --exclude: a_total, c"
     oif score -v --rate a_total --rate b_total totals.csv
     contains "$stderr" "learns from 3 columns: rate(a_total), rate(b_total), c"
-    oif score -v --columns c --columns a_total --diff a_total totals.csv
-    contains "$stderr" "learns from 2 columns: diff(a_total), c"
+    oif score -v --columns c --columns a_total --rate a_total totals.csv
+    contains "$stderr" "learns from 2 columns: rate(a_total), c"
     oif score --fields score --fields p totals.csv
     contains "$output" "a_total,b_total,c,score,p"
 }

@@ -97,7 +97,7 @@ oif:   <stdin>:3:13: the string 'start' is not a number in column \"message\"; l
     oif score --on-bad-row skip junk.csv
     equal "$status" 1
     equal "$output" ""
-    contains "$stderr" "oif: junk.csv: none of the first 1000 lines is a header or a row; skip text before the header with --skip-lines N
+    contains "$stderr" "oif: junk.csv: none of the first 1000 lines is a header or a row; skip text before the header with --csv skip=N
 oif: junk.csv: 1,000 bad rows skipped"
     printf '\000\n\000\n' > binary.csv
     oif score --on-bad-row skip binary.csv

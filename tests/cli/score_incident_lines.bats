@@ -1,4 +1,4 @@
-# oif score --incidents: one record when an incident begins and one when it is over, instead of rows.
+# oif score --rows incidents: one record when an incident begins and one when it is over, instead of rows.
 
 load helper
 
@@ -28,10 +28,10 @@ make_fleet() {
 }
 
 incidents() {
-    "$OIF" score --key host --time at --alert-rate 0.0001 --incidents "$@"
+    "$OIF" score --key host --time at --alert-rate 0.0001 --rows incidents "$@"
 }
 
-@test "--incidents: an outage of four hosts is one begin and one end, with the first host and the shared rack" {
+@test "--rows incidents: an outage of four hosts is one begin and one end, with the first host and the shared rack" {
     make_fleet
     incidents fleet.csv > records.ndjson
     grep -c . records.ndjson
@@ -45,7 +45,7 @@ incidents() {
     [[ "$(jq -r .text <<< "$record")" == *"is over: 4 episodes from 2026-01-05T20:00:00Z"*"first rack-1/host-1: load"* ]]
 }
 
-@test "--incidents: a line comes when the incident begins, not when it is over" {
+@test "--rows incidents: a line comes when the incident begins, not when it is over" {
     make_fleet
     head -n 9620 fleet.csv > until.csv # some minutes into the outage
     run incidents until.csv
@@ -54,36 +54,36 @@ incidents() {
     [[ "${lines[-1]}" == '{"incident":"lasts"'*'"end":null,"members":'* ]]
 }
 
-@test "--incidents with --on-alert: the command runs once per begin and end of an incident" {
+@test "--rows incidents with --on-alert: the command runs once per begin and end of an incident" {
     make_fleet
     incidents --on-alert 'jq -r "[env.OIF_EPISODE, .incident, .id, .members] | join(\" \")" >> ran' fleet.csv > records.ndjson
     [ "$(sort ran)" = "$(jq -r 'select(.incident != "lasts") | [.incident, .incident, .id, .members] | join(" ")' records.ndjson | sort)" ]
 }
 
-@test "--incidents: threads, formats of the input and blocks do not matter" {
+@test "--rows incidents: threads, formats of the input and blocks do not matter" {
     make_fleet
     incidents fleet.csv > one
-    incidents --threads 2 fleet.csv | cmp - one
+    incidents fleet.csv | cmp - one
     "$OIF" score --output ndjson --fields score fleet.csv --strict --columns load,memory | jq -c 'del(.oif)' > fleet.ndjson
     incidents fleet.ndjson | cmp - one
 }
 
-@test "--incidents without keys and times: starts are numbers of rows" {
+@test "--rows incidents without keys and times: starts are numbers of rows" {
     make_fleet
     grep -v rack-0 fleet.csv | cut -d, -f3,4 > plain.csv
-    run "$OIF" score --alert-rate 0.0005 --incidents plain.csv
+    run "$OIF" score --alert-rate 0.0005 --rows incidents plain.csv
     [ "$status" -eq 0 ]
     [[ "${lines[-1]}" == *'"start":'[0-9]* ]]
     [[ "${lines[-1]}" == *'"first":{"key":"","column":'* ]]
 }
 
-@test "--incidents refuses options that are about rows" {
+@test "--rows incidents refuses options that are about rows" {
     make_fleet
-    for option in --only-alerts --alert-once "--min-grade warning" --watch "--fields score" "--output csv"; do
+    for option in "--min-grade warning" --watch "--fields score" "--output csv"; do
         # shellcheck disable=SC2086
         run incidents $option fleet.csv
         [ "$status" -eq 2 ]
-        [[ "$output" == "oif: ${option%% *} is about rows, and --incidents prints"* ]]
+        [[ "$output" == "oif: ${option%% *} is about rows, and --rows incidents prints"* ]]
     done
 }
 
@@ -96,7 +96,7 @@ in_two_runs() {
     incidents --state incidents.oif "${@:2}" second.csv 2> /dev/null
 }
 
-@test "--incidents with --state: a restart changes no record, wherever it is" {
+@test "--rows incidents with --state: a restart changes no record, wherever it is" {
     make_fleet
     incidents --state whole.oif fleet.csv > whole
     grep -q '"members":4' whole
@@ -106,13 +106,13 @@ in_two_runs() {
         diff halves whole
         cmp incidents.oif whole.oif
     done
-    in_two_runs 9620 --threads 2 | cmp - whole
+    in_two_runs 9620 | cmp - whole
 }
 
-@test "--incidents with --state: numbers and what was learned continue without times, too" {
+@test "--rows incidents with --state: numbers and what was learned continue without times, too" {
     make_fleet
     grep -v rack-0 fleet.csv | cut -d, -f3,4 > plain.csv
-    plain() { "$OIF" score --alert-rate 0.0005 --incidents --state "$@"; }
+    plain() { "$OIF" score --alert-rate 0.0005 --rows incidents --state "$@"; }
     plain whole.oif plain.csv > whole
     head -n 4815 plain.csv > first.csv
     (head -n 1 plain.csv && tail -n +4816 plain.csv) > second.csv
@@ -121,7 +121,7 @@ in_two_runs() {
     diff halves <(grep -v lasts whole)
 }
 
-@test "--incidents with --state: an incident that has not been quiet for long enough stays open at the end of the input" {
+@test "--rows incidents with --state: an incident that has not been quiet for long enough stays open at the end of the input" {
     make_fleet
     head -n 9910 fleet.csv > until.csv # all four have ended
     run incidents --state state.oif until.csv
@@ -130,7 +130,7 @@ in_two_runs() {
     [[ "${lines[-1]}" == '{"incident":"ends"'*'"members":4,"open":0,'* ]]
 }
 
-@test "--incidents with --state: a run without --incidents keeps them" {
+@test "--rows incidents with --state: a run without --rows incidents keeps them" {
     make_fleet
     head -n 9620 fleet.csv > first.csv
     sed -n '1p;9621,9628p' fleet.csv > second.csv
@@ -150,7 +150,7 @@ make_silent_fleet() {
         {print}' fleet.csv > silent.csv
 }
 
-@test "--incidents: keys that fall silent together are members of one incident, which ends when they return" {
+@test "--rows incidents: keys that fall silent together are members of one incident, which ends when they return" {
     make_silent_fleet
     incidents --silence 5m silent.csv > records.ndjson 2> messages
     [ ! -s messages ]
@@ -162,12 +162,12 @@ make_silent_fleet() {
         "incident $(jq .id <<< "$record"): rack-0/host-2: no row for 5 min since 2026-01-05T21:44:00Z (note)" ]
     # a silence joins episodes
     [ "$(jq 'select(.incident == "ends" and .members == 5) | [.order[].column] | index("silence")' records.ndjson)" = 4 ]
-    incidents --silence 5m --threads 2 silent.csv | cmp - records.ndjson
+    incidents --silence 5m silent.csv | cmp - records.ndjson
     grep -v host-2, silent.csv > other.csv # and without the option, a pause is too long by what was learned
     incidents other.csv | grep -q '"order":\[{"key":"rack-1/host-3","column":"silence"'
 }
 
-@test "--incidents: a silence resumes with the state, and runs the command of --on-alert once" {
+@test "--rows incidents: a silence resumes with the state, and runs the command of --on-alert once" {
     make_silent_fleet
     incidents --silence 5m --state whole.oif silent.csv > whole
     head -n 10460 silent.csv > first.csv # minute 1316

@@ -63,7 +63,7 @@ is_found_as() {
     make_metrics missing=1 rows=20
     is_found_as "m3 missing"
     equal "$("$OIF" score --label planted --only-alerts metrics.csv | grep -c ',1,0\.')" 20
-    "$OIF" score --label planted --output ndjson --only-alerts --explain metrics.csv > alerts.ndjson
+    "$OIF" score --label planted --output ndjson --only-alerts metrics.csv > alerts.ndjson
     python3 - <<'PYTHON'
 import json
 rows = [row["oif"]["why"][0] for row in map(json.loads, open("alerts.ndjson")) if row["planted"]]
@@ -87,7 +87,7 @@ PYTHON
 @test "rows that are all the same raise no alert" {
     awk 'BEGIN {for (i = 0; i < 3000; i++) print "5,7"}' > constant.csv
     for detector in "" --detector=online-iforest; do
-        "$OIF" score $detector --no-header --alert-rate 0.01 --only-alerts constant.csv > alerts.csv
+        "$OIF" score $detector --csv header=no --alert-rate 0.01 --only-alerts constant.csv > alerts.csv
         equal "$(wc -l < alerts.csv)" 0
     done
 }
@@ -109,9 +109,9 @@ PYTHON
 @test "the first value of a column that was always missing is a note, said once" {
     awk 'BEGIN { print "a,b,late"; for (i = 1; i <= 3000; i++) { state = (state * 16807 + 1) % 2147483647;
         print state % 1000 "," state % 77 "," (i > 2000 ? state % 50 : "") } }' > late.csv
-    "$OIF" score --only-alerts --explain --fields severity,grade,why late.csv > alerts.csv
+    "$OIF" score --only-alerts --fields severity,grade,why late.csv > alerts.csv
     equal "$(grep 'first value' alerts.csv)" "$(sed -n 2002p late.csv),3.5,note,late has its first value 100%"
-    "$OIF" score --only-alerts --explain --fields why --output ndjson late.csv > alerts.ndjson
+    "$OIF" score --only-alerts --fields why --output ndjson late.csv > alerts.ndjson
     equal "$(grep -c '"reason":"first_value"' alerts.ndjson)" 1
     contains "$(cat alerts.ndjson)" '"why":[{"column":"late","direction":"new","share":1.00,"reason":"first_value"}]'
 }

@@ -20,9 +20,9 @@ END
     equal "$(jq -c '[.time, .series, .measurement, .host, .usage, .procs, .ok, .note, .oif.score]' <<< "${lines[0]}")" \
         '[1794970649000000000,"cpu,host=a","cpu","a",12.5,3,true,"x \"y\", z",0.5]'
     equal "$(jq -c '[.series, .host, .r, .used, .f]' <<< "${lines[2]}")" '["mem,host=a\\ b,r=x\\,y","a b","x,y",99,0.5]'
-    oif score --key host --fields score,learned --output csv <<< 'cpu,host=a usage=1 1794970649000000000'
+    oif score --key host --fields score,ready --output csv <<< 'cpu,host=a usage=1 1794970649000000000'
     exits 0
-    equal "$output" $'time,series,measurement,host,usage,score,learned\n1794970649000000000,"cpu,host=a",cpu,a,1,0.5,1'
+    equal "$output" $'time,series,measurement,host,usage,score,ready\n1794970649000000000,"cpu,host=a",cpu,a,1,0.5,0'
 }
 
 @test "Influx to Influx is the same line with fields added, as Telegraf's execd wants it" {
@@ -60,7 +60,7 @@ mem,host=a\ b,r=x\,y used=99u,f=0.5,score=0.5,anomaly=false 1794970650000000000'
     equal "$status ${#lines[@]}" "0 3"
     contains "$stderr" "in.influx: 7 bad rows skipped"
     printf 'a b=c\n1 2\n' | "$OIF" score --fields score --exclude 'a b=c' > /dev/null 2>&1 || true
-    oif score --delimiter ' ' --fields score <<< $'a b=1\n1 2'
+    oif score --csv sep=space --fields score <<< $'a b=1\n1 2'
     equal "${lines[0]}" "a b=1 score"
 }
 

@@ -1,4 +1,4 @@
-# oif score --motion: jumps, flutter and unusual shapes of values that are usual themselves.
+# oif score: jumps, flutter and unusual shapes of values that are usual themselves.
 
 load helper
 
@@ -31,65 +31,38 @@ texts() {
     sed -n "$((first + 1)),$((last + 1))p" scored.csv | cut -d, -f3- | sed '/^$/d' | sort -u
 }
 
-@test "a jump within the usual range is an alert that says so, unless motion is off" {
+@test "a jump within the usual range is an alert that says so" {
     make_wave
-    for mode in auto on; do
-        equal "$(texts 5000 5000 wave.csv --motion $mode)" "flow jumps up 100%"
-    done
     equal "$(texts 5000 5000 wave.csv)" "flow jumps up 100%"
-    equal "$(texts 5000 5000 wave.csv --motion off)" ""
-    "$OIF" score --season off --output ndjson --explain wave.csv | sed -n 5000p > row.json
+    "$OIF" score --season off --output ndjson --fields score,p,anomaly,why wave.csv | sed -n 5000p > row.json
     contains "$(cat row.json)" '"why":[{"column":"flow","direction":"high","share":1.00,"reason":"jump","value":41.9,"expected":['
 }
 
-@test "values that look unlike all before have an unusual shape, unless motion is off" {
+@test "values that look unlike all before have an unusual shape" {
     make_wave
     contains "$(texts 5600 5660 wave.csv)" "flow has an unusual shape 100%"
-    equal "$(texts 1 6000 wave.csv --motion off | grep -cE 'jumps|flutters|hardly moves|shape')" 0
 }
 
-@test "shuffled rows have no memory, so nothing jumps; on judges them nevertheless" {
+@test "shuffled rows have no memory, so nothing jumps" {
     make_wave
     equal "$(texts 1 6000 shuffled.csv | grep -cE 'jumps|flutters|hardly moves|shape')" 0
-    [ "$(texts 1 6000 shuffled.csv --motion on | grep -cE 'jumps|flutters|hardly moves|shape')" -gt 0 ]
 }
 
-@test "with a shingle motion is off" {
+@test "a state keeps what it knows of motion" {
     make_wave
-    "$OIF" score --shingle 4 wave.csv > auto.csv
-    "$OIF" score --shingle 4 --motion off wave.csv | cmp - auto.csv
-    oif score --shingle 4 --motion on wave.csv
-    exits 2 "oif: --motion=on contradicts --shingle, which already shows how values move"
-}
-
-@test "a state keeps what it knows of motion, and refuses another mode" {
-    make_wave
-    "$OIF" score --season off --explain wave.csv | tail -n +2 > expected.csv
+    "$OIF" score --season off --fields score,p,anomaly,why wave.csv | tail -n +2 > expected.csv
     for rows in 20 100 4999; do
         rm -f wave.oif
-        head -$((rows + 1)) wave.csv | "$OIF" score --season off --explain --state wave.oif | tail -n +2 > scored.csv
+        head -$((rows + 1)) wave.csv | "$OIF" score --season off --fields score,p,anomaly,why --state wave.oif | tail -n +2 > scored.csv
         (head -1 wave.csv; tail -n +$((rows + 2)) wave.csv) > rest.csv
-        "$OIF" score --season off --explain --state wave.oif rest.csv 2> /dev/null | tail -n +2 >> scored.csv
+        "$OIF" score --season off --fields score,p,anomaly,why --state wave.oif rest.csv 2> /dev/null | tail -n +2 >> scored.csv
         cmp scored.csv expected.csv
-    done
-    oif score --season off --motion auto --state wave.oif wave.csv
-    exits 0 "oif: wave.oif: resumes after 6000 rows"
-    for mode in off on; do
-        oif score --season off --motion $mode --state wave.oif wave.csv
-        exits 2 "oif: wave.oif: the state was learned with --motion auto, not $mode; leave it out or name another file"
     done
 }
 
 @test "a frozen model judges a row as if it moved as usual" {
     make_wave
     head -4000 wave.csv | "$OIF" score --season off --state wave.oif > /dev/null
-    equal "$(texts 1 6000 wave.csv --learn none --state wave.oif 2> /dev/null | grep -cE 'jumps|flutters|hardly moves|shape')" 0
+    equal "$(texts 1 6000 wave.csv --freeze --state wave.oif 2> /dev/null | grep -cE 'jumps|flutters|hardly moves|shape')" 0
 }
 
-@test "a word that is no mode is refused, and the help lists the words" {
-    make_wave
-    oif score --motion maybe wave.csv
-    exits 2 "oif: --motion maybe: motion must be one of: off, on, auto"
-    oif score --help-all
-    contains "$output" "off | on | auto; default auto"
-}

@@ -93,11 +93,11 @@ END
 
 @test "options about CSV read vmstat as they did, and --format reads what is not recognised" {
     make_vmstat
-    oif score --delimiter ' ' --comment procs --fields score vmstat.txt
+    oif score --csv sep=space --csv 'comment=procs' --fields score vmstat.txt
     exits 0
     equal "${lines[0]}" "$(sed -n 2p vmstat.txt) score"
     (echo "a remark"; cat vmstat.txt) > remark.txt
-    oif score --format vmstat --skip-lines 1 --fields score remark.txt
+    oif score --format vmstat --csv skip=1 --fields score remark.txt
     exits 0
     equal "${#lines[@]}" 4
     printf 'Linux\n' > other.txt

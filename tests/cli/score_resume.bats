@@ -16,8 +16,8 @@ make_hosts() {
     equal "$(grep -c '"begins"' expected.ndjson | sed 's/[1-9][0-9]*/some/')" some
 }
 
-options=(--key host --max-keys 3 --detector loda --window-size 50 --alert-rate 0.05 --memory 100 --learn decay --patience 3
-         --calm 4 --shingle 2 --explain --fields score,p,threshold,anomaly,learned,episode,why)
+options=(--key host --max-keys 3 --detector loda --window-size 50 --alert-rate 0.05
+         --fields score,p,anomaly,episode,why)
 
 rows_seen() {
     "$OIF" inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'
@@ -91,14 +91,15 @@ or leave --skip-seen out if all rows are new"
 
 @test "options that contradict what was learned are a usage error" {
     make_stream
-    "$OIF" score --state s --memory 2000 --evicted forget stream.csv > first.csv
+    "$OIF" score --state s --max-keys 2000 --evicted forget stream.csv > first.csv
     cp s before
-    oif score --state s --memory 3000 stream.csv
-    exits 2 "oif: s: the state was learned with --memory 2000, not 3000; leave it out or name another file"
+    oif score --state s --max-keys 3000 stream.csv
+    equal "$status" 2
+    contains "$stderr" "oif: s: the state was learned with --max-keys 2000, not 3000; leave it out or name another file"
     oif score --state s --evicted keep stream.csv
     exits 2 "oif: s: the state was learned with --evicted forget, not keep; leave it out or name another file"
     cmp s before
-    oif score --state s --memory 2000 stream.csv
+    oif score --state s --evicted forget stream.csv
     exits 0 "oif: s: resumes after 300 rows"
 }
 
@@ -176,7 +177,7 @@ $older"
     oif score --time at --exclude host --state s --skip-seen in.csv
     contains "$stderr" "in.csv: all 100 rows were seen before"
     equal "$(grep -c 'is before' <<< "$stderr")" 0
-    for options in "new.csv" "--learn none in.csv"; do
+    for options in "new.csv" "--freeze in.csv"; do
         cp before s
         # shellcheck disable=SC2086
         oif score --time at --exclude host --state s $options

@@ -51,8 +51,8 @@ anomalies() { # of a file with the fields score,p,anomaly
 @test "reasons, grades and episodes are those of one pass" {
     two_passes
     short 300
-    oif score -q --only-alerts --explain --fields severity,grade,episode,why,ready,learned short.csv
-    equal "$(sed -n 2p <<< "$output" | cut -d, -f1,4-)" "50,critical,begins,a high 100%,1,1"
+    oif score -q --only-alerts --fields severity,grade,episode,why,ready short.csv
+    equal "$(sed -n 2p <<< "$output" | cut -d, -f1,4-)" "50,critical,begins,a high 100%,1"
     oif score -q --min-grade warning --fail-on-alert short.csv
     exits 3
 }
@@ -65,8 +65,6 @@ anomalies() { # of a file with the fields score,p,anomaly
         oif score --time at timed.csv
         contains "$stderr|" "$([[ $rows == 500 ]] && echo "each compared with all others" || echo "|")"
         equal "$(grep -c compared <<< "$stderr")" "$((501 - rows))"
-        oif score --two-pass --time at timed.csv
-        contains "$stderr" "each compared with all others"
     done
 }
 
@@ -81,17 +79,13 @@ anomalies() { # of a file with the fields score,p,anomaly
         cmp pipe.csv <(echo "$output")
         exits 0
     done
-    oif score --two-pass short.csv
-    exits 0 "oif: short.csv has more than 2000 rows: they are judged in one pass"
-    cmp pipe.csv <(echo "$output")
 }
 
-@test "a pipe is a stream unless two passes are asked for" {
+@test "a pipe is a stream" {
     two_passes
     short 300
     "$OIF" score -q short.csv > file.csv
     cat short.csv | "$OIF" score | cmp - <("$OIF" score --one-pass short.csv)
-    cat short.csv | "$OIF" score -q --two-pass | cmp - file.csv
     differ file.csv <("$OIF" score --one-pass short.csv)
 }
 
@@ -101,17 +95,10 @@ anomalies() { # of a file with the fields score,p,anomaly
     sed '1s/$/,host/; 2,$s/$/,web/' short.csv > keyed.csv
     "$OIF" score --one-pass short.csv > one.csv
     "$OIF" score --state s.oif short.csv | cmp - one.csv
-    for option in "--learn all" "--key host" "--category host"; do
+    for option in "--key host" "--category host"; do
         # shellcheck disable=SC2086 # two words
         "$OIF" score $option keyed.csv | cmp - <("$OIF" score --one-pass $option keyed.csv)
-        # shellcheck disable=SC2086
-        oif score --two-pass $option keyed.csv
-        equal "$status" 2
-        contains "$stderr" "--two-pass cannot be combined with ${option%% *}"
     done
-    oif score --two-pass --state s.oif short.csv
-    equal "$status" 2
-    contains "$stderr" "oif: --two-pass cannot be combined with --state, which continues a stream"
 }
 
 @test "times and silence are reported in two passes as in one" {
@@ -140,15 +127,7 @@ anomalies() { # of a file with the fields score,p,anomaly
     two_passes
     printf 'a,b\n,\n,\n' > empty.csv
     oif score empty.csv
-    exits 0 "oif: empty.csv: all values of all rows are missing, so there is nothing to learn; --columns and --decimal-comma say where numbers are, --verbose what is learned"
-}
-
-@test "--explain shows reasons whatever the fields are" {
-    two_passes
-    short 100
-    oif score -q --only-alerts --explain --fields severity short.csv
-    equal "$(head -1 <<< "$output")" "a,b,severity,why"
-    contains "$output" "a high 100%"
+    exits 0 "oif: empty.csv: all values of all rows are missing, so there is nothing to learn; --columns and --csv decimal=, say where numbers are, --verbose what is learned"
 }
 
 # at_terminal OUTPUT ARGUMENT...: stderr is a terminal, and stdout too if OUTPUT is -.
@@ -187,8 +166,8 @@ PYTHON
 oif:   line 100: a high 100% (critical, severity 8."
     contains "$output" "oif:   line 151: a high 100% (critical, severity 7."
     contains "$output" "oif: left out: note"
-    contains "$output" "oif: to see only anomalous rows, and why: oif score --only-alerts --explain short.csv"
-    run at_terminal - --only-alerts --explain short.csv
+    contains "$output" "oif: to see only anomalous rows, and why: oif score --only-alerts short.csv"
+    run at_terminal - --only-alerts short.csv
     contains "$output" "oif: to see all of it as a picture: oif score --watch short.csv"
 }
 

@@ -1,4 +1,4 @@
-# oif score --key --threads: the output, the messages and the state of one thread.
+# oif score --key: the output, the messages and the state of one thread, with any number of processors.
 
 load helper
 
@@ -15,28 +15,28 @@ make_fleet() {
     }' > fleet.csv
 }
 
-# The same command with 1, 2, 3 and 7 threads.
+# The same command with one processor, which is one thread, and with all.
 same_with_threads() {
-    local expected=0 got
-    "$OIF" score --key host "$@" fleet.csv > one.out 2> one.err || expected=$?
-    for threads in 2 3 7; do
-        got=0
-        "$OIF" score --key host "$@" --threads $threads fleet.csv > many.out 2> many.err || got=$?
-        equal "$got" "$expected"
-        cmp one.out many.out
-        grep -v -e '^oif: --threads has no effect with ' many.err > many.messages || true
-        cmp one.err many.messages
-    done
+    local expected=0 got=0
+    taskset -c "$first" "$OIF" score --key host "$@" fleet.csv > one.out 2> one.err || expected=$?
+    "$OIF" score --key host "$@" fleet.csv > many.out 2> many.err || got=$?
+    equal "$got" "$expected"
+    cmp one.out many.out
+    cmp one.err many.err
     [ -s one.out ]
 }
+
+# The first processor that this process may use.
+first=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+one() { taskset -c "$first" "$OIF" "$@"; }
 
 @test "threads change no byte of the output" {
     make_fleet
     same_with_threads
-    same_with_threads --detector online-iforest --output ndjson --explain
-    same_with_threads --time at --alert-rate 0.01 --alert-once --explain 2
-    same_with_threads --time at --alert-rate 0.01 --only-alerts --fields score,why,episode_why,episode_peak --output logfmt
-    same_with_threads --time at --alert-rate 0.02 --only-alerts --fields why,expected,expected_low,expected_high --mute 'column=queue key=web*'
+    same_with_threads --detector online-iforest --output ndjson --fields score,p,anomaly,why
+    same_with_threads --time at --alert-rate 0.01 --rows episodes
+    same_with_threads --time at --alert-rate 0.01 --only-alerts --fields score,why,episode_id --output logfmt
+    same_with_threads --time at --alert-rate 0.02 --only-alerts --fields why,expected --mute 'column=queue key=web*'
     same_with_threads --time at --silence 5s --only-alerts --output ndjson
     equal "$(grep -c '"silence":"begins"' one.out | sed 's/^[1-9][0-9]*$/some/')" some
     same_with_threads --time at --only-alerts --output ndjson
@@ -56,10 +56,8 @@ for key, at in ("A", 0), ("B", 3), ("B", 6), ("B", 100), ("B", 101), ("C", 300):
 @test "threads hide no silence of a model that a row without a time brings back" {
     printf '%s\n' '{"host":"A","at":1700000000,"x":1}' '{"host":"B","at":1700000003,"x":1}' '{"host":"A","at":null,"x":1}' \
         '{"host":"B","at":1700000007.5,"x":1}' '{"host":"B","at":1700000007.6,"x":1}' > rows.ndjson
-    for threads in 1 2; do
-        "$OIF" score --key host --time at --silence 5 --max-keys 1 --evicted keep --state "s$threads" --save-every 2 \
-            --threads $threads rows.ndjson > "out$threads" 2> messages
-    done
+    one score --key host --time at --silence 5 --max-keys 1 --evicted keep --state s1 --save-every 2 rows.ndjson > out1 2> messages
+    "$OIF" score --key host --time at --silence 5 --max-keys 1 --evicted keep --state s2 --save-every 2 rows.ndjson > out2 2> messages
     cmp out1 out2
     contains "$(cat out1)" '"silence":"begins"'
 }
@@ -68,12 +66,10 @@ for key, at in ("A", 0), ("B", 3), ("B", 6), ("B", 100), ("B", 101), ("C", 300):
     make_fleet
     (head -1 fleet.csv; sed -n '2,1500p' fleet.csv) > first.csv
     (head -1 fleet.csv; sed -n '1501,$p' fleet.csv) > second.csv
-    for threads in 1 2 7; do
-        "$OIF" score --key host --time at --threads $threads --state "s$threads" --save-every 100 first.csv > "a$threads" 2> messages
-    done
-    cmp s1 s2
+    one score --key host --time at --state s1 --save-every 100 first.csv > a1 2> messages
+    "$OIF" score --key host --time at --state s7 --save-every 100 first.csv > a7 2> messages
     cmp s1 s7
-    "$OIF" score --key host --time at --threads 3 --state s1 second.csv > b1 2> messages
+    one score --key host --time at --state s1 second.csv > b1 2> messages
     "$OIF" score --key host --time at --state s7 second.csv > b7 2> messages
     cmp b1 b7
     cmp s1 s7
@@ -82,7 +78,7 @@ for key, at in ("A", 0), ("B", 3), ("B", 6), ("B", 100), ("B", 101), ("C", 300):
 @test "a row is answered at once, also with threads" {
     make_fleet
     mkfifo in out
-    "$OIF" score --key host --threads 3 < in > out 2> messages &
+    "$OIF" score --key host < in > out 2> messages &
     exec 7> in 8< out
     head -1100 fleet.csv >&7
     for ((i = 0; i < 1100; i++)); do read -r -t 60 line <&8; done
@@ -96,30 +92,11 @@ for key, at in ("A", 0), ("B", 3), ("B", 6), ("B", 100), ("B", 101), ("C", 300):
 @test "a bad row is reported after the rows before it" {
     make_fleet
     sed '2000s/$/x/' fleet.csv > bad.csv
-    "$OIF" score --key host bad.csv > one.out 2> one.err || status=$?
+    one score --key host bad.csv > one.out 2> one.err || status=$?
     equal "$status" 1
     status=0
-    "$OIF" score --key host --threads 3 bad.csv > many.out 2> many.err || status=$?
+    "$OIF" score --key host bad.csv > many.out 2> many.err || status=$?
     equal "$status" 1
     cmp one.out many.out
     cmp one.err many.err
-}
-
-@test "--threads without --key is refused" {
-    make_fleet
-    oif score --threads 2 fleet.csv
-    equal "$status" 2
-    contains "$stderr" "--threads needs --key COL"
-}
-
-@test "a note says why --threads has no effect" {
-    make_fleet
-    oif score --key host --time at --threads 2 --alerts 100/day fleet.csv
-    equal "$status" 0
-    contains "$stderr" "oif: --threads has no effect with --alerts, which makes each row depend on all rows before it; --alert-rate does not"
-    oif score --key host --threads 2 --category queue fleet.csv
-    equal "$status" 0
-    contains "$stderr" "oif: --threads has no effect with --category, which numbers the texts of all keys in the order of the rows"
-    oif score --key host --threads 2 fleet.csv
-    equal "${stderr/--threads/}" "$stderr"
 }

@@ -22,9 +22,9 @@ taken="as if you had given --time at; --exclude at leaves it out"
         'Thu, %d Jan 2026 %02d:00:00 +0100' 'Thu Jan %2d %02d:00:00 2026' '%02d/Jan/2026:%02d:00:00 +0200' \
         'Jan %2d %02d:00:00'; do
         (echo 'at;x'; rows 400 "printf \"$form;%d\\n\", 1 + int(i / 24), i % 24, v") > in.csv
-        oif score --time-year 2026 in.csv
+        oif score in.csv
         contains "$stderr" "'at' is used as the time of the rows, $taken"
-        equal "$form: $(row_every --time-year 2026 in.csv)" "$form: 60 min"
+        equal "$form: $(row_every in.csv)" "$form: 60 min"
     done
     (echo 'at,x'; rows 400 'printf "1/%d/2026 %d:05 %s,%d\n", 1 + int(i / 24), (i + 11) % 12 + 1, i % 24 < 12 ? "AM" : "PM", v') > in.csv
     equal "$(row_every in.csv)" "60 min"
@@ -141,12 +141,12 @@ oif: in.csv: 01/02/2026 in 'at' is read with the day first, as other rows show; 
     exits 0 ""
 }
 
-@test "row numbers and parts of the date are left out unless --keep names them" {
+@test "row numbers and parts of the date are left out unless --columns names them" {
     (echo ',year,month,day,hour,pm'; rows 300 'printf "%d,2026,1,%d,%d,%d\n", i, 1 + int(i / 24), i % 24, v') > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: left out, as it is a row number: x0; --keep x0 learns it
-oif: in.csv: left out, as it is a part of the date: year, month, day, hour; --keep year,month,day,hour learns it"
-    oif score -v --keep 'x0,hour' in.csv
+    exits 0 "oif: in.csv: left out, as it is a row number: x0; to learn it, list all columns with --columns A,B,...
+oif: in.csv: left out, as it is a part of the date: year, month, day, hour; to learn it, list all columns with --columns A,B,..."
+    oif score -v --columns x0,hour,pm in.csv
     contains "$stderr" "learns from 3 columns: x0, hour, pm"
     (echo LineId,Level; rows 300 'printf "%d,%s\n", i + 1, v % 2 ? "INFO" : "WARN"') > in.csv
     oif score in.csv

@@ -40,7 +40,6 @@ PYTHON
         [ "$(bytes "${options[@]}")" -gt "$few" ]
     done
     [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --num-trees 16)" -lt "$few" ]
-    [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --motion off)" -lt "$few" ]
     [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --season off)" -lt "$few" ]
     [ "$(bytes --keys 5000 --columns 3 --rows-per-key 20 --season 1d --season 1w)" -ne "$few" ]
 }

@@ -101,7 +101,7 @@ state with 'oif state --import'"
     make_hosts
     learn whole
     learn left
-    learn right --max-keys 50 --calm 3
+    learn right --max-keys 50
     "$OIF" state --drop web-1 right 2> messages
     oif state --export web-1 --to web-1.key left
     exits 0 "oif: left: key 'web-1' was exported to web-1.key"

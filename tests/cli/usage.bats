@@ -86,8 +86,8 @@ load helper
 }
 
 @test "a switch takes no value" {
-    oif score --header=yes
-    exits 2 "oif: --header takes no value"
+    oif score --strict=yes
+    exits 2 "oif: --strict takes no value"
 }
 
 @test "a parameter out of its range is a usage error that says the range" {
@@ -109,10 +109,10 @@ load helper
 }
 
 @test "a delimiter must be one character that no number is made of" {
-    oif score --delimiter ab
-    exits 2 "oif: --delimiter: expected one character, or tab, not 'ab'"
+    oif score --csv sep=ab
+    exits 2 "oif: --csv: expected words such as 'sep=; skip=3 decimal=, comment=# header=no', with sep=tab or sep=space for blanks, not 'sep=ab'"
     printf 'a\n1\n' > in.csv
-    oif score --delimiter 1 in.csv
+    oif score --csv 'sep=1' in.csv
     equal "$status" 2
 }
 

@@ -1,5 +1,6 @@
-/* `oif score --threads` in a separate process: how many rows the threads share, and what happens
- * when memory runs out while rows wait. */
+/* `oif score --key` with threads in a separate process: how many rows the threads share, and what
+ * happens when memory runs out while rows wait. */
+#define _GNU_SOURCE /* cpu_set_t */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,20 @@ typedef struct counted {
 
 static counted blocks;
 static size_t rows_until_failure = SIZE_MAX, verdicts_until_failure = SIZE_MAX;
+
+static size_t processors = 2;
+
+int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set);
+
+int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set)
+{
+    (void)process;
+    (void)bytes;
+    CPU_ZERO(set);
+    for (size_t i = 0; i < processors; i++)
+        CPU_SET(i, set);
+    return 0;
+}
 
 oif_status __real_oif_pipeline_process_rows_with(oif_pipeline *, const double *, size_t, size_t,
                                                  const char *const *, const size_t *,
@@ -151,14 +167,15 @@ static char *read_text(const char *name, size_t *lines)
 
 static void rows_are_shared_while_silence_is_watched(void **state)
 {
-    char *one[] = {"--key", "host", "--time", "at", "--only-alerts", "--output", "ndjson", NULL};
-    char *many[] = {"--key",    "host",   "--time",    "at", "--only-alerts",
-                    "--output", "ndjson", "--threads", "2",  NULL};
+    char *arguments[] = {"--key",         "host",     "--time", "at",
+                         "--only-alerts", "--output", "ndjson", NULL};
     counted counts;
     size_t lines, same_lines;
     (void)state;
-    assert_int_equal(run_score("one", open_fleet(), one, &counts), 0);
-    assert_int_equal(run_score("many", open_fleet(), many, &counts), 0);
+    processors = 1;
+    assert_int_equal(run_score("one", open_fleet(), arguments, &counts), 0);
+    processors = 2;
+    assert_int_equal(run_score("many", open_fleet(), arguments, &counts), 0);
     char *alone = read_text("one.out", &lines), *shared = read_text("many.out", &same_lines);
     assert_string_equal(alone, shared);
     assert_non_null(strstr(alone, "\"silence\":\"begins\""));
@@ -171,7 +188,7 @@ static void rows_are_shared_while_silence_is_watched(void **state)
 
 static void a_run_that_failed_does_not_wait_for_more_rows(void **state)
 {
-    char *arguments[] = {"--key", "host", "--threads", "2", NULL};
+    char *arguments[] = {"--key", "host", NULL};
     enum { FEW = 600 }; /* they fit into a pipe */
     int ends[2];
     counted counts;
@@ -198,8 +215,8 @@ static void a_state_is_never_ahead_of_the_output(void **state)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/s.oif", folder);
-    char *arguments[] = {"--key",   "host", "--alert-rate", "0.01", "--threads", "2",
-                         "--state", path,   "--save-every", "900",  NULL};
+    char *arguments[] = {"--key", "host",         "--alert-rate", "0.01", "--state",
+                         path,    "--save-every", "900",          NULL};
     counted counts;
     size_t lines, saves = 0;
     oif_pipeline *saved = NULL;

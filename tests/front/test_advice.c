@@ -99,9 +99,10 @@ static void remedies_follow_each_other(void **state)
     assert_false(advice_reason(&given, OIF_CAUSE_COMMENT)->is_conversion);
     advice_add(&given, OIF_CAUSE_COMMENT, NULL);
     assert_int_equal(advice_reason(&given, OIF_CAUSE_COMMENT)->cause, OIF_CAUSE_COMMENT);
-    assert_string_equal(given.shell, ": if it is a header, add --header with --comment '#'");
-    assert_string_equal(given.service, "If it is a header, set \"header\" to true. "
-                                       "Set \"comment\" to \"#\".");
+    assert_string_equal(given.shell,
+                        ": if it is a header, add --csv header=yes with --csv comment=#");
+    assert_string_equal(given.service, "If it is a header, set \"csv\" to \"header=yes\". "
+                                       "Set \"csv\" to \"comment=#\".");
 }
 
 static void a_message_about_columns_has_the_remedy_of_its_reader(void **state)

@@ -173,15 +173,15 @@ static void derived_columns_have_names_that_say_how(void **state)
     (void)state;
     memory_rows rows;
     oif_pipeline *pipeline;
-    open_rows(&rows, "load,rx\n1,10\n2,20\n", OPTIONS("--diff", "rx", "--keep-original"));
+    open_rows(&rows, "load,rx\n1,10\n2,20\n", OPTIONS("--rate", "rx"));
     const cli_settings *settings = &rows.settings;
     const cli_columns *columns = &rows.input.columns;
     assert_true(derive_is_asked(settings));
     assert_int_equal(settings_make_pipeline(settings, columns->count, &pipeline), EXIT_OK);
     assert_int_equal(derive_columns(pipeline, settings, columns), EXIT_OK);
     const size_t count = oif_pipeline_learned_columns(pipeline);
-    static const char *const expected[] = {"load", "rx", "diff(rx)"};
-    assert_int_equal(count, 3);
+    static const char *const expected[] = {"load", "rate(rx)"};
+    assert_int_equal(count, 2);
     for (size_t i = 0; i < count; i++) {
         char *name = derive_name(pipeline, columns, i);
         assert_string_equal(name, expected[i]);

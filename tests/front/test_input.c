@@ -726,7 +726,7 @@ static void repeated_times_are_too_coarse_for_rates(void **state)
         read_time(&times, i < 4 ? "2026-11-15T19:05:01Z" : "2026-11-15T19:05:02Z");
     assert_true(has_problem(&times, "8 of 10 repeat the one before, and a rate needs a step"));
     end_times(&times);
-    assert_has(noted, "--diff learns the change from row to row");
+    assert_has(noted, "--rate without --time learns the increase");
 }
 
 static void only_rows_of_the_first_key_are_compared_where_keys_are_given(void **state)

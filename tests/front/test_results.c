@@ -3,7 +3,6 @@
 #include "front_fixture.h"
 
 #include "front/results/alert_record.h"
-#include "front/results/metrics.h"
 #include "front/results/row_writer.h"
 
 #include <math.h>
@@ -150,12 +149,11 @@ static void ndjson_is_extended_before_its_last_brace(void **state)
     (void)state;
     test_writer test;
     begin(&test, "{\"load\": 0.5 }\n{}\n{\"load\":1,\"d\":{\"e\":2}} \n",
-          OPTIONS("--prefix", "mine", "--fields", "score"));
+          OPTIONS("--fields", "score"));
     assert_string_equal(header_of(&test), "");
-    assert_string_equal(next_row(&test), "{\"load\": 0.5 ,\"mine\":{\"score\":0.5}}\n");
-    assert_string_equal(next_row(&test), "{\"mine\":{\"score\":0.5}}\n");
-    assert_string_equal(next_row(&test),
-                        "{\"load\":1,\"d\":{\"e\":2},\"mine\":{\"score\":0.5}} \n");
+    assert_string_equal(next_row(&test), "{\"load\": 0.5 ,\"oif\":{\"score\":0.5}}\n");
+    assert_string_equal(next_row(&test), "{\"oif\":{\"score\":0.5}}\n");
+    assert_string_equal(next_row(&test), "{\"load\":1,\"d\":{\"e\":2},\"oif\":{\"score\":0.5}} \n");
     end(&test);
 }
 
@@ -164,22 +162,10 @@ static void ndjson_becomes_csv_with_a_header(void **state)
     (void)state;
     test_writer test;
     begin(&test, "{\"host\":\"a,b\",\"load\":1}\n{\"host\":\"say \\\"no\\\"\"}\n",
-          OPTIONS("--key", "host", "--output", "csv", "--fields", "score", "--prefix", "my"));
-    assert_string_equal(header_of(&test), "host,load,my_score\n");
+          OPTIONS("--key", "host", "--output", "csv", "--fields", "score"));
+    assert_string_equal(header_of(&test), "host,load,score\n");
     assert_string_equal(next_row(&test), "\"a,b\",1,0.5\n");
     assert_string_equal(next_row(&test), "\"say \"\"no\"\"\",,0.5\n");
-    end(&test);
-}
-
-static void a_header_can_be_left_out(void **state)
-{
-    (void)state;
-    test_writer test;
-    begin(&test, "load\n1\n", OPTIONS("--no-output-header"));
-    assert_string_equal(header_of(&test), "");
-    end(&test);
-    begin(&test, "1,2\n", OPTIONS("--no-header"));
-    assert_string_equal(header_of(&test), "");
     end(&test);
 }
 
@@ -206,14 +192,14 @@ static void influx_has_the_key_as_a_tag_and_the_time_at_the_end(void **state)
           "x y,2026-11-16T12:00:00Z,0.50,two \"words\"\n"
           ",2026-11-16T12:00:00Z,,\n",
           OPTIONS("--key", "host", "--time", "at", "--exclude", "note", "--output", "influx",
-                  "--measurement", "my rows", "--fields", "score,anomaly,episode_id"));
+                  "--fields", "score,anomaly,episode_id"));
     test.verdict.seconds = noon + 0.5;
     test.verdict.episode = (oif_episode_info){.number = 3};
     assert_string_equal(next_row(&test),
-                        "my\\ rows,host=x\\ y load=0.5,note=\"two \\\"words\\\"\",score=0.5,"
+                        "oif,host=x\\ y load=0.5,note=\"two \\\"words\\\"\",score=0.5,"
                         "anomaly=false,episode_id=3i 1794830400500000000\n");
     test.verdict.seconds = NAN;
-    assert_string_equal(next_row(&test), "my\\ rows score=0.5,anomaly=false,episode_id=3i\n");
+    assert_string_equal(next_row(&test), "oif score=0.5,anomaly=false,episode_id=3i\n");
     end(&test);
 }
 
@@ -228,43 +214,22 @@ static void influx_has_no_line_without_fields(void **state)
     end(&test);
 }
 
-static void raw_rows_become_text(void **state)
-{
-    (void)state;
-    test_writer test;
-    const double values[] = {1.5, NAN, -2, INFINITY};
-    const oif_text bytes = {(const char *)values, sizeof values};
-    const char *const as_csv[] = {"--format", "raw", "--raw-columns", "2", "--fields",
-                                  "score",    NULL};
-    begin_text(&test, bytes, as_csv);
-    assert_string_equal(header_of(&test), "x0,x1,score\n");
-    assert_string_equal(next_row(&test), "1.5,nan,0.5\n");
-    end(&test);
-    begin_text(&test, bytes,
-               OPTIONS("--format", "raw", "--raw-columns", "2", "--fields", "score", "--output",
-                       "ndjson"));
-    assert_string_equal(next_row(&test), "{\"x0\":1.5,\"x1\":null,\"oif\":{\"score\":0.5}}\n");
-    end(&test);
-}
-
 /* ---- Fields ---- */
 
-static const char all_fields[] = "score,p,severity,threshold,anomaly,grade,ready,learned,episode,"
-                                 "episode_id,episode_start,episode_rows,episode_peak,episode_why,"
-                                 "why";
+static const char all_fields[] =
+    "score,p,severity,threshold,anomaly,grade,ready,episode,episode_id,why,expected";
 
 static void every_field_of_a_calm_row_is_written(void **state)
 {
     (void)state;
     test_writer test;
     begin(&test, "load\n1\n", OPTIONS("--fields", all_fields));
-    assert_string_equal(csv_fields(&test), ",0.5,0.25,0.6,0.75,0,,1,1,,,,,,,");
-    assert_string_equal(
-        json_fields(&test),
-        "\"oif\":{\"score\":0.5,\"p\":0.25,\"severity\":0.6,\"threshold\":0.75,"
-        "\"anomaly\":false,\"grade\":null,\"ready\":true,\"learned\":true,\"episode\":null,"
-        "\"episode_id\":null,\"episode_start\":null,\"episode_rows\":null,\"episode_peak\":null,"
-        "\"episode_why\":null,\"why\":[]}");
+    assert_string_equal(csv_fields(&test), ",0.5,0.25,0.6,0.75,0,,1,,,,");
+    assert_string_equal(json_fields(&test),
+                        "\"oif\":{\"score\":0.5,\"p\":0.25,\"severity\":0.6,\"threshold\":0.75,"
+                        "\"anomaly\":false,"
+                        "\"grade\":null,\"ready\":true,\"episode\":null,\"episode_id\":null,"
+                        "\"why\":[],\"expected\":null}");
     end(&test);
 }
 
@@ -302,30 +267,25 @@ static void every_field_of_an_anomaly_is_written(void **state)
 {
     (void)state;
     test_writer test;
-    begin(&test, "load,\"x,y\"\n9,\n",
-          OPTIONS("--fields", "anomaly,grade,episode,episode_id,episode_start,episode_rows,"
-                              "episode_peak,episode_why,why"));
+    begin(&test, "load,\"x,y\"\n9,\n", OPTIONS("--fields", "anomaly,grade,episode,episode_id,why"));
     make_anomalous(&test);
-    assert_string_equal(csv_fields(&test),
-                        ",1,critical,begins,3,2026-11-16T12:00:00Z,2,5.2,load high,"
-                        "\"load high 71%; x,y missing 20%\"");
+    assert_string_equal(csv_fields(&test), ",1,critical,begins,3,"
+                                           "\"load high 71%; x,y missing 20%\"");
     assert_string_equal(
         json_fields(&test),
         "\"oif\":{\"anomaly\":true,\"grade\":\"critical\",\"episode\":\"begins\","
-        "\"episode_id\":3,\"episode_start\":\"2026-11-16T12:00:00Z\",\"episode_rows\":2,"
-        "\"episode_peak\":5.2,"
-        "\"episode_why\":{\"column\":\"load\",\"direction\":\"high\",\"value\":9},"
+        "\"episode_id\":3,"
         "\"why\":[{\"column\":\"load\",\"direction\":\"high\",\"share\":0.71,\"value\":9,"
         "\"expected\":[0.1235,3]},"
         "{\"column\":\"x,y\",\"direction\":\"missing\",\"share\":0.20}]}");
-    test.verdict.episode.first_seconds = NAN;
-    assert_has(csv_fields(&test), ",3,40,2,");
+    char text[FIELD_TEXT_BYTES];
     test.verdict.episode.reason = OIF_REASON_PARTNER;
     test.verdict.episode.partner = 1;
-    assert_has(csv_fields(&test), "load no longer follows x,y");
-    assert_has(json_fields(&test), "\"reason\":\"partner\",\"partner\":\"x,y\",\"value\":9");
+    result_fields_episode_text(&test.fields, &test.verdict.episode, text);
+    assert_string_equal(text, "load no longer follows x,y");
     test.verdict.episode.partner = OIF_UNKNOWN_COLUMN;
-    assert_has(csv_fields(&test), "load no longer follows another column");
+    result_fields_episode_text(&test.fields, &test.verdict.episode, text);
+    assert_string_equal(text, "load no longer follows another column");
     end(&test);
 }
 
@@ -333,12 +293,12 @@ static void a_number_that_is_not_finite_is_empty_or_null(void **state)
 {
     (void)state;
     test_writer test;
-    begin(&test, "load\n1\n", OPTIONS("--fields", "score,threshold,anomaly"));
+    begin(&test, "load\n1\n", OPTIONS("--fields", "score,severity,anomaly"));
     test.verdict.result.score = NAN;
-    test.verdict.result.threshold = INFINITY;
+    test.verdict.result.severity = INFINITY;
     assert_string_equal(csv_fields(&test), ",,,0");
     assert_string_equal(json_fields(&test),
-                        "\"oif\":{\"score\":null,\"threshold\":null,\"anomaly\":false}");
+                        "\"oif\":{\"score\":null,\"severity\":null,\"anomaly\":false}");
     end(&test);
 }
 
@@ -346,11 +306,10 @@ static void numbers_have_as_many_digits_as_asked_for(void **state)
 {
     (void)state;
     test_writer test;
-    begin(&test, "load\n1\n", OPTIONS("--fields", "score,p,threshold", "--digits", "3"));
+    begin(&test, "load\n1\n", OPTIONS("--fields", "score,p", "--digits", "3"));
     test.verdict.result.score = 0.123456;
     test.verdict.result.p = 0.000123456;
-    test.verdict.result.threshold = 123456;
-    assert_string_equal(csv_fields(&test), ",0.123,0.000123,123000");
+    assert_string_equal(csv_fields(&test), ",0.123,0.000123");
     end(&test);
     begin(&test, "load\n1\n", OPTIONS("--fields", "p"));
     test.verdict.result.p = 0.000123456;
@@ -366,7 +325,7 @@ static void a_value_has_the_type_of_its_field(void **state)
     begin(&test, "load,x\n9,\n", OPTIONS("--fields", all_fields));
     result_fields_value(&test.verdict, FIELD_GRADE, &value);
     assert_int_equal(value.kind, VALUE_ABSENT);
-    result_fields_value(&test.verdict, FIELD_EPISODE_PEAK, &value);
+    result_fields_value(&test.verdict, FIELD_EPISODE_ID, &value);
     assert_int_equal(value.kind, VALUE_ABSENT);
     make_anomalous(&test);
     result_fields_value(&test.verdict, FIELD_GRADE, &value);
@@ -375,12 +334,11 @@ static void a_value_has_the_type_of_its_field(void **state)
     result_fields_value(&test.verdict, FIELD_ANOMALY, &value);
     assert_int_equal(value.kind, VALUE_TRUTH);
     assert_true(value.truth);
-    result_fields_value(&test.verdict, FIELD_EPISODE_ROWS, &value);
+    result_fields_value(&test.verdict, FIELD_EPISODE_ID, &value);
     assert_int_equal(value.kind, VALUE_COUNT);
-    assert_int_equal(value.count, 2);
-    result_fields_value(&test.verdict, FIELD_EPISODE_PEAK, &value);
+    assert_int_equal(value.count, 3);
+    result_fields_value(&test.verdict, FIELD_SEVERITY, &value);
     assert_int_equal(value.kind, VALUE_NUMBER);
-    assert_true(value.number == 5.2);
     result_fields_value(&test.verdict, FIELD_WHY, &value);
     assert_string_equal(value.text, "load high 71%; x missing 20%");
     end(&test);
@@ -452,12 +410,10 @@ static void the_usual_fields_follow_the_other_options(void **state)
 {
     (void)state;
     test_writer test;
-    begin(&test, "load\n1\n", OPTIONS("--alert-once", "--explain", "--prefix", "my"));
-    assert_string_equal(header_of(&test),
-                        "load,my_score,my_p,my_anomaly,my_episode,my_episode_id,my_episode_start,"
-                        "my_episode_rows,my_episode_peak,my_episode_why,my_why\n");
-    assert_int_equal(test.fields.top, DEFAULT_EXPLAIN_TOP);
-    assert_true(test.fields.follows_episodes);
+    begin(&test, "load\n1\n", OPTIONS("--rows", "episodes"));
+    assert_string_equal(header_of(&test), "load,score,p,anomaly,episode,episode_id,why\n");
+    assert_int_equal(test.fields.top, REASONS_MAX);
+    assert_false(test.fields.follows_episodes);
     end(&test);
 }
 
@@ -474,7 +430,7 @@ static void a_name_that_rows_have_already_is_noted(void **state)
     messages_capture();
     result_fields_note_clash(&test.fields, from, false);
     take_messages();
-    assert_has(noted, "rows: rows already have a field 'score'; --prefix NAME names the fields");
+    assert_has(noted, "rows: rows already have a field 'score'; the last one is of this run");
     end(&test);
 }
 
@@ -565,68 +521,6 @@ static void the_beginning_and_the_end_of_an_episode_share_a_number(void **state)
                 alert_record_silence_series(text_of("db")));
 }
 
-/* ---- Metrics ---- */
-
-/* Two rows of web and one of another key, as Prometheus reads them. Notes are in `noted`. */
-static const char *metrics_of(const char *const arguments[], bool has_keys)
-{
-    memory_rows rows = {.arguments = {NULL}};
-    cli_metrics metrics;
-    oif_result result = plain_result;
-    set_options(&rows, arguments);
-    messages_capture();
-    assert_int_equal(metrics_open(&metrics, &rows.settings), EXIT_OK);
-    metrics_row(&metrics, has_keys ? "web" : NULL, has_keys ? 3 : 0, &result);
-    result.score = 0.75;
-    result.anomaly = true;
-    result.episode = OIF_EPISODE_BEGINS;
-    metrics_row(&metrics, has_keys ? "web" : NULL, has_keys ? 3 : 0, &result);
-    metrics_row(&metrics, has_keys ? "d\"b" : NULL, has_keys ? 3 : 0, &plain_result);
-    output_divert();
-    assert_int_equal(metrics_finish(&metrics, EXIT_ALERT), EXIT_ALERT);
-    const char *text = take_written();
-    take_messages();
-    metrics_close(&metrics);
-    settings_close(&rows.settings);
-    return text;
-}
-
-static void metrics_have_the_latest_values_of_each_key(void **state)
-{
-    (void)state;
-    const char *text = metrics_of(OPTIONS("--output", "prometheus", "--key", "host"), true);
-    assert_has(text, "# TYPE oif_score gauge\n");
-    assert_has(text, "\noif_rows_total 3\n");
-    assert_has(text, "\noif_episodes_total 1\n");
-    assert_has(text, "\noif_score{host=\"web\"} 0.75\n");
-    assert_has(text, "\noif_score{host=\"d\\\"b\"} 0.5\n");
-    assert_has(text, "\noif_in_episode{host=\"web\"} 1\n");
-    assert_has(text, "\noif_key_alerts_total{host=\"d\\\"b\"} 0\n");
-    assert_has(text, "\noif_rows_left_out_total 0\n");
-}
-
-static void keys_beyond_the_limit_are_counted_together(void **state)
-{
-    (void)state;
-    const char *text = metrics_of(
-        OPTIONS("--output", "prometheus", "--key", "host", "--output-keys", "1", "--prefix", "my"),
-        true);
-    assert_has(text, "\nmy_score{host=\"web\"} 0.75\n");
-    assert_null(strstr(text, "d\\\"b"));
-    assert_has(text, "\nmy_rows_left_out_total 1\n");
-    assert_has(noted, "allow more with --output-keys N");
-}
-
-static void without_keys_metrics_have_no_labels(void **state)
-{
-    (void)state;
-    const char *text = metrics_of(OPTIONS("--output", "prometheus"), false);
-    assert_has(text, "\noif_score 0.5\n");
-    assert_has(text, "\noif_alerts_total 1\n");
-    assert_null(strstr(text, "key_alerts"));
-    assert_null(strchr(text, '{'));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -636,11 +530,9 @@ int main(void)
         cmocka_unit_test(csv_becomes_ndjson_with_numbers_and_null),
         cmocka_unit_test(ndjson_is_extended_before_its_last_brace),
         cmocka_unit_test(ndjson_becomes_csv_with_a_header),
-        cmocka_unit_test(a_header_can_be_left_out),
         cmocka_unit_test(logfmt_leaves_out_what_is_missing),
         cmocka_unit_test(influx_has_the_key_as_a_tag_and_the_time_at_the_end),
         cmocka_unit_test(influx_has_no_line_without_fields),
-        cmocka_unit_test(raw_rows_become_text),
         cmocka_unit_test(every_field_of_a_calm_row_is_written),
         cmocka_unit_test(every_field_of_an_anomaly_is_written),
         cmocka_unit_test(a_number_that_is_not_finite_is_empty_or_null),
@@ -655,9 +547,6 @@ int main(void)
         cmocka_unit_test(the_record_of_an_end_has_the_reason_of_the_worst_row),
         cmocka_unit_test(the_record_of_a_silence_has_its_times),
         cmocka_unit_test(the_beginning_and_the_end_of_an_episode_share_a_number),
-        cmocka_unit_test(metrics_have_the_latest_values_of_each_key),
-        cmocka_unit_test(keys_beyond_the_limit_are_counted_together),
-        cmocka_unit_test(without_keys_metrics_have_no_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

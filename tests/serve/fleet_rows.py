@@ -5,7 +5,7 @@ import random
 import time
 
 STREAM = "/api/v1/streams/fleet"
-SETTINGS = {"key": "host", "time": "time", "calm": 4, "silence": -1}
+SETTINGS = {"key": "host", "time": "time", "silence": -1}
 LEARNED = 600  # rows per host after which a bad row is an alert
 
 

@@ -10,7 +10,7 @@ from outside_programs import Stub, outside  # noqa: F401
 
 STREAM = "/api/v1/streams/web"
 EPISODES = STREAM + "/episodes"
-SETTINGS = {"key": "host", "time": "t", "calm": 10}
+SETTINGS = {"key": "host", "time": "t"}
 
 
 class Source:

@@ -13,7 +13,7 @@ from fleet_rows import Fleet, metrics_of, post
 from outside_programs import Alertmanager, Stub, free_port, need, outside, wait_for  # noqa: F401
 
 HOSTS = tuple(f"rack-{1 + i // 3}/host-{i}" for i in range(6))
-SETTINGS = {"key": "host", "time": "time", "calm": 4, "silence": -1, "alert-rate": 0.0001}
+SETTINGS = {"key": "host", "time": "time", "silence": -1, "alert-rate": 0.0001}
 LEARNED = 600
 
 
@@ -138,7 +138,7 @@ def moment(text):
 
 
 def test_streams_without_times_are_compared_by_their_arrival(server):
-    plain = {"key": "host", "exclude": "time", "calm": 4, "alert-rate": 0.0001}
+    plain = {"key": "host", "exclude": "time", "alert-rate": 0.0001}
     first, second = start(server, "a", HOSTS[:1], plain), start(server, "b", HOSTS[1:2], plain)
     before = time.time()
     fail(server, first, HOSTS[:1], "a")

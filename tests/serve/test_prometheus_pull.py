@@ -54,7 +54,7 @@ def test_a_value_that_goes_bad_is_an_alert_with_its_key_and_column(serve, outsid
     prometheus = outside(Prometheus, {"fleet": exporter.port})
     wait_for(lambda: len(prometheus.query('load{job="fleet"}')) == 2, "the exporter is scraped")
     server = serve(
-        *configure(prometheus.address, {"load": "load", "warmth": "temp * 2"}, key=["job", "host"], settings={"calm": 4, "silence": -1, "stuck": "off"})
+        *configure(prometheus.address, {"load": "load", "warmth": "temp * 2"}, key=["job", "host"], settings={"silence": -1})
     )
     # What it would learn in some minutes, it gets at once.
     past = Fleet(first=time.time() - LEARNED - 200)

@@ -62,7 +62,7 @@ says_version() { [ "$(inside oif --version)" = "oif $version" ]; }
 
 scores_pump() { # as the page says
     inside sh -c 'oif generate pump > /tmp/pump.csv &&
-        oif score --label label --time time --alert-rate 0.0001 --alert-once --explain 2 --fields severity,why --digits 3 /tmp/pump.csv' |
+        oif score --label label --time time --alert-rate 0.0001 --rows episodes --fields severity,why --digits 3 /tmp/pump.csv' |
         head -n 5 >"$root/tmp/scored.csv"
     [ "$(wc -l <"$root/tmp/scored.csv")" -eq 5 ] &&
         sed -n '/^time,flow,pressure,temperature,label,severity,why$/,/^```$/p' docs/manual/shell.md | head -n 5 | diff - "$root/tmp/scored.csv"

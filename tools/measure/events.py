@@ -2,7 +2,7 @@
 
     tools/measure/events.py SCORED.csv [PICTURE.svg]
 
-SCORED.csv is what `oif score --time COL --label COL --fields score,threshold,anomaly,ready,episode,why --explain 1`
+SCORED.csv is what `oif score --time COL --label COL --fields score,threshold,anomaly,ready,episode,why`
 prints for a series of one column. Labelled rows that follow each other are an event. An alert is a row with which an
 episode begins: an event is found only if one does. The picture needs oif.plot.
 """

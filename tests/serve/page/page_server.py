@@ -71,15 +71,28 @@ class Server:
         return self.ask("POST", f"/api/v1/streams/{name}/rows?answer=count", text.encode(), content_type)
 
 
-FIELDS = ("score,p,threshold,severity,anomaly,grade,episode,episode_id,episode_start,episode_rows,"
-          "episode_peak,episode_why,why")
+FIELDS = "score,p,threshold,severity,anomaly,grade,episode,episode_id,why"
+
+
+def add_episodes(rows):
+    """Adds to each row what is known of its episode by then: when it began, its rows, and its worst row."""
+    known = {}
+    for row in rows:
+        if not row["episode_id"]:
+            continue
+        one = known.setdefault((row.get("pump"), row["episode_id"]), {"episode_start": row["time"], "episode_rows": 0, "episode_peak": -1.0})
+        one["episode_rows"] += row["episode"] != "ends"
+        if row["anomaly"] == "1" and float(row["severity"]) > one["episode_peak"]:
+            one.update(episode_peak=float(row["severity"]), episode_why=row["why"].split("; ")[0].rpartition(" ")[0])
+        row |= one
+    return rows
 
 
 def oif_score(text, *options):
     """What `oif score` says about these CSV rows: a dictionary for each."""
-    command = [OIF, "score", "--fields", FIELDS, "--explain", "3", *options]
+    command = [OIF, "score", "--fields", FIELDS, *options]
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    return list(csv.DictReader(io.StringIO(run.stdout)))
+    return add_episodes(list(csv.DictReader(io.StringIO(run.stdout))))
 
 
 # Texts on canvases, such as the numbers of axes.

@@ -29,7 +29,7 @@ def open_episodes(scored):
     rows = [row for row in last.values() if row["episode"] in ("begins", "lasts")]
     rows.sort(key=lambda row: -float(row["episode_peak"]))
     return [(row["pump"], "{} since {}, {} rows, severity {}".format(
-        row["episode_why"], row["episode_start"].replace("T", " ")[:16], row["episode_rows"],
+        row["episode_why"], minute_text(float(row["episode_start"])), row["episode_rows"],
         short_number(row["episode_peak"]))) for row in rows]
 
 

@@ -24,7 +24,7 @@ def rows(minutes, first=0, bad=None):
 
 @pytest.fixture
 def fleet(server):
-    server.create("fleet", key="host", time="time", **{"alert-rate": 0.0001, "calm": 4})
+    server.create("fleet", key="host", time="time", **{"alert-rate": 0.0001})
     server.post("fleet", rows(LEARNED))
     return server
 

@@ -108,7 +108,7 @@ static void a_pulled_stream_has_the_settings_that_follow_from_its_queries(void *
     assert_true(
         load("{\"prometheus\": {\"url\": \"http://p:9090\", \"step\": \"15s\", \"streams\": "
              "[{\"name\": \"a\", \"queries\": {\"load\": \"node_load1\", \"x,\\\"y\": "
-             "\"up\"}, \"key\": [\"instance\", \"job\"], \"settings\": {\"calm\": 4}}, "
+             "\"up\"}, \"key\": [\"instance\", \"job\"], \"settings\": {\"silence\": 4}}, "
              "{\"name\": \"b\", \"queries\": {\"up\": \"up\"}, \"step\": 1}]}}",
              &config, &why));
     const pull_config *a = &config.prometheus.streams[0], *b = &config.prometheus.streams[1];
@@ -118,7 +118,7 @@ static void a_pulled_stream_has_the_settings_that_follow_from_its_queries(void *
     assert_string_equal(json_string_value(json_object_get(settings, "time")), "time");
     assert_string_equal(json_string_value(json_object_get(settings, "columns")),
                         "load,\"x,\"\"y\"");
-    assert_int_equal(json_integer_value(json_object_get(settings, "calm")), 4);
+    assert_int_equal(json_integer_value(json_object_get(settings, "silence")), 4);
     assert_string_equal(json_string_value(json_object_get(b->stream.settings, "key")), "key");
     config_close(&config);
 }

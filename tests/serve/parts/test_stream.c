@@ -127,12 +127,10 @@ static const stream_case cases[] = {
     {"csv_fields",
      "id,a,b,c\n",
      csv_row,
-     "{\"columns\": \"a,b\", \"explain\": 2, \"digits\": 5, \"fields\": \"score,severity,threshold,"
-     "anomaly,grade,ready,learned,episode,episode_id,episode_start,episode_rows,episode_peak,"
-     "episode_why,why\"}",
-     {"--columns=a,b", "--explain=2", "--digits=5",
-      "--fields=score,severity,threshold,anomaly,grade,ready,learned,episode,episode_id,"
-      "episode_start,episode_rows,episode_peak,episode_why,why"}},
+     "{\"columns\": \"a,b\", \"digits\": 5, \"fields\": \"score,severity,anomaly,grade,ready,"
+     "episode,episode_id,why\"}",
+     {"--columns=a,b", "--digits=5",
+      "--fields=score,severity,anomaly,grade,ready,episode,episode_id,why"}},
     {"csv_keyed",
      "at,host,state,load,rest\n",
      csv_keyed_row,
@@ -141,9 +139,8 @@ static const stream_case cases[] = {
     {"csv_syslog",
      "at,a,b\n",
      csv_syslog_row,
-     "{\"time\": \"at\", \"time-year\": 2025, \"rate\": \"a\", \"fields\": "
-     "\"score,episode_start\"}",
-     {"--time=at", "--time-year=2025", "--rate=a", "--fields=score,episode_start"}},
+     "{\"time\": \"at\", \"rate\": \"a\", \"fields\": \"score,episode_id\"}",
+     {"--time=at", "--rate=a", "--fields=score,episode_id"}},
     {"csv_found_time",
      "at,host,state,load,rest\n",
      csv_keyed_row,
@@ -152,16 +149,16 @@ static const stream_case cases[] = {
     {"csv_daily",
      "id,a,b\n",
      csv_daily_row,
-     "{\"exclude\": \"id\", \"season\": \"auto\", \"partner\": true}",
+     "{\"exclude\": \"id\", \"season\": \"auto\"}",
      {"--exclude=id", "--season=auto"}},
     {"csv_daily_off",
      "id,a,b\n",
      csv_daily_row,
-     "{\"exclude\": \"id\", \"season\": false, \"stuck\": false, \"motion\": false}",
-     {"--exclude=id", "--season=off", "--stuck=off", "--motion=off"}},
+     "{\"exclude\": \"id\", \"season\": false}",
+     {"--exclude=id", "--season=off"}},
     {"csv_skip", "a,b,c\n", csv_bad_row, "{\"on-bad-row\": \"skip\"}", {"--on-bad-row=skip"}},
     {"csv_mend", "a,b,c\n", csv_bad_row, "{\"on-bad-row\": \"null\"}", {"--on-bad-row=null"}},
-    {"csv_no_header", "", csv_comma_row, "{\"shingle\": 3}", {"--shingle=3"}},
+    {"csv_no_header", "", csv_comma_row, "{\"csv\": \"header=no\"}", {"--csv=header=no"}},
     {"csv_quoted", "a,\"no\nte\",b\r\n", csv_quoted_row, "{}", {NULL}},
     {"json",
      "",
@@ -171,11 +168,9 @@ static const stream_case cases[] = {
     {"json_keyed",
      "",
      json_keyed_row,
-     "{\"key\": [\"host\", \"disk\"], \"time\": \"ts\", \"rate\": [\"bytes\"], \"keep-original\": "
-     "true,"
-     " \"cooldown\": \"30s\"}",
-     {"--key=host,disk", "--time=ts", "--rate=bytes", "--keep-original", "--cooldown=30s"}},
-    {"json_late", "", json_late_row, "{\"explain\": false}", {NULL}},
+     "{\"key\": [\"host\", \"disk\"], \"time\": \"ts\", \"rate\": [\"bytes\"]}",
+     {"--key=host,disk", "--time=ts", "--rate=bytes"}},
+    {"json_late", "", json_late_row, "{}", {NULL}},
 };
 
 enum { CASES = sizeof cases / sizeof *cases, ROWS = 4000, FIRST_ROWS = 1000 };
@@ -227,8 +222,8 @@ static char *score(const stream_case *one, const text *input)
     fclose(file);
     for (; count < 8 && one->arguments[count]; count++)
         arguments[count] = (char *)(uintptr_t)one->arguments[count];
-    if (!strstr(one->settings, "explain"))
-        arguments[count++] = "--explain=3";
+    if (!strstr(one->settings, "fields"))
+        arguments[count++] = "--fields=score,p,anomaly,why";
     arguments[count] = path;
     output_divert();
     messages_capture();
@@ -670,8 +665,7 @@ static void later_bodies_have_the_columns_of_the_first_by_name(void **state)
 {
     text plain = {.bytes = NULL}, other = {.bytes = NULL};
     streams *all = open_at(NULL);
-    stream *one = create(all, "one", "{\"explain\": false}"),
-           *two = create(all, "two", "{\"explain\": false}");
+    stream *one = create(all, "one", "{}"), *two = create(all, "two", "{}");
     rows_answer answer;
     problem why;
     (void)state;
@@ -728,7 +722,6 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"state\": \"/etc/passwd\"}", "no setting \"state\""},
                {"{\"on-alert\": \"rm -rf /\"}", "no setting \"on-alert\""},
                {"{\"on_alert\": \"rm -rf /\"}", "no setting \"on-alert\""},
-               {"{\"output-file\": \"x\"}", "no setting"},
                {"{\"season\": \"daily\"}", "\"season\": expected rows such as 96, a time"},
                {"{\"season\": [\"1d\", \"auto\"]}", "auto or off alone"},
                {"{\"season\": [\"1d\", {}]}", "\"season\": expected a string, a number"},
@@ -739,8 +732,10 @@ static void settings_have_the_checks_of_the_options(void **state)
                {"{\"detector\": \"loda\", \"shadow-trees\": 3}", "use \"detector\": \""},
                {"{\"digits\": 99}", "\"digits\": expected a whole number from 1 to 17, not \"99\""},
                {"{\"alerts\": \"5/day\", \"alert-rate\": 0.1}", "cannot be combined"},
-               {"{\"threshold\": 0.5, \"alert-rate\": 0.1}", "contradict each other"},
-               {"{\"threads\": 2}", "no setting \"threads\""},
+               {"{\"motion\": false}", "motion"},
+               {"{\"explain\": 2}", "explain"},
+               {"{\"csv\": \"skip=1\"}", "skips no lines"},
+               {"{\"watch\": true}", "no setting \"watch\""},
                {"{\"format\": \"raw\"}", "raw"},
                {"{\"format\": \"vmstat\"}", "not vmstat"},
                {"{\"key\": {\"a\": 1}}", "\"key\""},
@@ -785,8 +780,8 @@ static void settings_are_texts_numbers_switches_and_lists(void **state)
     problem why;
     json_t *object =
         json_loads("{\"detector\": [\"loda\"], \"label\": 7, \"columns\": [\"a,b\", \"c\", 5], "
-                   "\"exclude\": [], \"season\": [\"1d\", 96], \"explain\": true, \"seed\": 9, "
-                   "\"strict\": false, \"header\": false, \"time\": null, \"calm\": [4]}",
+                   "\"exclude\": [], \"season\": [\"1d\", 96], \"seed\": 9, "
+                   "\"strict\": false, \"csv\": \"header=no\", \"time\": null, \"silence\": [4]}",
                    0, NULL);
     assert_true(stream_settings_open(&settings, object, true, &why));
     json_decref(object);
@@ -796,10 +791,10 @@ static void settings_are_texts_numbers_switches_and_lists(void **state)
     assert_string_equal(cli->label, "7");
     assert_string_equal(cli->columns, "\"a,b\",c,5");
     assert_string_equal(cli->exclude, "");
-    assert_true(number_of(&cli->params, "seed") == 9 && number_of(&cli->options, "calm") == 4);
+    assert_true(number_of(&cli->params, "seed") == 9 && number_of(&cli->options, "silence") == 4);
     assert_true(number_of(&cli->options, "season_seconds") == 86400);
     assert_true(number_of(&cli->options, "season_rows") == 96);
-    assert_int_equal(cli->score.explain_top, DEFAULT_EXPLAIN_TOP);
+    assert_true(cli->score.is_explained);
     assert_true(!cli->strict && cli->header == OIF_HEADER_NO && !cli->score.time);
     stream_settings_close(&settings);
 }
@@ -857,7 +852,7 @@ static void only_what_decides_about_alerts_can_be_changed(void **state)
     send_rows(one, of, made, FIRST_ROWS, ROWS, true, &a);
     send_rows(restored, of, made, FIRST_ROWS, ROWS, true, &b);
     assert_same("after a change", a.bytes, b.bytes);
-    assert_non_null(strstr(a.bytes, ",score,grade,why\n"));
+    assert_non_null(strstr(a.bytes, ",score,grade\n"));
     has_same_history("after a change", one, restored, false);
     json_decref(change);
     json_decref(refused);

@@ -313,7 +313,7 @@ static void an_explanation_is_the_result_that_the_row_would_get(void **state)
 {
     static const char row[] = "{\"t\": 1594775000, \"a\": 900, \"b\": 3}\n";
     streams *all = open_at(NULL);
-    stream *one = create(all, "tested", "{\"time\": \"t\", \"season\": \"1m\", \"diff\": \"b\"}");
+    stream *one = create(all, "tested", "{\"time\": \"t\", \"season\": \"1m\", \"rate\": \"b\"}");
     const explain_request request = {.body = row, .bytes = sizeof row - 1};
     problem why;
     (void)state;
@@ -359,13 +359,13 @@ static void a_state_with_other_options_than_the_settings_explains_rows(void **st
     (void)state;
     snprintf(path, sizeof path, "%s/older", folder);
     streams *all = open_at(path);
-    stream *one = create(all, "tested", "{\"find-season\": \"off\"}");
+    stream *one = create(all, "tested", "{\"season\": \"off\"}");
     for (int i = 0; i < 10; i++)
         send_row(one, "{\"a\": %d}\n", i);
     stream_release(one);
     assert_true(streams_close(all));
-    run("grep -q find-season %s/streams/tested/settings.json && "
-        "sed -i 's/\"find-season\": *\"off\"//' %s/streams/tested/settings.json",
+    run("grep -q season %s/streams/tested/settings.json && "
+        "sed -i 's/\"season\": *\"off\"//' %s/streams/tested/settings.json",
         path, path);
     all = open_at(path);
     one = streams_find(all, "tested");

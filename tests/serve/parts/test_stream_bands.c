@@ -159,7 +159,7 @@ static void a_key_that_learns_takes_no_memory_for_bands(void **state)
 static void columns_without_a_range_and_too_many_of_them_have_none(void **state)
 {
     streams *all = open_at(NULL);
-    stream *derived = create(all, "derived", "{\"diff\": \"counter\", \"category\": \"kind\"}"),
+    stream *derived = create(all, "derived", "{\"rate\": \"counter\", \"category\": \"kind\"}"),
            *wide = create(all, "wide", "{}");
     char body[2048];
     (void)state;

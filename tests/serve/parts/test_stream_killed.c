@@ -11,8 +11,7 @@
 
 enum { LINE_BYTES = 96, BODY_ROWS = 40, ENOUGH_ROWS = 1000 };
 
-static const char settings_text[] =
-    "{\"key\": \"host\", \"time\": \"at\", \"explain\": 2, \"alert-rate\": 0.01}";
+static const char settings_text[] = "{\"key\": \"host\", \"time\": \"at\", \"alert-rate\": 0.01}";
 
 /* Row i is always the same. */
 static size_t make_line(uint64_t row, char line[LINE_BYTES])

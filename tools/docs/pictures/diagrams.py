@@ -18,7 +18,7 @@ def draw_pipeline(theme):
     drawing = Drawing(960, 330, "How a row goes through oif score", theme)
     steps = [
         ("Reader", ("CSV, NDJSON, raw", "numbers or missing")),
-        ("Columns", ("roles, --rate, --diff", "categories, shingle")),
+        ("Columns", ("roles, --rate", "categories, shingle")),
         ("Model of the key", ("found, created", "or evicted")),
         ("Score", ("detector and senses", "then row insertion")),
         ("Judge", ("p, severity, threshold", "from --alert-rate")),
