@@ -24,7 +24,6 @@ bool api_influx_write(api_call *call, problem *why);
 bool api_influx_query(api_call *call, problem *why);
 bool api_otlp_metrics(api_call *call, problem *why);
 
-bool api_post_explain(api_call *call, problem *why);
 
 bool api_get_feedback(api_call *call, problem *why);
 bool api_post_feedback(api_call *call, problem *why);

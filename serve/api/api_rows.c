@@ -120,23 +120,3 @@ bool api_post_rows(api_call *call, problem *why)
     posted_rows_end(&posted);
     return is_good;
 }
-
-bool api_post_explain(api_call *call, problem *why)
-{
-    const request *asked = call->asked;
-    const request_parameter *key = request_find(asked, "key");
-    posted_rows posted = posted_rows_begin(call);
-    bool is_good = api_find_stream(call, why) &&
-                   request_text(asked, "format", &posted.format, why) &&
-                   posted_rows_translate(&posted, call->one, why);
-    const explain_request row = {.body = posted.rows.body,
-                                 .bytes = posted.rows.bytes,
-                                 .format = posted.rows.format,
-                                 .key = key ? key->value : NULL,
-                                 .key_bytes = key ? key->value_bytes : 0};
-    is_good = is_good && stream_write_explanation(call->one, &row, why);
-    posted_rows_end(&posted);
-    if (is_good)
-        output_write("\n", 1);
-    return is_good;
-}

@@ -40,7 +40,6 @@ static const route routes[] = {
      "bucket org orgID precision create key", BODY_ROWS},
     {"POST", "/query", ACCESS_WRITE, api_influx_query, "q db u p", BODY_FORM},
     {"POST", "/v1/metrics", ACCESS_WRITE, api_otlp_metrics, "stream create key", BODY_ROWS},
-    {"POST", STREAM "/explain", ACCESS_READ, api_post_explain, "key format", BODY_SMALL},
     {"GET", STREAM "/feedback", ACCESS_READ, api_get_feedback, "", BODY_NONE},
     {"POST", STREAM "/feedback", ACCESS_WRITE, api_post_feedback, "", BODY_JSON},
     {"POST", STREAM "/rules", ACCESS_WRITE, api_post_rule, "try", BODY_SMALL},

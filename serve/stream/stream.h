@@ -158,17 +158,6 @@ void stream_write_alerts(stream *one, const events_query *query);   /* {"alerts"
 /* The alert or the point of a row; 404: it is too old. */
 bool stream_write_row(stream *one, uint64_t row, problem *why);
 
-typedef struct explain_request {
-    const char *body; /* one row */
-    size_t bytes;
-    int format;
-    const char *key; /* NULL: that of the row */
-    size_t key_bytes;
-} explain_request;
-
-/* What the row would get if it came now. It is not learned. */
-bool stream_write_explanation(stream *one, const explain_request *request, problem *why);
-
 /* ---- States ---- */
 
 /* What a stream or a key is; the worst is last. watch_words has the words for people and programs

@@ -30,19 +30,15 @@ void stream_start_times(stream *one)
 
 /* ---- The first row ---- */
 
-exit_code stream_name_columns(const stream *one, const cli_columns *columns, oif_pipeline *pipeline)
-{
-    exit_code code = derive_columns(pipeline, &one->settings.cli, columns);
-    return code == EXIT_OK ? columns_name_pipeline(columns, pipeline) : code;
-}
-
 /* Like the tool for a new state file. */
 static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipeline **pipeline)
 {
     const cli_settings *settings = &one->settings.cli;
     exit_code code = settings_make_pipeline(settings, columns->count, pipeline);
     if (code == EXIT_OK)
-        code = stream_name_columns(one, columns, *pipeline);
+        code = derive_columns(*pipeline, settings, columns);
+    if (code == EXIT_OK)
+        code = columns_name_pipeline(columns, *pipeline);
     if (code == EXIT_OK)
         code = settings_apply_rules(settings, *pipeline);
     oif_error error;
@@ -394,28 +390,28 @@ static run_end read_rows(body_run *run, problem *why)
     return status == OIF_END ? BODY_READ : end_with(run, status, &error, why);
 }
 
-body_request stream_ask(const stream *one, const char *body, size_t bytes, int format, problem *why)
+/* How to read the body: its format is as asked, by the settings, or by its content. */
+static body_request ask_for(const stream *one, const rows_request *request, problem *why)
 {
-    const oif_text text = body_text(body, bytes);
-    if (format == 0)
-        format = one->settings.cli.format;
-    return (body_request){
-        .settings = &one->settings.cli,
-        .shape = &one->shape,
-        .known = one->pipeline,
-        .body = text,
-        .has_mark = text.bytes<bytes, .is_guessed = format == 0, .format = format> 0
-                        ? (oif_format)(format - 1)
-                        : body_format(text),
-        .max_columns = one->is_replaying ? 0 : streams_asked(one->all)->max_columns,
-        .why = why};
+    const oif_text text = body_text(request->body, request->bytes);
+    const int format = request->format ? request->format : one->settings.cli.format;
+    return (body_request){.settings = &one->settings.cli,
+                          .shape = &one->shape,
+                          .known = one->pipeline,
+                          .body = text,
+                          .has_mark = (text.bytes < request->bytes),
+                          .is_guessed = format == 0,
+                          .format = format > 0 ? (oif_format)(format - 1) : body_format(text),
+                          .max_columns =
+                              one->is_replaying ? 0 : streams_asked(one->all)->max_columns,
+                          .why = why};
 }
 
 static run_end read_body(body_run *run, problem *why)
 {
     stream *one = run->one;
     const rows_request *request = run->request;
-    body_request asked = stream_ask(one, request->body, request->bytes, request->format, why);
+    body_request asked = ask_for(one, request, why);
     if (body_is_blank(asked.body))
         return BODY_READ;
     if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)

@@ -146,14 +146,6 @@ run_end stream_run_body(body_run *run, problem *why);
 /* Starts the clock of the stream from its settings. */
 void stream_start_times(stream *one);
 
-/* Adds what the settings of a new pipeline lack: derived columns, and column names. */
-exit_code stream_name_columns(const stream *one, const cli_columns *columns,
-                              oif_pipeline *pipeline);
-
-/* How to read a body: its format is as asked, by the settings, or by its content. */
-body_request stream_ask(const stream *one, const char *body, size_t bytes, int format,
-                        problem *why);
-
 /* Processes a body that is in the journal, or follows from it. */
 bool stream_take_rows(stream *one, body_run *run, problem *why);
 

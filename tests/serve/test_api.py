@@ -199,8 +199,6 @@ def test_errors_have_a_cause_to_decide_by(server):
     other = server.post(STREAM + "/rows", "x,y\n1,2\n") and server.post(STREAM + "/rows", "x,z\n1,2\n", headers=CSV)
     assert (other.status, other.error["cause"]) == (409, "unknown_column"), other.text
     assert server.put(STREAM, {"bogus": 5}).error["cause"] == "unknown_parameter"
-    unknown = server.post(STREAM + "/explain?key=none", "x,y\n1,2\n", headers=CSV)
-    assert (unknown.status, unknown.error["cause"]) == (404, "unknown_key"), unknown.text
     assert "cause" not in server.get("/api/v1/streams/none").error
 
 
@@ -426,15 +424,6 @@ def test_a_key_can_be_forgotten(filled):
     assert filled.ask("DELETE", STREAM + "/keys?key=h1").status == 404
     assert filled.ask("DELETE", STREAM + "/keys").status == 400
     assert filled.get(STREAM + "/keys").json["total"] == 2
-
-
-def test_a_row_is_explained_without_being_learned(filled):
-    row = {"at": 1_800_000_000, "host": "h1", "x0": 10.0, "x1": 500.0, "x2": 12.0}
-    first = filled.post(STREAM + "/explain", row)
-    assert first.status == 200 and first.json["reasons"][0]["column"] == "x1"
-    assert filled.post(STREAM + "/explain", row).json == first.json
-    assert filled.get(STREAM).json["rows"] == 3000
-    assert filled.post(STREAM + "/explain", "{", headers=NDJSON).status == 400
 
 
 # ---- Events ----

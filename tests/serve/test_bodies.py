@@ -316,7 +316,6 @@ def test_errors_of_all_formats_and_questions_speak_of_the_api(serve):
     bodies = ["", "{", "[]", "[1]", '{"y": 1}\n', '{"x": "up"}\n', '{"x": 1e999}\n', '{"a": 1, "b": 2, "c": 3, "d": 4}', "x", "cpu x=", "cpu,host=a x=up\n", "\0\1", LONG]
     kinds = [NDJSON, JSON, PLAIN, CSV, {}, {"Content-Type": "application/x-protobuf"}, {"Content-Type": "application/octet-stream"}, {"Content-Type": "text/yaml"}]
     answers = [post(server, body, headers, query) for body in bodies for headers in kinds for query in (COUNT, "first_row=7", "durable=true", "columns=2")]
-    answers += [server.post(f"{STREAM}/explain", body, headers=headers) for body in bodies for headers in kinds]
     answers += [server.post(path, body, headers=headers) for path in ("/write?db=pump", "/v1/metrics", f"{STREAM}/write") for body in bodies for headers in kinds]
     answers += [post(server, "x\n1\n", CSV, "create=true", f"/api/v1/streams/more{number}") for number in range(3)]
     for path in ("points?limit=x", "points?key=none", "keys?limit=-1", "episodes?since=soon", "alerts?limit=1e9", "days?from=x", "nothing"):

@@ -1,4 +1,4 @@
-/* What a stream returns: valid JSON for any keys, explanations, silence; and what it does when out
+/* What a stream returns: valid JSON for any keys, silence; and what it does when out
  * of memory. */
 #include "stream_fixture.h"
 
@@ -307,76 +307,6 @@ static void what_was_not_learned_is_not_late_after_a_restart(void **state)
     streams_close(all);
 }
 
-/* ---- Explanations ---- */
-
-static void an_explanation_is_the_result_that_the_row_would_get(void **state)
-{
-    static const char row[] = "{\"t\": 1594775000, \"a\": 900, \"b\": 3}\n";
-    streams *all = open_at(NULL);
-    stream *one = create(all, "tested", "{\"time\": \"t\", \"season\": \"1m\", \"rate\": \"b\"}");
-    const explain_request request = {.body = row, .bytes = sizeof row - 1};
-    problem why;
-    (void)state;
-    assert_false(stream_write_explanation(one, &request, &why));
-    assert_int_equal(why.status, 409);
-    for (int i = 0; i < 1500; i++)
-        send_row(one, "{\"t\": %d, \"a\": %d, \"b\": %d}\n", 1594769501 + i, i * 7 % 13, i % 60);
-    for (int i = 0; i < 2; i++) {
-        output_divert();
-        assert_true(stream_write_explanation(one, &request, &why));
-        json_t *found = take_json();
-        assert_true(json_is_true(json_object_get(found, "anomaly")));
-        const json_t *reason = json_array_get(json_object_get(found, "reasons"), 0);
-        assert_string_equal(json_string_value(json_object_get(reason, "column")), "a");
-        assert_string_equal(json_string_value(json_object_get(reason, "direction")), "high");
-        assert_int_equal(number_at(reason, "value"), 900);
-        assert_int_equal(number_at(found, "row"), 1500);
-        if (i == 1) {
-            send_row(one, "%s", row);
-            output_divert();
-            assert_true(stream_write_row(one, 1500, &why));
-            json_t *sent = take_json();
-            assert_true(number_at(sent, "score") == number_at(found, "score"));
-            assert_true(number_at(sent, "p") == number_at(found, "p"));
-            json_decref(sent);
-        }
-        json_decref(found);
-    }
-    const explain_request bad = {.body = "{\"a\": oops}", .bytes = 11};
-    assert_false(stream_write_explanation(one, &bad, &why));
-    assert_int_equal(why.status, 400);
-    assert_int_equal(why.line, 1);
-    stream_release(one);
-    streams_close(all);
-}
-
-/* As if a default had changed since the stream was created. */
-static void a_state_with_other_options_than_the_settings_explains_rows(void **state)
-{
-    const explain_request request = {.body = "{\"a\": 900}\n", .bytes = 11};
-    char path[96];
-    problem why;
-    (void)state;
-    snprintf(path, sizeof path, "%s/older", folder);
-    streams *all = open_at(path);
-    stream *one = create(all, "tested", "{\"season\": \"off\"}");
-    for (int i = 0; i < 10; i++)
-        send_row(one, "{\"a\": %d}\n", i);
-    stream_release(one);
-    assert_true(streams_close(all));
-    run("grep -q season %s/streams/tested/settings.json && "
-        "sed -i 's/\"season\": *\"off\"//' %s/streams/tested/settings.json",
-        path, path);
-    all = open_at(path);
-    one = streams_find(all, "tested");
-    output_divert();
-    if (!stream_write_explanation(one, &request, &why))
-        fail_msg("%s", why.message);
-    json_decref(take_json());
-    stream_release(one);
-    streams_close(all);
-}
-
 /* ---- Silence ---- */
 
 static size_t silent_keys(stream *one)
@@ -476,8 +406,6 @@ int main(void)
         cmocka_unit_test(a_page_of_keys_is_a_part_of_all_of_them),
         cmocka_unit_test(keys_that_come_too_late_are_noted),
         cmocka_unit_test(what_was_not_learned_is_not_late_after_a_restart),
-        cmocka_unit_test(an_explanation_is_the_result_that_the_row_would_get),
-        cmocka_unit_test(a_state_with_other_options_than_the_settings_explains_rows),
         cmocka_unit_test(a_key_falls_silent_and_comes_back),
         cmocka_unit_test(a_body_ends_where_memory_does_and_so_does_its_replay),
     };

@@ -1,4 +1,4 @@
-/* Rows come while a snapshot is written, or a row explained. Every sync of a file is a place where
+/* Rows come while a snapshot is written. Every sync of a file is a place where
  * the test sends rows and where the server may be killed: a copy of its folder is what a restart
  * would find. No thread and no clock are needed, as files are synced without the lock of the
  * stream. */
@@ -204,66 +204,6 @@ static void the_journal_has_what_came_during_the_snapshot(void **state)
     assert_true(streams_close(all));
 }
 
-/* ---- While a row is scored for an explanation ---- */
-
-static stream *explained; /* NULL: none */
-static uint64_t rows_meanwhile;
-
-oif_status __wrap_oif_pipeline_load_key_memory(oif_pipeline *pipeline, const void *bytes,
-                                               size_t count, const char *as, size_t as_bytes,
-                                               oif_key_info *info, oif_error *error);
-oif_status __real_oif_pipeline_load_key_memory(oif_pipeline *pipeline, const void *bytes,
-                                               size_t count, const char *as, size_t as_bytes,
-                                               oif_key_info *info, oif_error *error);
-
-oif_status __wrap_oif_pipeline_load_key_memory(oif_pipeline *pipeline, const void *bytes,
-                                               size_t count, const char *as, size_t as_bytes,
-                                               oif_key_info *info, oif_error *error)
-{
-    stream *one = explained;
-    explained = NULL;
-    if (one && is_free(one)) {
-        send_rows(one, 3);
-        rows_meanwhile += 3;
-    }
-    return __real_oif_pipeline_load_key_memory(pipeline, bytes, count, as, as_bytes, info, error);
-}
-
-static char *explain(stream *one)
-{
-    static const char row[] = "{\"host\":\"h5\",\"a\":9000,\"b\":2}";
-    const explain_request request = {.body = row, .bytes = sizeof row - 1};
-    problem why;
-    size_t bytes;
-    output_divert();
-    const bool is_good = stream_write_explanation(one, &request, &why);
-    output_write("", 1);
-    char *text = output_diverted(&bytes);
-    if (!is_good)
-        fail_msg("%s", why.message);
-    return text;
-}
-
-/* Its score is that of before the rows. */
-static void rows_come_while_a_row_is_explained(void **state)
-{
-    (void)state;
-    streams *all = open_at(NULL);
-    stream *one = create(all, "s", settings);
-    send_rows(one, ROWS_AT_FIRST);
-    char *before = explain(one);
-    explained = one;
-    char *meanwhile = explain(one);
-    assert_int_equal(rows_meanwhile, 3);
-    assert_int_equal(rows_of(one), ROWS_AT_FIRST + 3);
-    assert_non_null(strstr(before, "\"score\":"));
-    assert_memory_equal(strstr(meanwhile, "\"score\":"), strstr(before, "\"score\":"), 16);
-    free(before);
-    free(meanwhile);
-    stream_release(one);
-    assert_true(streams_close(all));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,7 +213,6 @@ int main(void)
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_journal_has_what_came_during_the_snapshot, make_folder,
                                         remove_folder),
-        cmocka_unit_test(rows_come_while_a_row_is_explained),
     };
     tester = pthread_self();
     return cmocka_run_group_tests(tests, NULL, NULL);
