@@ -4,6 +4,8 @@
 
 #include "api_call.h"
 
+bool api_file(api_call *call, problem *why);
+bool api_healthz(api_call *call, problem *why);
 bool api_readyz(api_call *call, problem *why);
 bool api_metrics(api_call *call, problem *why);
 bool api_root(api_call *call, problem *why);
@@ -23,7 +25,6 @@ bool api_remote_write(api_call *call, problem *why);
 bool api_influx_write(api_call *call, problem *why);
 bool api_influx_query(api_call *call, problem *why);
 bool api_otlp_metrics(api_call *call, problem *why);
-
 
 bool api_get_feedback(api_call *call, problem *why);
 bool api_post_feedback(api_call *call, problem *why);

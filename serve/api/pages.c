@@ -1,10 +1,11 @@
-#include "pages.h"
+/* Answers that need no stream: embedded files, health and metrics. */
+#include "api.h"
 
 #include "front/page/embedded.h"
+#include "serve/outside/exposition.h"
+#include "serve/outside/outside.h"
 
 #include <string.h>
-
-/* ---- Files ---- */
 
 /* Whether the browser has this version: a list of tags, or *. */
 static bool has_tag(const char *header, const char *etag)
@@ -12,7 +13,7 @@ static bool has_tag(const char *header, const char *etag)
     return header && (strcmp(header, "*") == 0 || strstr(header, etag));
 }
 
-bool page_file(api_call *call, problem *why)
+bool api_file(api_call *call, problem *why)
 {
     const embedded_file *file = embedded_find(call->asked->path);
     if (!file)
@@ -27,10 +28,22 @@ bool page_file(api_call *call, problem *why)
     return true;
 }
 
-bool page_healthz(api_call *call, problem *why)
+bool api_healthz(api_call *call, problem *why)
 {
     static const char text[] = "{\"status\": \"ok\"}\n";
     (void)why;
     reply_static(call->answer, 200, REPLY_JSON, text, sizeof text - 1);
     return true;
+}
+
+bool api_metrics(api_call *call, problem *why)
+{
+    outside *others = atomic_load(&call->served->others);
+    call->type = EXPOSITION_TYPE;
+    if (others)
+        return outside_write_metrics(others, &call->served->requests) ||
+               problem_set(why, 500, NULL, "out of memory");
+    problem_set(why, 503, "Ask again in a moment.", "the server is starting");
+    why->wait_seconds = 1;
+    return false;
 }

@@ -1,7 +1,6 @@
 #include "routes.h"
 
 #include "api.h"
-#include "pages.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +15,10 @@ enum {
 #define STREAM "/api/v1/streams/NAME"
 
 static const route routes[] = {
-    {"GET", "/healthz", ACCESS_NONE, page_healthz, "", BODY_NONE},
+    {"GET", "/healthz", ACCESS_NONE, api_healthz, "", BODY_NONE},
     {"GET", "/readyz", ACCESS_NONE, api_readyz, "", BODY_NONE},
     {"GET", "/metrics", ACCESS_READ, api_metrics, "", BODY_NONE},
-    {"GET", "/api/v1/openapi.json", ACCESS_NONE, page_file, "", BODY_NONE},
+    {"GET", "/api/v1/openapi.json", ACCESS_NONE, api_file, "", BODY_NONE},
     {"GET", "/api/v1", ACCESS_READ, api_root, "", BODY_NONE},
     {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
     {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "id open since limit", BODY_NONE},
@@ -55,8 +54,8 @@ static const route routes[] = {
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
     {"POST", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_FORM},
     {"GET", STREAM "/row", ACCESS_READ, api_get_row, "number", BODY_NONE},
-    {"GET", "/", ACCESS_READ, page_file, "", BODY_NONE},
-    {"GET", "/FILE", ACCESS_READ, page_file, "", BODY_NONE},
+    {"GET", "/", ACCESS_READ, api_file, "", BODY_NONE},
+    {"GET", "/FILE", ACCESS_READ, api_file, "", BODY_NONE},
 };
 
 enum { ROUTE_COUNT = sizeof routes / sizeof *routes };

@@ -142,7 +142,6 @@ static void describe(listening *opened)
                 NI_NUMERICHOST | NI_NUMERICSERV);
     snprintf(opened->address, sizeof opened->address,
              address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
-    opened->port = (unsigned)strtoul(port, NULL, 10);
 }
 
 exit_code listen_open(const char *address, listening *opened)

@@ -13,7 +13,6 @@ typedef struct listening {
     int descriptor;
     bool is_loopback;                   /* unreachable from other machines */
     const char *unix_path;              /* the file of a local socket; NULL: none */
-    unsigned port;                      /* 0: a local socket */
     char address[LISTEN_ADDRESS_BYTES]; /* "127.0.0.1:8571", with the actual port if 0 was given */
 } listening;
 

@@ -1,18 +1,22 @@
 #include "poster.h"
 
+#include "front/text/clock.h"
 #include "front/text/cut.h"
 #include "front/text/output.h"
-#include "retry.h"
 #include "serve/http/http_client.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const double pause_seconds_max = 60;
+
 struct poster {
     poster_options options;
     http_client *client;
-    retry again;
+    double pause_seconds; /* after failures: 1 s, 2 s, 4 s, ... up to a minute */
+    double not_before;    /* by clock_seconds() */
     atomic_bool is_failing;
 };
 
@@ -79,13 +83,14 @@ post_result poster_send(poster *to, const char *body, size_t bytes, double timeo
                                : is_refused(&answer) ? POST_REFUSED
                                                      : POST_FAILED;
     http_answer_close(&answer);
-    retry_note(&to->again, is_taken);
+    to->pause_seconds = is_taken ? 0 : fmin(fmax(1, 2 * to->pause_seconds), pause_seconds_max);
+    to->not_before = clock_seconds() + to->pause_seconds;
     return result;
 }
 
 bool poster_may_send(const poster *to)
 {
-    return retry_may(&to->again);
+    return clock_seconds() >= to->not_before;
 }
 
 bool poster_is_failing(const poster *to)
