@@ -2,7 +2,7 @@
 //
 // Events only say that something changed. What the eye sees is then asked for, at most once or twice
 // per second, so a stream of 10^5 rows per second costs the page no more than one of 10.
-import { ask, listen, path } from "./server.js";
+import { ask, listen, path, urlOf } from "./server.js";
 import * as detail from "./detail.js";
 import { $, el, fill, isBusy, keepOrder, paced, setText, show } from "./dom.js";
 import { renderRules, startFeedback } from "./feedback.js";
@@ -455,7 +455,7 @@ function startControls() {
     };
     matchMedia("(prefers-color-scheme: dark)").onchange = detail.recolour;
     addEventListener("hashchange", followAddress);
-    const stream = new URL("api/v1/streams/NAME", location.href).href;
+    const stream = urlOf("/api/v1/streams/NAME").href;
     setText($("empty-code"), `curl '${stream}/rows?create=true' -H 'Content-Type: text/csv' --data-binary @rows.csv`);
 }
 

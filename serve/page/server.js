@@ -9,6 +9,9 @@ export class ServerError extends Error {
     }
 }
 
+// Without a name and password in the address of the page, since browsers refuse to fetch with them.
+export const urlOf = path => new URL(`.${path}`, location.origin + location.pathname);
+
 // A key may be longer than what a server takes as a query. Then it is sent as a form.
 const QUERY_LIMIT = 8000;
 
@@ -22,7 +25,7 @@ export async function ask(path, options) {
         [path, options] = asForm(path, options);
     let response;
     try {
-        response = await fetch(`.${path}`, { cache: "no-store", ...options });
+        response = await fetch(urlOf(path), { cache: "no-store", ...options });
     } catch (error) {
         if (error.name === "AbortError")
             throw error;
@@ -59,7 +62,7 @@ export function listen({ onOpen, onDown, onEvent }) {
     function open() {
         clearTimeout(timer);
         source?.close();
-        source = new EventSource("./api/v1/events");
+        source = new EventSource(urlOf("/api/v1/events"));
         source.onopen = () => { pause = 1000; onOpen(); };
         source.onerror = () => {
             onDown();

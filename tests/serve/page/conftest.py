@@ -59,11 +59,11 @@ def open_page(chromium):
                                        **{"timezone_id": "UTC", "locale": "en", **options})
         contexts.append(context)
         page = context.new_page()
-        origin = re.match(r"https?://[^/]+|file:.*", url)[0]
+        origin = re.match(r"https?://[^/]+|file:.*", re.sub("//[^/@]*@", "//", url))[0]
         page.set_default_timeout(120000)
         page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
         page.on("dialog", lambda dialog: (complaints.append("a dialog of the browser"), dialog.dismiss()))
-        page.on("request", lambda request: request.url.startswith(origin) or request.url.startswith("data:") or
+        page.on("request", lambda request: re.sub("//[^/@]*@", "//", request.url).startswith(origin) or request.url.startswith("data:") or
                 complaints.append(f"asked of another host: {request.url[:200]}"))
         if not expect_errors:
             page.on("console", lambda line: line.type == "error" and complaints.append(f"console: {line.text}"))

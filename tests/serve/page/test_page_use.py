@@ -323,6 +323,13 @@ def test_a_token_is_the_password_and_one_to_read_offers_no_writing(start_server,
     open_page(server.url, wait="#add:not([hidden])", http_credentials={"username": "oif", "password": "write-token-0123456789"})
 
 
+def test_a_password_in_the_address_does_not_break_the_page(start_server, tmp_path, open_page):
+    (tmp_path / "write").write_text("write-token-0123456789\n")
+    server = start_server("--token-file", str(tmp_path / "write"))
+    page = open_page(server.url.replace("//", "//any:write-token-0123456789@"), wait="#add:not([hidden])")
+    page.wait_for_selector("#link[data-state=live]")
+
+
 # ---- Connection ----
 
 
