@@ -172,34 +172,15 @@ static bool is_label_name(const char *name)
 
 /* ---- Options of the command ---- */
 
-/* save_every -> save-every; a later value wins, as on the command line. */
 static bool add_option(reading *r, const char *name, json_t *value)
 {
-    char option[FLAG_NAME_BYTES];
     if (strcmp(name, "config") == 0)
         return refuse(r, "'config' cannot be in the configuration itself");
     if (!json_option_is_value(value))
         return refuse(r, "'%s' must be " JSON_OPTION_VALUES, cut_name(name).text);
     if (json_is_false(value) || json_is_null(value))
         return true;
-    snprintf(option, sizeof option, "%.*s", (int)cut_bytes(name, strlen(name), sizeof option - 1),
-             name);
-    for (char *c = option; *c; c++)
-        *c = *c == '_' ? '-' : *c;
-    return json_object_set(r->config->options, option, value) == 0 || refuse_memory(r);
-}
-
-static bool read_limits(reading *r, json_t *limits)
-{
-    const char *name;
-    json_t *value;
-    if (!json_is_object(limits))
-        return refuse(r, "'limits' must be an object");
-    json_object_foreach(limits, name, value) {
-        if (!add_option(r, name, value))
-            return false;
-    }
-    return true;
+    return json_object_set(r->config->options, name, value) == 0 || refuse_memory(r);
 }
 
 /* ---- Streams ---- */
@@ -462,8 +443,6 @@ static bool read_member(reading *r, const char *name, json_t *value)
         return read_webhook(r, value);
     if (strcmp(name, "prometheus") == 0)
         return read_prometheus(r, value);
-    if (strcmp(name, "limits") == 0)
-        return read_limits(r, value);
     return add_option(r, name, value);
 }
 

@@ -2,7 +2,7 @@
  *
  *     {
  *       "listen": "127.0.0.1:8571", "data": "/var/lib/oif",
- *       "limits": {"max-body": "64M"},
+ *       "max-body": "64M",
  *       "streams": [{"name": "pumps", "settings": {"key": "pump", "time": "ts"}}],
  *       "alertmanager": {"url": "http://127.0.0.1:9093", "labels": {"team": "infra"}},
  *       "webhook": {"url": "https://example.com/hook"},

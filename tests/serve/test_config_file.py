@@ -26,7 +26,7 @@ def config(tmp_path):
 
 def test_streams_are_made_and_found_again(serve, config, tmp_path):
     streams = [{"name": "pumps", "settings": {"key": "pump", "alert-rate": 0.001}}, {"name": "plain"}]
-    options = config({"streams": streams, "data": str(tmp_path / "data"), "save_every": "0.5s"})
+    options = config({"streams": streams, "data": str(tmp_path / "data"), "save-every": "0.5s"})
     server = serve(*options)
     assert [stream["name"] for stream in server.get("/api/v1/streams").json["streams"]] == ["plain", "pumps"]
     assert server.stop() == 0
@@ -62,7 +62,7 @@ def test_a_damaged_stream_leaves_the_others_alone(serve, config, tmp_path):
 
 
 def test_the_command_line_wins(serve, config):
-    server = serve(*config({"listen": "127.0.0.1:1", "limits": {"max-streams": 1}}), "--listen", "127.0.0.1:0")
+    server = serve(*config({"listen": "127.0.0.1:1", "max-streams": 1}), "--listen", "127.0.0.1:0")
     assert server.port != 1
     assert server.put("/api/v1/streams/a", {}).status == 201
     assert server.put("/api/v1/streams/b", {}).status in (403, 409, 429, 507)
@@ -73,6 +73,8 @@ def test_the_command_line_wins(serve, config):
     [
         ("{", "serve.json: line 1"),
         ({"lisen": "x"}, '"lisen" is not a setting; did you mean "listen"?'),
+        ({"max_streams": 1}, '"max_streams" is not a setting; did you mean "max-streams"?'),
+        ({"limits": {"max-streams": 1}}, "'limits' must be "),
         ({"max-streams": "many"}, '"max-streams": expected a whole number from 1 to 1000000, not "many"'),
         ({"help": True}, '"help" is not a setting'),
         ({"help-all": True}, "is not a setting"),
