@@ -71,6 +71,7 @@ find_missing() {
     need gcc has gcc
     need g++ has g++
     need pkg-config has pkg-config
+    need ccache has ccache # the tests compile the same files in several folders
     need libcmocka-dev has_header cmocka.h
     need bats has bats
     need zstd has zstd

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 
 own=$(uname -m)
 machine=${1:-$own}
-options=(-DOIF_JAVA=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_RULE_MESSAGES=OFF -DCMAKE_TARGET_MESSAGES=OFF)
+options=(-DOIF_JAVA=ON -DOIF_WERROR=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_RULE_MESSAGES=OFF -DCMAKE_TARGET_MESSAGES=OFF)
 if [ "$machine" != "$own" ]; then
     compiler=$machine-linux-gnu-gcc
     command -v "$compiler" >/dev/null || {

@@ -61,9 +61,10 @@ build_wheel() { # build/wheel/online_iforest-*.whl, with the build tools of the 
     [ "$sources" = "$(cat build/wheel/sources.sha256 2>/dev/null)" ] && return
     locked test install_requirements test
     rm -rf build/wheel
-    # The build folder is kept, so the next build compiles only what changed.
+    # The build folder is kept, so the next build compiles only what changed. With the warnings of the preset release-gcc a compiler
+    # cache finds what that has compiled.
     pip_in test wheel --no-build-isolation --no-deps --wheel-dir build/wheel \
-        --config-settings=build-dir=build/python .
+        --config-settings=build-dir=build/python --config-settings=cmake.define.OIF_WERROR=ON .
     echo "$sources" >build/wheel/sources.sha256
 }
 
