@@ -9,7 +9,7 @@
  * jobs that way. */
 void signals_catch(void);
 
-/* From now on SIGHUP asks for the configuration to be read again, and does not end the program. */
+/* From now on SIGHUP asks for files to be read again, and does not end the program. */
 void signals_catch_reload(void);
 
 /* From now on a terminal that changes its size ends a wait for input. */

@@ -120,6 +120,7 @@ bool api_influx_query(api_call *call, problem *why)
     static const char create[] = "CREATE DATABASE ";
     const char *query = "";
     bool is_good = request_text(call->asked, "q", &query, why);
+    call->is_change = false; /* the stream is made with its first rows */
     if (is_good && strncasecmp(query, create, sizeof create - 1) != 0)
         is_good = problem_set(why, 400, "Read streams at /api/v1/streams.",
                               "this server answers no query except CREATE DATABASE");

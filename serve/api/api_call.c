@@ -112,7 +112,7 @@ void api_answer(app *served, api_handler handle, bool is_change, const request *
     if (!is_good) {
         reply_free(answer);
         reply_problem(answer, &why);
-    } else if (call.is_change) {
+    } else if (call.is_change && answer->status < 400) { /* a handler may write an error itself */
         log_change(&call);
     }
     if (call.one)

@@ -4,8 +4,6 @@
 
 #include "oif.h"
 
-#include <string.h>
-
 /* ---- The server ---- */
 
 bool api_readyz(api_call *call, problem *why)

@@ -43,7 +43,6 @@ bool api_metrics(api_call *call, problem *why)
     if (others)
         return outside_write_metrics(others, &call->served->requests) ||
                problem_set(why, 500, NULL, "out of memory");
-    problem_set(why, 503, "Ask again in a moment.", "the server is starting");
-    why->wait_seconds = 1;
-    return false;
+    reply_add_header(call->answer, "Retry-After", "1");
+    return problem_set(why, 503, "Ask again in a moment.", "the server is starting");
 }

@@ -19,7 +19,6 @@ typedef struct problem {
     int has_rows;
     uint64_t writer_rows; /* of the writer, if has_writer */
     int has_writer;
-    unsigned wait_seconds; /* before another try, for Retry-After; 0: not known */
     char remedy[PROBLEM_REMEDY_BYTES];
 } problem;
 

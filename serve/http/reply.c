@@ -79,8 +79,6 @@ void reply_problem(reply *answer, const problem *why)
         output_print(",\"writer_rows\":%" PRIu64, why->writer_rows);
     output_print("}\n");
     reply_end(answer, why->status, REPLY_JSON);
-    if (why->wait_seconds > 0)
-        reply_add_header(answer, "Retry-After", "%u", why->wait_seconds);
     problem_write_reason(why, answer->reason);
 }
 

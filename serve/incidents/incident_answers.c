@@ -3,7 +3,6 @@
 
 #include "front/results/incident_record.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 /* ---- Notices ---- */

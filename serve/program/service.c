@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char default_address[] = "127.0.0.1:8571";

@@ -251,6 +251,8 @@ def test_changes_are_logged(serve, tokens):
     ask("POST", stream + "/rows", "secretcolumn\n12345\n")
     ask("POST", "/api/v1/streams/web-2/rows?create=true", "secretcolumn\n12345\n")
     ask("DELETE", stream, token=READ)  # refused
+    ask("POST", "/query?q=CREATE%20DATABASE%20x")  # does nothing
+    ask("POST", "/write?db=web-3", "no line of Influx")  # refused
     ask("PATCH", stream, {"alert-rate": 0.02}, **{"X-Forwarded-User": "somebody"})  # not a proxy
     ask("POST", stream + "/rules?try=true", {"rule": "mute column=x"})  # changes nothing
     ask("DELETE", stream)
