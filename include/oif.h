@@ -1655,32 +1655,6 @@ OIF_API size_t oif_pipeline_kept(const oif_pipeline *pipeline);
  * `why` may be NULL. */
 OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
 
-/* What became of the model of a key that another key replaced. */
-typedef enum oif_departure {
-    OIF_DEPARTURE_FORGOTTEN, /* evicted=forget: its next row gets a new model */
-    OIF_DEPARTURE_KEPT,      /* evicted=keep: it is in the evicted models file */
-    OIF_DEPARTURE_LOST       /* evicted=keep: it could not be written, or not be read back */
-} oif_departure;
-
-/* Called for the model of a key that is evicted, or lost.
- * `key` is not NUL-terminated and valid during the call; NULL without a key.
- * `why` is "" unless the model is lost. */
-typedef void (*oif_departure_function)(void *context, const char *key, size_t key_bytes,
-                                       oif_departure departure, const char *why);
-
-/* Sets the function to call for each model that departs; NULL: none.
- *
- *   - It is called by the thread that processes rows or loads a key,
- *     once per eviction, and once if a kept model cannot be read back.
- *     A model that was kept and lost later departs twice.
- *   - It must not call any function with this pipeline.
- *     A row, a key or new columns that it passes are refused with OIF_EPARAM.
- *   - If the row then fails with OIF_EMEMORY, departed models do not come back.
- *   - Keys that the program removes do not depart.
- *   - Clones and snapshots do not have the function. */
-OIF_API void oif_pipeline_on_departure(oif_pipeline *pipeline, oif_departure_function function,
-                                       void *context);
-
 /* ---- Incidents ---- */
 
 /* Episodes of many keys, columns and streams that begin together are one

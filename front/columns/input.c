@@ -431,11 +431,3 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     return complain_because(advice_reason(&given, in_file.cause), EXIT_FAILED, "%s",
                             input_error_text(name, &in_file, text));
 }
-
-exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,
-                               const char *message)
-{
-    oif_record in_file = *record;
-    const char *name = byte_source_place(&input->source, &in_file.line);
-    return input_error_in_field(name, input->reader, &in_file, column, message);
-}

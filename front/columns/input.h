@@ -56,8 +56,4 @@ exit_code input_complain(const cli_input *input, const oif_error *error);
  * something else. */
 size_t input_text_column(const cli_input *input, const oif_error *error);
 
-/* The same for one field of a record. */
-exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,
-                               const char *message);
-
 #endif

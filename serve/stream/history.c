@@ -424,12 +424,6 @@ void history_add_band(history *past, history_key *key, uint64_t row, const float
     memcpy(to + 1, ends, bytes);
 }
 
-const float *history_latest_band(const history *past, const history_key *key)
-{
-    const uint32_t count = key->bands.count;
-    return count > 0 ? (const float *)(const void *)(band_at(past, key, count - 1) + 1) : NULL;
-}
-
 const float *history_band_of(const history *past, const history_key *key, uint64_t row)
 {
     uint32_t low = 0, high = key->bands.count;

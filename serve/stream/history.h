@@ -135,9 +135,6 @@ trend_bucket *history_bucket(history *past, history_key *key);
 void history_add_band(history *past, history_key *key, uint64_t row, const float *ends);
 void *history_new_band(history *past, history_key *key); /* like history_new_point */
 
-/* The latest one; NULL: none. */
-const float *history_latest_band(const history *past, const history_key *key);
-
 /* What was expected of the columns in a row of the key: low and high of each; NULL: unknown. */
 const float *history_band_of(const history *past, const history_key *key, uint64_t row);
 

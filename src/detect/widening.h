@@ -17,11 +17,6 @@ typedef struct oif_widening {
     size_t others;        /* numbers after the shingle */
 } oif_widening;
 
-static inline size_t oif_numbers_before(const oif_widening *widening)
-{
-    return widening->rows * widening->before + widening->others;
-}
-
 /* The new place of a number. */
 static inline size_t oif_widened(const oif_widening *widening, size_t number)
 {

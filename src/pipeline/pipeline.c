@@ -246,13 +246,10 @@ void oif_pipeline_drop_key(oif_pipeline *p, uint32_t entry)
 /* Evicts a key; with evicted=keep its model goes to the file. */
 static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
 {
-    const uint64_t lost = p->evicted.lost;
-    const oif_key_entry *key = &p->keys.entries[entry];
-    oif_status status =
-        oif_evicted_models_put(&p->evicted, key, oif_models_view(&p->models, entry), error);
+    oif_status status = oif_evicted_models_put(&p->evicted, &p->keys.entries[entry],
+                                               oif_models_view(&p->models, entry), error);
     if (status != OIF_OK)
         return status;
-    oif_pipeline_report_departure(p, key->key, key->key_bytes, lost);
     if (!p->evicted.is_kept)
         mark_evicted(p, &p->keys.entries[entry]);
     oif_pipeline_drop_key(p, entry);
@@ -330,11 +327,8 @@ oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_b
         oif_silence_queue_free(&p->silence);
         oif_silence_queue_init(&p->silence);
     }
-    const uint64_t lost = p->evicted.lost;
     if (status == OIF_OK)
         oif_evicted_models_take(&p->evicted, key, key_bytes, model);
-    if (p->evicted.lost > lost)
-        oif_pipeline_report_departure(p, key, key_bytes, lost);
     return status;
 }
 
@@ -418,9 +412,6 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
 static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                              uint32_t *entry, oif_error *error)
 {
-    oif_status status = oif_pipeline_refuse_reentry(pipeline, error);
-    if (status != OIF_OK)
-        return status;
     *entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     if (*entry != OIF_NO_KEY)
         return OIF_OK;
@@ -574,8 +565,6 @@ oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, doubl
 {
     uint32_t entry;
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
-    if (status == OIF_OK)
-        status = oif_pipeline_refuse_reentry(pipeline, error);
     if (status == OIF_OK && seconds - seconds != 0 && seconds == seconds)
         status = oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_INFINITE_VALUE,
                                   "the time of a row is infinite");

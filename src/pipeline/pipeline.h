@@ -16,13 +16,6 @@
 /* Bytes of a pipeline with one key, besides models. */
 enum { OIF_PIPELINE_OWN_BYTES = 4096 };
 
-/* The function of the program that is called for models that depart. */
-typedef struct oif_departures {
-    oif_departure_function report; /* NULL: none */
-    void *context;
-    bool is_reporting; /* the function is called right now: it must not use the pipeline */
-} oif_departures;
-
 struct oif_pipeline {
     oif_params params, options; /* params: the detectors' */
     size_t columns;             /* of an input row */
@@ -50,7 +43,6 @@ struct oif_pipeline {
     /* Of a block of rows; NULL before the first. Not counted: with a limit on memory, what is
      * evicted must not depend on the blocks. */
     struct oif_row_notes *notes;
-    oif_departures departures;
     oif_stored_place stored; /* the log that all but the changes of `keys` is saved in */
 };
 
@@ -93,18 +85,6 @@ oif_status oif_pipeline_copy_models(const oif_pipeline *from, oif_pipeline *to,
  * OIF_EVALUE    the key is too long OIF_EMEMORY */
 oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   oif_model **model, oif_error *error);
-
-/* Calls the function of the program, if there is one, for a model that was evicted or lost. `lost`:
- * the models that were lost before. */
-void oif_pipeline_report_departure(oif_pipeline *pipeline, const char *key, size_t key_bytes,
-                                   uint64_t lost);
-
-/* OIF_EPARAM   the function of the program is called right now */
-oif_status oif_pipeline_fail_reentry(oif_error *error);
-static inline oif_status oif_pipeline_refuse_reentry(const oif_pipeline *pipeline, oif_error *error)
-{
-    return pipeline->departures.is_reporting ? oif_pipeline_fail_reentry(error) : OIF_OK;
-}
 
 /* oif_pipeline_process_at for a row of a table, by its verdict; NULL: any other row. */
 oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, double seconds,

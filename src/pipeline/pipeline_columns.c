@@ -251,9 +251,7 @@ oif_status oif_pipeline_add_columns(oif_pipeline *pipeline, size_t count, const 
     oif_pipeline *wide = NULL;
     if (count == 0)
         return OIF_OK;
-    oif_status status = oif_pipeline_refuse_reentry(pipeline, error);
-    if (status == OIF_OK)
-        status = check_new(pipeline, &more, error);
+    oif_status status = check_new(pipeline, &more, error);
     if (status == OIF_OK)
         status = make_wide(pipeline, &more, &wide, error);
     if (status != OIF_OK)

@@ -65,9 +65,6 @@ bool oif_pipeline_next_key(const oif_pipeline *pipeline, size_t *position, oif_k
 oif_status oif_pipeline_remove_key(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                    oif_error *error)
 {
-    oif_status status = oif_pipeline_refuse_reentry(pipeline, error);
-    if (status != OIF_OK)
-        return status;
     uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     if (entry != OIF_NO_KEY) {
         oif_pipeline_drop_key(pipeline, entry);

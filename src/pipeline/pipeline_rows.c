@@ -380,7 +380,7 @@ oif_status oif_pipeline_process_rows_with(oif_pipeline *pipeline, const double *
                         .after = after,
                         .context = context};
     *done = 0;
-    oif_status status = oif_pipeline_refuse_reentry(pipeline, error);
+    oif_status status = OIF_OK;
     if (count > 1 && stride < pipeline->columns)
         return oif_fail(error, OIF_EPARAM,
                         "the stride from row to row must be at least %zu, the number of columns",

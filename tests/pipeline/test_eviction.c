@@ -181,116 +181,17 @@ static void hosts_in_turn_are_seldom_read_back(void **unused)
     oif_pipeline_free(pipeline);
 }
 
-/* ---- Departures ---- */
-
-/* What the function was called with, and what the pipeline answers to it. */
-typedef struct departures {
-    oif_pipeline *pipeline;
-    unsigned char snapshot[1 << 18]; /* of a key, to load it again */
-    size_t snapshot_bytes;
-    uint32_t count[OIF_DEPARTURE_LOST + 1];
-    char last[32], why[64];
-} departures;
-
-static void save_key(departures *to, const char *key)
-{
-    const size_t bytes = strlen(key);
-    require_ok(
-        oif_pipeline_key_snapshot_bytes(to->pipeline, key, bytes, &to->snapshot_bytes, NULL));
-    require_ok(oif_pipeline_save_key_memory(to->pipeline, key, bytes, to->snapshot,
-                                            sizeof to->snapshot, NULL));
-}
-
-/* Loading and exchanging a key, one that exists and a new one. */
-static void require_other_changes_are_refused(departures *to, const char *key, size_t key_bytes)
-{
-    oif_pipeline *p = to->pipeline;
-    oif_detector *other = NULL;
-    oif_error error;
-    require_ok(
-        oif_detector_new(oif_pipeline_detector_params(p), oif_pipeline_dimension(p), &other, NULL));
-    const oif_detector *given = other;
-    for (int i = 0; i < 2; i++) {
-        const char *name = i ? key : "new";
-        const size_t bytes = i ? key_bytes : 3;
-        assert_int_equal(oif_pipeline_exchange_detector(p, name, bytes, &other, &error),
-                         OIF_EPARAM);
-        assert_non_null(strstr(error.message, "oif_pipeline_on_departure"));
-        assert_ptr_equal(other, given);
-        if (to->snapshot_bytes == 0)
-            continue;
-        assert_int_equal(oif_pipeline_load_key_memory(p, to->snapshot, to->snapshot_bytes, name,
-                                                      bytes, NULL, &error),
-                         OIF_EPARAM);
-        assert_non_null(strstr(error.message, "oif_pipeline_on_departure"));
-    }
-    assert_int_equal(oif_pipeline_add_columns(p, 1, NULL, NULL, 0, &error), OIF_EPARAM);
-    assert_non_null(strstr(error.message, "oif_pipeline_on_departure"));
-    assert_int_equal(oif_pipeline_columns(p), 2);
-    oif_detector_free(other);
-}
-
-static void note_departure(void *context, const char *key, size_t key_bytes,
-                           oif_departure departure, const char *why)
-{
-    departures *to = context;
-    double row[2] = {0};
-    oif_result result;
-    size_t done = 1;
-    const char *keys[] = {"x"};
-    to->count[departure]++;
-    snprintf(to->last, sizeof to->last, "%.*s", (int)key_bytes, key);
-    snprintf(to->why, sizeof to->why, "%s", why);
-    oif_pipeline *p = to->pipeline;
-    assert_int_equal(oif_pipeline_process(p, "x", 1, row, &result, NULL), OIF_EPARAM);
-    assert_int_equal(
-        oif_pipeline_process_rows(p, row, 1, 2, keys, NULL, NULL, &result, &done, NULL),
-        OIF_EPARAM);
-    assert_int_equal(done, 0);
-    assert_int_equal(oif_pipeline_remove_key(p, key, key_bytes, NULL), OIF_EPARAM);
-    require_other_changes_are_refused(to, key, key_bytes);
-}
-
-static void each_eviction_is_reported_with_its_key(void **unused)
-{
-    (void)unused;
-    oif_pipeline *pipeline = new_limited(1), *copy = NULL;
-    departures seen = {.pipeline = pipeline};
-    dice from = {39};
-    oif_pipeline_on_departure(pipeline, note_departure, &seen);
-    process_number(pipeline, 0, &from);
-    save_key(&seen, key_text(0));
-    for (uint32_t i = 1; i < 100; i++)
-        process_number(pipeline, i / 50 % 2, &from);
-    assert_int_equal(seen.count[OIF_DEPARTURE_FORGOTTEN], 1);
-    assert_string_equal(seen.last, key_text(0));
-    assert_string_equal(seen.why, "");
-    require_ok(oif_pipeline_check(pipeline, NULL));
-    require_ok(oif_pipeline_clone(pipeline, &copy, NULL)); /* which does not have the function */
-    for (uint32_t i = 0; i < 50; i++)
-        process_number(copy, 2, &from);
-    assert_int_equal(oif_pipeline_evictions(copy), 2);
-    oif_pipeline_on_departure(pipeline, NULL, NULL);
-    for (uint32_t i = 0; i < 50; i++)
-        process_number(pipeline, 2, &from);
-    assert_int_equal(oif_pipeline_evictions(pipeline), 2);
-    assert_int_equal(seen.count[OIF_DEPARTURE_FORGOTTEN], 1);
-    oif_pipeline_free(copy);
-    oif_pipeline_free(pipeline);
-}
-
-static void a_model_that_cannot_be_kept_is_reported_as_lost(void **unused)
+static void a_model_that_cannot_be_kept_is_lost_with_a_reason(void **unused)
 {
     (void)unused;
     oif_pipeline *pipeline = new_pipeline("rolling-iforest", small, 2, "max_keys=1 evicted=keep");
-    departures seen = {.pipeline = pipeline};
+    const char *why = NULL;
     dice from = {40};
-    oif_pipeline_on_departure(pipeline, note_departure, &seen);
     process_number(pipeline, 7, &from);
+    assert_int_equal(oif_pipeline_lost(pipeline, &why), 0);
     process_number(pipeline, 8, &from);
-    assert_int_equal(seen.count[OIF_DEPARTURE_LOST], 1);
-    assert_string_equal(seen.last, key_text(7));
-    assert_string_equal(seen.why, "evicted=keep needs a state file, and there is none");
+    assert_int_equal(oif_pipeline_lost(pipeline, &why), 1);
+    assert_string_equal(why, "evicted=keep needs a state file, and there is none");
     oif_pipeline_free(pipeline);
 }
 
@@ -305,8 +206,7 @@ int main(void)
         cmocka_unit_test(keys_one_after_another_all_learn),
         cmocka_unit_test(an_evicted_key_that_comes_back_is_counted),
         cmocka_unit_test(hosts_in_turn_are_seldom_read_back),
-        cmocka_unit_test(each_eviction_is_reported_with_its_key),
-        cmocka_unit_test(a_model_that_cannot_be_kept_is_reported_as_lost),
+        cmocka_unit_test(a_model_that_cannot_be_kept_is_lost_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,11 +102,4 @@ static inline uint32_t phases_at_most(const oif_season_options *options)
     return options->in_seconds || options->period == 0 ? PHASES : phases_of_rows(options->period);
 }
 
-static inline float float_of_bits(uint32_t bits)
-{
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 #endif
