@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A million keys for real: rows per second of processor time, and memory beside what `oif size` says.
+"""A million keys for real: rows per second of processor time, and memory beside what `oif state size` says.
 
     benchmarks/run.sh million                              10^6 keys of 10 columns, 10 rows each, small models: minutes, 10 GB
     benchmarks/run.sh million --keys 20000 --rows 600      fewer keys, more rows of each
@@ -9,7 +9,7 @@
 A C program makes the rows, so no file of gigabytes is needed: one row of every key per minute, with its time. `oif score`
 reads them from a pipe, a stream of `oif serve` with a data folder gets them in posts of 10,000 rows, and a Pipeline of
 Python in frames of 10,000 rows. Scores are thrown away. The bars are 16,700 rows per second of processor time, a row of
-every key per minute on one core, and memory within 10% of `oif size`, of `oif size --serve` for the service. Python's time
+every key per minute on one core, and memory within 10% of `oif state size`, of `oif state size --serve` for the service. Python's time
 includes reading the text.
 """
 
@@ -32,7 +32,7 @@ BATCH_ROWS = 10_000
 
 
 def expected(given, way, settings):
-    """What `oif size` says, with room for all keys."""
+    """What `oif state size` says, with room for all keys."""
     settings = [*settings, "--serve"] if way == "serve" else settings
     asked = ["--keys", str(given.keys), "--columns", str(given.columns), "--rows-per-key", str(given.rows)]
     command = [given.oif, "size", "--json", "--memory-limit", "1TB", *asked, *settings]
@@ -144,7 +144,7 @@ def main():
     sizes = {way: expected(given, way, settings) for way in given.through}
     if max(sizes.values()) > 1e9 * given.limit_gb:
         sys.exit(f"million.py: these keys take {max(sizes.values()) / 1e9:.1f} GB, more than --limit-gb {given.limit_gb}")
-    print("| through | keys | columns | rows of each | models | rows/s of processor time | GB resident | oif size | error |")
+    print("| through | keys | columns | rows of each | models | rows/s of processor time | GB resident | oif state size | error |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     missed = []
     for way in given.through:
@@ -158,7 +158,7 @@ def main():
             flush=True,
         )
         missed += [f"{way}: fewer than {LEAST_ROWS_PER_SECOND:,.0f} rows/s"] if rate < LEAST_ROWS_PER_SECOND else []
-        missed += [f"{way}: memory is more than {MOST_ERROR:.0%} from that of oif size"] if abs(error) > MOST_ERROR else []
+        missed += [f"{way}: memory is more than {MOST_ERROR:.0%} from that of oif state size"] if abs(error) > MOST_ERROR else []
     print(f"\nbars: {'MISSED: ' + '; '.join(missed) if missed else 'met'}")
     return 1 if given.check and missed else 0
 

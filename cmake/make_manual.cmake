@@ -11,10 +11,10 @@ endfunction()
 
 file(REMOVE_RECURSE ${FOLDER}) # a page of a command that was renamed would be installed
 print_to(man/man1/oif.1 manual)
-string(REGEX MATCHALL "Xr oif-[a-z]+ 1" pages "${text}") # the page of oif names those of its commands
+string(REGEX MATCHALL "Xr oif-[a-z-]+ 1" pages "${text}") # the page of oif names those of its commands
 list(REMOVE_DUPLICATES pages)
 foreach(page ${pages})
-  string(REGEX REPLACE "Xr oif-([a-z]+) 1" "\\1" command ${page})
+  string(REGEX REPLACE "Xr oif-([a-z-]+) 1" "\\1" command ${page})
   print_to(man/man1/oif-${command}.1 manual ${command})
 endforeach()
 

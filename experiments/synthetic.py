@@ -1,4 +1,4 @@
-"""The two data sets that are generated: Mulcross and a stream with the shape of INSECTS. And streams of `oif generate`.
+"""The two data sets that are generated: Mulcross and a stream with the shape of INSECTS. And streams of `oif demo`.
 
 Both are ours. The seed of the paper's Mulcross is not public, so its points are others with the same law; the stream of
 insects is no insects at all, only of their number, length and change points.
@@ -61,9 +61,9 @@ def insects(n: int = 212514, d: int = 33, seed: int = 2024) -> Arrays:
 
 
 def generate(kind: str, rows: int, *options: str) -> Arrays:
-    """A stream of the tool `oif generate`, the one that was installed with the package."""
+    """A stream of the tool `oif demo`, the one that was installed with the package."""
     program = Path(sys.executable).parent / "oif"
-    command = [str(program), "generate", kind, "--rows", str(rows), *options]
+    command = [str(program), "demo", kind, "--rows", str(rows), *options]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     heading, _, body = text.partition("\n")
     assert heading.split(",")[-1] == "label", heading

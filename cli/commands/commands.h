@@ -9,9 +9,13 @@
 const cli_command *command_at(size_t index);
 extern const char program_examples[];
 
-extern const cli_command demo_command, generate_command, detectors_command, size_command;
+/* "state-inspect": the name of a command in pages and completions, which have one word for it. */
+enum { COMMAND_NAME_BYTES = 32 };
+const char *command_page(const cli_command *command, char name[COMMAND_NAME_BYTES]);
+
+extern const cli_command demo_command, detectors_command, size_command;
 exit_code demo_run(const cli_settings *settings);
-exit_code generate_run(const cli_settings *settings);
+exit_code demo_show(const cli_settings *settings); /* without a kind of stream */
 exit_code detectors_run(const cli_settings *settings);
 exit_code size_run(const cli_settings *settings);
 

@@ -1,5 +1,6 @@
 /* oif completions: what a shell needs to complete a command line, made from the tables that the
  * command line is read with. It runs when oif is built, and its output is installed. */
+#include "cli/state/state_commands.h"
 #include "commands.h"
 #include "front/options/flag_list.h"
 
@@ -17,12 +18,32 @@ static void print_quoted(const char *text, const char *special, const char *esca
     }
 }
 
+/* "inspect" of "state inspect"; NULL: the name has one word. */
+static const char *second_word(const cli_command *command)
+{
+    const char *space = strchr(command->name, ' ');
+    return space ? space + 1 : NULL;
+}
+
 /* "score eval ...": also what follows `oif help`, which is not in the table of commands. */
 static void print_command_names(void)
 {
     const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        output_print("%s%s", i > 0 ? " " : "", command->name);
+        if (!second_word(command))
+            output_print("%s%s", i > 0 ? " " : "", command->name);
+}
+
+/* "inspect feedback ...": what may follow a command, with `between` the words. */
+static size_t print_second_words(const cli_command *first, const char *between)
+{
+    const cli_command *command;
+    const size_t bytes = strlen(first->name);
+    size_t count = 0;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        if (second_word(command) && strncmp(command->name, first->name, bytes) == 0)
+            output_print("%s%s", count++ > 0 ? between : "", second_word(command));
+    return count;
 }
 
 /* Calls `print` for each command, with its flags. */
@@ -59,11 +80,12 @@ static const char bash_start[] =
 
 static void print_bash_values(const cli_command *command, const flag_list *list)
 {
+    char name[COMMAND_NAME_BYTES];
     for (size_t i = 0; i < list->count; i++) {
         const listed_flag *flag = &list->flags[i];
         if (!flag->argument || *flag->argument == '[')
             continue;
-        output_print("    %s:--%s) ", command->name, flag->name);
+        output_print("    %s:--%s) ", command_page(command, name), flag->name);
         if (*flag->words)
             output_print("_oif_words \"%s\"; ", flag->words);
         else if (flag->takes_file)
@@ -74,13 +96,19 @@ static void print_bash_values(const cli_command *command, const flag_list *list)
 
 static void print_bash_command(const cli_command *command, const flag_list *list)
 {
-    output_print("    %s:-*) _oif_words \"", command->name);
+    char name[COMMAND_NAME_BYTES];
+    output_print("    %s:-*) _oif_words \"", command_page(command, name));
     for (size_t i = 0; i < list->count; i++)
         output_print("%s--%s", i > 0 ? " " : "", list->flags[i].name);
     output_print("\" ;;\n");
     if (!command->takes_file)
         return;
-    output_print("    %s:*) ", command->name);
+    output_print("    %s:*) ", name);
+    if (strcmp(name, "state") == 0) {
+        output_print("_oif_words \"");
+        print_second_words(command, " ");
+        output_print("\"; ");
+    }
     if (!command->words)
         output_print("compopt -o default ;;\n");
     for (size_t i = 0; command->words && command->words[i]; i++)
@@ -93,9 +121,14 @@ static void print_bash(void)
     output_print("%s", bash_start);
     print_command_names();
     output_print(" help --help --version\"\n        return\n    fi\n"
-                 "    case ${COMP_WORDS[1]}:$before in\n");
+                 "    local command=${COMP_WORDS[1]}\n"
+                 "    if [[ $command == state && $COMP_CWORD -gt 2 ]]; then\n"
+                 "        case ${COMP_WORDS[2]} in ");
+    print_second_words(&state_command, " | ");
+    output_print(") command=state-${COMP_WORDS[2]} ;; esac\n    fi\n"
+                 "    case $command:$before in\n");
     for_each_command(print_bash_values);
-    output_print("    esac\n    case ${COMP_WORDS[1]}:$word in\n");
+    output_print("    esac\n    case $command:$word in\n");
     for_each_command(print_bash_command);
     output_print("    help:*) _oif_words \"");
     print_command_names();
@@ -126,7 +159,8 @@ static void print_zsh_flag(const listed_flag *flag)
 
 static void print_zsh_command(const cli_command *command, const flag_list *list)
 {
-    output_print("    %s)\n        _arguments", command->name);
+    char name[COMMAND_NAME_BYTES];
+    output_print("    %s)\n        _arguments", command_page(command, name));
     for (size_t i = 0; i < list->count; i++)
         print_zsh_flag(&list->flags[i]);
     if (command->words) {
@@ -147,6 +181,8 @@ static void print_zsh(void)
         "    local -a commands=(\n");
     const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (second_word(command))
+            continue;
         output_print("        '%s:", command->name);
         print_quoted(command->summary, "", "", "'\\''");
         output_print("'\n");
@@ -154,7 +190,15 @@ static void print_zsh(void)
     output_print("        'help:%s'\n", help_summary);
     output_print("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
                  "        compadd -- --help --version\n        return\n    fi\n"
-                 "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
+                 "    shift words\n    (( CURRENT-- ))\n"
+                 "    if [[ $words[1] == state && $CURRENT -gt 2 && $words[2] == (");
+    print_second_words(&state_command, "|");
+    output_print(
+        ") ]]; then\n        words[2]=state-$words[2]\n        shift words\n"
+        "        (( CURRENT-- ))\n    elif [[ $words[1] == state && $CURRENT -eq 2 ]]; then\n"
+        "        compadd -- ");
+    print_second_words(&state_command, " ");
+    output_print("\n    fi\n    case $words[1] in\n");
     for_each_command(print_zsh_command);
     output_print("    help)\n        _arguments '1:command:(");
     print_command_names();
@@ -173,17 +217,20 @@ static void print_fish_description(const char *text)
 
 static void print_fish_command(const cli_command *command, const flag_list *list)
 {
-    output_print("\ncomplete -c oif -n __fish_use_subcommand -f -a %s", command->name);
+    const char *name = second_word(command) ? second_word(command) : command->name;
+    if (second_word(command))
+        output_print("\ncomplete -c oif -n '__fish_seen_subcommand_from state' -a %s", name);
+    else
+        output_print("\ncomplete -c oif -n __fish_use_subcommand -f -a %s", name);
     print_fish_description(command->summary);
     if (!command->takes_file)
-        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f\n", command->name);
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f\n", name);
     for (size_t i = 0; command->words && command->words[i]; i++)
-        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f -a %s\n",
-                     command->name, command->words[i]);
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f -a %s\n", name,
+                     command->words[i]);
     for (size_t i = 0; i < list->count; i++) {
         const listed_flag *flag = &list->flags[i];
-        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -l %s", command->name,
-                     flag->name);
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -l %s", name, flag->name);
         if (*flag->words)
             output_print(" -x -a '%s'", flag->words);
         else if (flag->argument && *flag->argument != '[')

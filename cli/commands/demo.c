@@ -1,5 +1,5 @@
-/* oif demo: two weeks of a pump, one reading per minute, with planted faults, scored as it
- * arrives. */
+/* oif demo without a kind: two weeks of a pump, one reading per minute, with planted faults, scored
+ * as it arrives. */
 #include "cli/draw/chart.h"
 #include "cli/eval/roc.h"
 #include "commands.h"
@@ -121,7 +121,7 @@ static exit_code report(const pump_stream *stream, double seconds)
     return code;
 }
 
-exit_code demo_run(const cli_settings *settings)
+exit_code demo_show(const cli_settings *settings)
 {
     pump_stream *stream = calloc(1, sizeof *stream);
     oif_detector *detector = NULL;
@@ -138,12 +138,3 @@ exit_code demo_run(const cli_settings *settings)
     free(stream);
     return code;
 }
-
-const cli_command demo_command = {
-    .name = "demo",
-    .summary = "score an embedded stream and show what was found",
-    .usage = "demo [OPTION...]",
-    .examples = "  oif demo                    two weeks of a pump, with planted faults\n"
-                "  oif demo --num-trees 100    the same with a larger forest\n",
-    .takes_params = true,
-};

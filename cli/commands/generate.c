@@ -1,4 +1,4 @@
-/* oif generate: streams whose anomalies are known, to try detectors on.
+/* oif demo: streams whose anomalies are known, to try detectors on.
  *
  * Rows are made one at a time from the seed, so there may be any number of them. The same seed
  * gives the same bytes on every machine: random numbers are our own, all else is + - * / and
@@ -335,11 +335,10 @@ static exit_code generate(const stream_kind *kind, const generate_settings *aske
     return code;
 }
 
-exit_code generate_run(const cli_settings *settings)
+exit_code demo_run(const cli_settings *settings)
 {
     if (!settings->file)
-        return complain(EXIT_USAGE,
-                        "generate needs a KIND: pump, toy, mulcross, drift or seasonal");
+        return demo_show(settings);
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (strcmp(settings->file, kinds[i].name) == 0)
             return generate(&kinds[i], &settings->generate);
@@ -381,23 +380,25 @@ static const cli_option options[] = {
      .argument = "SHARE", .apply = set_share},
 };
 
-const cli_command generate_command = {
-    .name = "generate",
-    .summary = "make a synthetic stream with known anomalies: label is 1 or 0",
-    .usage = "generate KIND [OPTION...]",
-    .examples = "  oif generate pump > pump.csv           two weeks of a pump, one row per\n"
-                "                                         minute, eight faults of ten minutes\n"
-                "  oif generate toy > toy.csv             a dense cloud, with sparse anomalies\n"
-                "                                         around it\n"
-                "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense\n"
-                "                                         clusters of anomalies\n"
-                "  oif generate drift --seed 7            what is normal changes: suddenly after\n"
-                "                                         1/4 of the rows, gradually from 1/2 to\n"
-                "                                         5/8, back at 3/4 and again at 7/8\n"
-                "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows\n"
-                "                                         per day; now and then one is stuck,\n"
-                "                                         half a day late or too high for 12 rows\n"
-                "  oif generate toy --rows 1e6 | oif eval --label label\n",
+const cli_command demo_command = {
+    .name = "demo",
+    .summary = "score an embedded stream and show what was found; or print one",
+    .usage = "demo [KIND] [OPTION...]",
+    .examples = "  oif demo                           two weeks of a pump, with planted faults,\n"
+                "                                     and which of them are found\n"
+                "  oif demo pump > pump.csv           the stream: one row per minute, label is\n"
+                "                                     1 in faults and else 0\n"
+                "  oif demo toy > toy.csv             a dense cloud, with sparse anomalies\n"
+                "                                     around it\n"
+                "  oif demo mulcross --columns 8      Rocke and Woodruff's: two dense\n"
+                "                                     clusters of anomalies\n"
+                "  oif demo drift --seed 7            what is normal changes: suddenly after\n"
+                "                                     1/4 of the rows, gradually from 1/2 to\n"
+                "                                     5/8, back at 3/4 and again at 7/8\n"
+                "  oif demo seasonal --columns 3      sensors with a daily pattern, 48 rows\n"
+                "                                     per day; now and then one is stuck,\n"
+                "                                     half a day late or too high for 12 rows\n"
+                "  oif demo toy --rows 1e6 | oif eval --label label\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

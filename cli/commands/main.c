@@ -7,6 +7,7 @@
 #include "front/text/signals.h"
 #include "front/text/suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct known_command {
@@ -21,10 +22,9 @@ static const known_command commands[] = {
     {&state_command, state_run},
     {&inspect_command, inspect_run},
     {&feedback_command, feedback_run},
+    {&size_command, size_run},
     {&demo_command, demo_run},
     {&detectors_command, detectors_run},
-    {&size_command, size_run},
-    {&generate_command, generate_run},
     /* Hidden commands come last. */
     {&completions_command, completions_run},
     {&manual_command, manual_run},
@@ -49,6 +49,14 @@ const cli_command *command_at(size_t index)
     return commands[index].accepts;
 }
 
+const char *command_page(const cli_command *command, char name[COMMAND_NAME_BYTES])
+{
+    snprintf(name, COMMAND_NAME_BYTES, "%s", command->name);
+    for (char *c = name; *c; c++)
+        *c = *c == ' ' ? '-' : *c;
+    return name;
+}
+
 static exit_code print_version(void)
 {
     output_print("oif %s\n", oif_version());
@@ -62,7 +70,7 @@ static exit_code print_help(void)
                  program_examples);
     const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        output_print("  %-10s %s\n", command->name, command->summary);
+        output_print("  %-14s %s\n", command->name, command->summary);
     output_print("\n"
                  "  oif COMMAND --help       examples and the options that people need most\n"
                  "  oif COMMAND --help-all   all options, and the parameters of the detector\n"
@@ -86,12 +94,32 @@ static exit_code complain_unknown_command(const char *name)
                     suggestion_hint(&suggestion, "", hint));
 }
 
-static const known_command *find_command(const char *name)
+/* How many of the arguments are the name, which may have two words: "state inspect"; 0: they are
+ * other words. */
+static size_t count_name(const char *name, char **arguments)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(name, commands[i].accepts->name) == 0)
-            return &commands[i];
-    return NULL;
+    const char *space = strchr(name, ' ');
+    if (!space)
+        return strcmp(name, arguments[0]) == 0;
+    const size_t bytes = (size_t)(space - name);
+    const bool is_same = strlen(arguments[0]) == bytes && memcmp(name, arguments[0], bytes) == 0 &&
+                         arguments[1] && strcmp(space + 1, arguments[1]) == 0;
+    return is_same ? 2 : 0;
+}
+
+/* The command with the longest name that the arguments begin with. */
+static const known_command *find_command(char **arguments, size_t *words)
+{
+    const known_command *found = NULL;
+    *words = 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        const size_t count = count_name(commands[i].accepts->name, arguments);
+        if (count > *words) {
+            *words = count;
+            found = &commands[i];
+        }
+    }
+    return found;
 }
 
 /* oif help [COMMAND] */
@@ -100,14 +128,15 @@ static exit_code run_help(char **arguments)
     char *help[] = {"--help", NULL};
     if (!*arguments)
         return print_help();
-    const known_command *command = find_command(*arguments);
+    size_t words;
+    const known_command *command = find_command(arguments, &words);
     if (!command && strcmp(*arguments, "help") == 0 && !arguments[1])
         return print_help();
     if (!command)
         return complain_unknown_command(*arguments);
-    if (arguments[1])
+    if (arguments[words])
         return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif help [COMMAND])",
-                        arguments[1]);
+                        arguments[words]);
     return command_run(command->accepts, command->run, help);
 }
 
@@ -122,8 +151,9 @@ static exit_code run(char **arguments)
         return print_help();
     if (strcmp(*arguments, "help") == 0)
         return run_help(arguments + 1);
-    const known_command *command = find_command(*arguments);
-    return command ? command_run(command->accepts, command->run, arguments + 1)
+    size_t words;
+    const known_command *command = find_command(arguments, &words);
+    return command ? command_run(command->accepts, command->run, arguments + words)
                    : complain_unknown_command(*arguments);
 }
 

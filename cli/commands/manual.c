@@ -202,6 +202,7 @@ static const cli_command *command_after(const char *name)
 static void print_end(const cli_command *page)
 {
     const char *between = "";
+    char name[COMMAND_NAME_BYTES];
     output_print(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nAll went well.\n"
                  ".It 1\nFailure: of the input, the output or the machine.\n"
                  ".It 2\nThe command line is wrong.\n");
@@ -217,7 +218,7 @@ static void print_end(const cli_command *page)
     for (const cli_command *other = command_after(""); other; other = command_after(other->name)) {
         if (other == page)
             continue;
-        output_print("%s.Xr oif-%s 1", between, other->name);
+        output_print("%s.Xr oif-%s 1", between, command_page(other, name));
         between = " ,\n";
     }
     output_print("\n");
@@ -228,6 +229,7 @@ static void print_end(const cli_command *page)
 static void print_program_page(void)
 {
     const cli_command *command;
+    char name[COMMAND_NAME_BYTES];
     print_title("", "", "find the unusual rows of a stream, and say why");
     output_print(
         ".Sh SYNOPSIS\n.Nm oif\n.Ar command\n.Op Ar option ...\n.Op Ar file\n.Sh DESCRIPTION\n"
@@ -236,7 +238,7 @@ static void print_program_page(void)
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         output_print(".It Ic %s\n", command->name);
         print_sentence(command->summary);
-        output_print("See\n.Xr oif-%s 1 .\n", command->name);
+        output_print("See\n.Xr oif-%s 1 .\n", command_page(command, name));
     }
     output_print(".El\n.Sh OPTIONS\n.Bl -tag -width Ds\n"
                  ".It Fl -help\nPrint examples and the commands.\n"
@@ -248,7 +250,8 @@ static void print_command_page(const cli_command *command)
 {
     static flag_list list; /* more than 100 kilobytes */
     flag_list_make(command, NULL, &list);
-    print_title("-", command->name, command->summary);
+    char name[COMMAND_NAME_BYTES];
+    print_title("-", command_page(command, name), command->summary);
     output_print(".Sh SYNOPSIS\n.Nm oif\n");
     print_line(command->usage, strlen(command->usage));
     output_print(".Sh DESCRIPTION\n");
@@ -271,8 +274,9 @@ exit_code manual_run(const cli_settings *settings)
         return EXIT_OK;
     }
     const cli_command *command;
+    char name[COMMAND_NAME_BYTES];
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        if (strcmp(settings->file, command->name) == 0) {
+        if (strcmp(settings->file, command_page(command, name)) == 0) {
             print_command_page(command);
             return EXIT_OK;
         }

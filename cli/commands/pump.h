@@ -1,4 +1,4 @@
-/* The synthetic pump of `oif demo` and `oif generate pump`.
+/* The synthetic pump of `oif demo` and `oif demo pump`.
  *
  * The pump switches between two states, running and standby, so its readings form two clusters.
  * Both follow the hour of the day and drift as the pump wears, so what is normal changes. Readings

@@ -1,4 +1,4 @@
-/* oif size: how much memory many keys take, and how large their state file is. */
+/* oif state size: how much memory many keys take, and how large their state file is. */
 #include "commands.h"
 #include "fleet_size.h"
 #include "front/options/history_option.h"
@@ -178,18 +178,18 @@ static const cli_option options[] = {
 };
 
 const cli_command size_command = {
-    .name = "size",
+    .name = "state size",
     .summary = "estimate the memory and the state file of many keys",
-    .usage = "size --keys N --columns D [OPTION...]",
-    .examples = "  oif size --keys 1e6 --columns 10\n"
+    .usage = "state size --keys N --columns D [OPTION...]",
+    .examples = "  oif state size --keys 1e6 --columns 10\n"
                 "                              memory for a million hosts, part by part\n"
-                "  oif size --keys 1e6 --columns 10 --rows-per-key 60\n"
+                "  oif state size --keys 1e6 --columns 10 --rows-per-key 60\n"
                 "                              after an hour, one row per minute\n"
-                "  oif size --keys 1e6 --columns 10 --small\n"
+                "  oif state size --keys 1e6 --columns 10 --small\n"
                 "                              with small models\n"
-                "  oif size --keys 1e5 --columns 10 --serve\n"
+                "  oif state size --keys 1e5 --columns 10 --serve\n"
                 "                              as a stream of oif serve\n"
-                "  oif size --keys 5000 --columns 3 --detector sdo --memory-limit 1G\n"
+                "  oif state size --keys 5000 --columns 3 --detector sdo --memory-limit 1G\n"
                 "                              with the settings of a run\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -374,7 +374,7 @@ static const cli_option options[] = {
 
 const cli_command eval_command = {
     .name = "eval",
-    .summary = "score a labelled file: anomalies found, how soon, and false alerts",
+    .summary = "score a labelled file: what is found, how soon, what is false",
     .usage = "eval --label COL [OPTION...] [FILE|-]...",
     .examples = "  oif eval --label fault pump.csv             precision, recall, episodes, AUC\n"
                 "  oif eval --label fault --all pump.csv       every detector, the best first\n"

@@ -1,4 +1,4 @@
-/* oif feedback: which alerts were useless, and rules that mute others of their kind. */
+/* oif state feedback: which alerts were useless, and rules that mute others of their kind. */
 #include "front/input/input_file.h"
 #include "front/options/rule_options.h"
 #include "front/results/feedback_json.h"
@@ -162,7 +162,7 @@ static exit_code mark(const cli_settings *settings, oif_pipeline *pipeline, cons
     const size_t key_bytes = has_key ? (size_t)(digits - text) - 1 : found.key_bytes;
     if (oif_pipeline_mark_episode(pipeline, key, key_bytes, number, as, &error) != OIF_OK)
         return complain(EXIT_FAILED,
-                        "%s: there is no past episode '%s'; list all with: oif feedback %s",
+                        "%s: there is no past episode '%s'; list all with: oif state feedback %s",
                         settings->file, text, path_to_paste(settings->file, pasted));
     note("%s: episode %s is marked %s", settings->file, text,
          as == OIF_MARK_NONE ? "no longer" : mark_word(as));
@@ -351,16 +351,16 @@ static const cli_option options[] = {
 };
 
 const cli_command feedback_command = {
-    .name = "feedback",
-    .summary = "mark useless alerts of a state; get rules that mute their kind",
-    .usage = "feedback [OPTION...] FILE",
-    .examples = "  oif feedback hosts.oif                     the last episodes and their reasons\n"
-                "  oif feedback --useless web-1#3 hosts.oif   this alert was useless\n"
-                "  oif feedback --real db-2#1 hosts.oif       and this one was not\n"
-                "  oif feedback --propose hosts.oif           rules that mute alerts of this kind\n"
-                "  oif feedback --accept 1 hosts.oif          use the first one from now on\n"
-                "  oif feedback --try 'mute column=latency change<20%' hosts.oif\n"
-                "                                             what another rule would have done\n",
+    .name = "state feedback",
+    .summary = "mark useless alerts of a state; get rules that mute them",
+    .usage = "state feedback [OPTION...] FILE",
+    .examples = "  oif state feedback hosts.oif                     the last episodes and reasons\n"
+                "  oif state feedback --useless web-1#3 hosts.oif   this alert was useless\n"
+                "  oif state feedback --real db-2#1 hosts.oif       and this one was not\n"
+                "  oif state feedback --propose hosts.oif           rules that mute them\n"
+                "  oif state feedback --accept 1 hosts.oif          use the first one from now on\n"
+                "  oif state feedback --try 'mute column=latency change<20%' hosts.oif\n"
+                "                                                   what another rule does\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

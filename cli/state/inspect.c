@@ -1,4 +1,4 @@
-/* oif inspect: what a state file holds, a pipeline or a detector. */
+/* oif state inspect: what a state file holds, a pipeline or a detector. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
 #include "front/columns/derive.h"
@@ -399,13 +399,13 @@ static const cli_option options[] = {
 };
 
 const cli_command inspect_command = {
-    .name = "inspect",
-    .summary = "show all of a state file or snapshot, and whether it is intact",
-    .usage = "inspect [OPTION...] FILE|-",
-    .examples = "  oif inspect pump.oif          its detector, options, rows, keys, bytes\n"
+    .name = "state inspect",
+    .summary = "show a state file or snapshot, and whether it is intact",
+    .usage = "state inspect [OPTION...] FILE|-",
+    .examples = "  oif state inspect pump.oif          its detector, options, rows, keys, bytes\n"
                 "                                and figures\n"
-                "  oif inspect --json pump.oif   for other programs to read\n"
-                "  ssh plant cat pump.oif | oif inspect -\n"
+                "  oif state inspect --json pump.oif   for other programs to read\n"
+                "  ssh plant cat pump.oif | oif state inspect -\n"
                 "                                a state elsewhere\n"
                 "  oif state pump.oif            the short form; its keys, to list, drop\n"
                 "                                and move\n",

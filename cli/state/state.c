@@ -112,7 +112,7 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     return code;
 }
 
-/* For 'oif feedback'. */
+/* For 'oif state feedback'. */
 static exit_code keep_episodes(cli_state *state)
 {
     oif_error error;

@@ -211,7 +211,7 @@ static exit_code complain_load(const char *path, oif_status status, const oif_er
         return complain(EXIT_FAILED, "%s: there is no such file", path);
     return complain(EXIT_FAILED, "%s%s", error->message,
                     error->cause == OIF_CAUSE_DETECTOR_SNAPSHOT
-                        ? "; 'oif inspect' shows what it contains"
+                        ? "; 'oif state inspect' shows what it contains"
                         : state_advice(status, error));
 }
 
@@ -432,7 +432,7 @@ static const cli_option options[] = {
 
 const cli_command state_command = {
     .name = "state",
-    .summary = "show a state file and its keys; drop keys, or move them elsewhere",
+    .summary = "show a state file and its keys; drop keys, or move them",
     .usage = "state [OPTION...] FILE",
     .examples = "  oif state hosts.oif                    what was learned, and when it was saved\n"
                 "  oif state --keys hosts.oif             the keys: rows, readiness, bytes,\n"
@@ -446,7 +446,7 @@ const cli_command state_command = {
                 "  oif state --import web-1.key --as web-9 hosts.oif\n"
                 "                                         a new host starts with what another\n"
                 "                                         has learned\n"
-                "  oif inspect hosts.oif                  all options and figures; detectors too\n",
+                "  oif state inspect hosts.oif            all options and figures; detectors too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

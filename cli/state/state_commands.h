@@ -1,4 +1,4 @@
-/* oif state, oif inspect and oif feedback: what a state file holds. */
+/* oif state, oif state inspect and oif state feedback: what a state file holds. */
 #ifndef OIF_CLI_STATE_COMMANDS_H
 #define OIF_CLI_STATE_COMMANDS_H
 

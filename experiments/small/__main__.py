@@ -4,7 +4,7 @@
     experiments/run.sh small --alternatives     and other small settings, on the series only: a quarter of an hour
     experiments/run.sh small --quick --check    small models and the default on two sets and 5 series: some seconds, part of make test-all
 
-Columns: KB of a model of 3 and 10 columns as `oif size` says after 2,048 rows, packed in memory and in a state file; the
+Columns: KB of a model of 3 and 10 columns as `oif state size` says after 2,048 rows, packed in memory and in a state file; the
 AUC of the paper's sets, the mean of the medians of some shuffles; and of the labelled series of `make reality` the mean of
 families of AUC, share of events found, and other alerts per 10,000 rows. Of the servers of SMD, two are used. --check fails
 if small models fall further behind the default than they may.

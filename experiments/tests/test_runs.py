@@ -46,7 +46,7 @@ def test_every_detector_is_given_the_same_shuffle(plan, monkeypatch):
 def test_row_by_row_is_what_a_pipeline_does(column, tmp_path):
     csv = tmp_path / "toy.csv"
     csv.write_text(
-        subprocess.run([OIF, "generate", "toy", "--rows", "3000"], capture_output=True, text=True, check=True).stdout
+        subprocess.run([OIF, "demo", "toy", "--rows", "3000"], capture_output=True, text=True, check=True).stdout
     )
     table = np.loadtxt(csv, delimiter=",", skiprows=1)
     alone = {"learn": "all", "persistence": 1, "stuck": False, "partner": False, "season": "off", "motion": "off"}

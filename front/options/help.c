@@ -112,6 +112,5 @@ void help_print(const cli_command *command, const oif_param_table *detector, hel
     for (option_group group = GROUP_NONE + 1; group < GROUP_COUNT; group++)
         print_group(&list, group, detector, kind);
     if (kind == HELP_SHORT)
-        output_print("\n'oif %s --help-all' explains every option, with examples and defaults.\n",
-                     command->name);
+        output_print("\n'oif %s --help-all' explains all options, with examples.\n", command->name);
 }

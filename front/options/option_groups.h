@@ -13,7 +13,7 @@ typedef enum option_group {
     GROUP_KEYS,
     GROUP_DETECTOR,
     GROUP_PARAMS, /* of the detector */
-    GROUP_STREAM, /* that oif generate makes */
+    GROUP_STREAM, /* that oif demo makes */
     GROUP_SERVICE,
     GROUP_ACCESS,
     GROUP_LIMITS,

@@ -13,14 +13,14 @@
 
 #include "oif_rows.h"
 
-/* What `oif generate` is asked for; 0 where its own value is as good as any. */
+/* What `oif demo` is asked for; 0 where its own value is as good as any. */
 typedef struct generate_settings {
     uint64_t rows, seed, columns;
     double share;
     bool is_share_given;
 } generate_settings;
 
-/* What `oif size` is asked for; 0: not given. */
+/* What `oif state size` is asked for; 0: not given. */
 typedef struct size_settings {
     uint64_t keys, rows;
     bool is_served; /* by a stream of oif serve */
@@ -84,7 +84,7 @@ typedef struct key_settings {
     const char *drop, *export_key, *to, *import, *as;
 } key_settings;
 
-/* What `oif feedback` is asked for; NULL or 0: not given. */
+/* What `oif state feedback` is asked for; NULL or 0: not given. */
 typedef struct feedback_settings {
     const char *useless, *real, *unmark; /* episodes: "3", "web-1#3" */
     bool propose;

@@ -120,7 +120,8 @@ static bool has_line(const given_rules *rules, const char *line)
     return false;
 }
 
-/* The rules that are given, and behind them those that `oif feedback` has put into the state. */
+/* The rules that are given, and behind them those that `oif state feedback` has added to the
+ * state. */
 static bool add_accepted(const given_rules *given, const oif_pipeline *pipeline, given_rules *all)
 {
     oif_rule_info rule;

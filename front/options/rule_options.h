@@ -13,7 +13,7 @@
 const char *rule_mute(cli_settings *settings, const char *value);
 const char *rule_file(cli_settings *settings, const char *value);
 
-/* The comment of rules that `oif feedback`, or the service, adds to a state. */
+/* The comment of rules that `oif state feedback`, or the service, adds to a state. */
 #define RULE_FEEDBACK_MARK " # feedback"
 
 /* Gives the pipeline, whose columns have their names, the rules that are given, and behind them
@@ -21,7 +21,7 @@ const char *rule_file(cli_settings *settings, const char *value);
 bool given_rules_replace(const given_rules *rules, oif_pipeline *pipeline, oif_error *error);
 
 /* For a program that prints what is wrong. Rules of a state stay if none are given. Those of
- * `oif feedback` stay beside others, and are removed by an empty file. */
+ * `oif state feedback` stay beside others, and are removed by an empty file. */
 exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline);
 
 #endif

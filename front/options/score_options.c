@@ -176,7 +176,7 @@ static const cli_option options[] = {
 
 const cli_command score_command = {
     .name = "score",
-    .summary = "score every row of a stream, and show which are anomalous and why",
+    .summary = "score every row of a stream: which are anomalous, and why",
     .usage = "score [OPTION...] [FILE|-]...",
     .examples = "  oif score readings.csv > scored.csv          adds score, p and anomaly to rows\n"
                 "  tail -f readings.csv | oif score             scores each row as it arrives\n"

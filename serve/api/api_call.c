@@ -27,10 +27,9 @@ bool api_find_stream(api_call *call, problem *why)
 }
 
 /* Agents name it where they name a database or a bucket, or in a header. */
-const char *api_stream_name(const api_call *call)
+const char *api_request_stream(const request *asked)
 {
     static const char *const names[] = {"db", "bucket", "stream"};
-    const request *asked = call->asked;
     if (asked->segment_count >= 4 && strcmp(asked->segments[2], "streams") == 0)
         return asked->segments[3];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -39,6 +38,11 @@ const char *api_stream_name(const api_call *call)
             return named->value;
     }
     return asked->headers[HEADER_STREAM] ? asked->headers[HEADER_STREAM] : "otlp";
+}
+
+const char *api_stream_name(const api_call *call)
+{
+    return api_request_stream(call->asked);
 }
 
 bool api_check_name(const api_call *call, problem *why)

@@ -29,6 +29,7 @@ bool api_find_stream(api_call *call, problem *why);
 
 /* The stream that a request is about, if it is about one: /api/v1/streams/NAME, /write?db=NAME,
  * /api/v2/write?bucket=NAME, or for OTLP the parameter `stream`, the header Oif-Stream, or otlp. */
+const char *api_request_stream(const request *asked);
 const char *api_stream_name(const api_call *call);
 bool api_check_name(const api_call *call, problem *why);
 

@@ -77,7 +77,7 @@ typedef struct episode_name {
     uint64_t number;
 } episode_name;
 
-/* {"episodes": [...], "proposals": [...]}, as `oif feedback --json` prints them. */
+/* {"episodes": [...], "proposals": [...]}, as `oif state feedback --json` prints them. */
 bool stream_write_feedback(stream *one, problem *why);
 
 /* Marks a past episode, and writes {"proposals": [...]}; 404: it is not remembered. */

@@ -22,17 +22,6 @@ load helper
     "$OIF" demo | awk '/^ROC AUC/ {auc = $3} END {if (auc < 0.9) {print "ROC AUC " auc; exit 1}}'
 }
 
-@test "the demo accepts the detector's parameters" {
-    "$OIF" demo --seed 1 | grep -v 'rows per second' > one
-    "$OIF" demo --seed 2 | grep -v 'rows per second' > two
-    differ one two
-}
-
-@test "the demo takes no file" {
-    oif demo stream.csv
-    exits 2 "oif: unexpected argument 'stream.csv' (usage: oif demo [OPTION...])"
-}
-
 @test "the chart is at most 72 characters wide" {
     LC_ALL=C.UTF-8 "$OIF" demo > out
     python3 - <<'PYTHON'

@@ -181,7 +181,7 @@ PYTHON
 }
 
 @test "windows of several detectors stand side by side" {
-    "$OIF" generate toy --rows 300 --seed 3 --anomalies 0.2 > toy.csv
+    "$OIF" demo toy --rows 300 --seed 3 --anomalies 0.2 > toy.csv
     oif eval --label label --detector hst,loda --window 150 toy.csv
     exits 0
     equal "$(tail -n 3 <<< "$output" | head -n 1 | tr -s ' ')" "ROC AUC, rows by rows anomalies hst loda"

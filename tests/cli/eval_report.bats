@@ -5,7 +5,7 @@ load helper
 
 # Days of two sensors with faults that are labelled, and times.
 make_plant() { # make_plant ROWS
-    "$OIF" generate seasonal --columns 2 --rows "$1" --anomalies 0.05 | awk -F, -v OFS=, '
+    "$OIF" demo seasonal --columns 2 --rows "$1" --anomalies 0.05 | awk -F, -v OFS=, '
         NR == 1 { print "at", $0; next } { print 1767225600 + NR * 1800, $0 }' > plant.csv
 }
 
@@ -174,7 +174,7 @@ PYTHON
 }
 
 @test "many rows make a page of some hundred kilobytes, and no spike is lost" {
-    "$OIF" generate toy --rows 200000 --anomalies 0.001 > toy.csv
+    "$OIF" demo toy --rows 200000 --anomalies 0.001 > toy.csv
     "$OIF" eval --label label --detector online-iforest --report page.html toy.csv > /dev/null
     [ "$(stat -c %s page.html)" -lt 400000 ]
     "$OIF" score --label label --detector online-iforest toy.csv | cut -d , -f 4 | tail -n +2 | sort -g > scores
@@ -195,7 +195,7 @@ PYTHON
         "$OIF" eval --label fault --report $file.html $file.csv > /dev/null
         read_page $file.html <<< 'assert "labelled episodes" in sentence and data["detectors"][0]["curve"] == [], data'
     done
-    "$OIF" generate toy --rows 3000 > toy.csv
+    "$OIF" demo toy --rows 3000 > toy.csv
     "$OIF" eval --label label --alert-rate 1e-9 --runs 3 --report toy.html toy.csv > /dev/null
     read_page toy.html <<'PYTHON'
 one = data["detectors"][0]

@@ -1,4 +1,4 @@
-# oif feedback: useless alerts are marked, rules are proposed, and a rule that is accepted mutes their kind.
+# oif state feedback: useless alerts are marked, rules are proposed, and a rule that is accepted mutes their kind.
 
 load helper
 
@@ -20,7 +20,7 @@ learn() { # learn STATE [OPTION...]
 
 # Of the state `s`: fields of each past episode.
 past() { # past EXPRESSION
-    "$OIF" feedback --json s | python3 -c "import json, sys
+    "$OIF" state feedback --json s | python3 -c "import json, sys
 for line in sys.stdin:
     e = json.loads(line)
     print($1)"
@@ -29,7 +29,7 @@ for line in sys.stdin:
 @test "the past episodes are listed with their causes" {
     make_hosts 2500
     learn s
-    oif feedback s
+    oif state feedback s
     exits 0
     contains "${lines[0]}" "mark"
     contains "$output" "web-1#"
@@ -44,25 +44,25 @@ for line in sys.stdin:
     make_hosts 2500
     learn s
     number=$(past 'e["number"] if e["column"] == "latency" and e["change"] > 20 else ""' | grep . | sed -n 1p)
-    oif feedback --propose s
+    oif state feedback --propose s
     exits 0 "oif: s: nothing to propose: no episode is marked useless that the rules let through"
-    oif feedback --useless "web-1#$number" s
+    oif state feedback --useless "web-1#$number" s
     exits 0 "oif: s: episode web-1#$number is marked useless"
-    contains "$("$OIF" feedback s)" "useless"
-    oif feedback --propose s
+    contains "$("$OIF" state feedback s)" "useless"
+    oif state feedback --propose s
     exits 0
     contains "${lines[0]}" "1  mute column=latency direction=high reason=values change<"
     contains "${lines[0]}" " key=web-1"
     contains "${lines[1]}" "past episodes of this kind; 0 marked real"
-    "$OIF" feedback --propose --json s | python3 -c '
+    "$OIF" state feedback --propose --json s | python3 -c '
 import json, sys
 p = json.load(sys.stdin)
 assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["rule"].startswith("mute "), p'
     cp s without
-    oif feedback --accept 1 s
+    oif state feedback --accept 1 s
     equal "$status" 0
     contains "$stderr" "oif: s: added: mute column=latency direction=high reason=values change<"
-    oif feedback --accept 1 s
+    oif state feedback --accept 1 s
     exits 1 "oif: s: there is no proposal 1; --propose lists 0"
     make_hosts 5000 2500
     learn s --output ndjson --rows episodes
@@ -76,41 +76,41 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
 @test "an accepted rule stays beside those that options give, until an empty file removes all" {
     make_hosts 2500
     learn s
-    oif feedback --useless "web-1#$(past 'e["number"] if e["column"] == "latency" and e["change"] > 20 else ""' | grep . | sed -n 1p)" s
+    oif state feedback --useless "web-1#$(past 'e["number"] if e["column"] == "latency" and e["change"] > 20 else ""' | grep . | sed -n 1p)" s
     equal "$status" 0
-    oif feedback --accept 1 s
+    oif state feedback --accept 1 s
     equal "$status" 0
     learn s --mute 'column=latency direction=low'
-    equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
+    equal "$("$OIF" state inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
     learn s --mute 'column=latency direction=low'
-    equal "$("$OIF" inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
-    "$OIF" inspect --json s | jq -r '.rules[].rule' > same.rules
+    equal "$("$OIF" state inspect --json s | jq -c '.rules | map(.rule | endswith("# feedback"))')" '[false,true]'
+    "$OIF" state inspect --json s | jq -r '.rules[].rule' > same.rules
     learn s --rules same.rules
-    equal "$("$OIF" inspect --json s | jq '.rules | length')" 2
+    equal "$("$OIF" state inspect --json s | jq '.rules | length')" 2
     learn s --rules /dev/null
-    equal "$("$OIF" inspect --json s | jq -c .rules)" '[]'
+    equal "$("$OIF" state inspect --json s | jq -c .rules)" '[]'
 }
 
 @test "a rule can be tried, and real episodes that it would mute are listed" {
     make_hosts 2500
     learn s
     number=$(past 'e["number"] if e["column"] == "errors" and e["change"] > 50 else ""' | grep . | sed -n 1p)
-    "$OIF" feedback --real "web-2#$number" s
+    "$OIF" state feedback --real "web-2#$number" s
     cp s before
-    oif feedback --try 'mute column=errors' s
+    oif state feedback --try 'mute column=errors' s
     exits 0
     contains "${lines[0]}" " past episodes: 0 marked useless, 1 marked real"
     contains "${lines[2]}" "real "
     contains "${lines[2]}" "web-2#$number"
-    "$OIF" feedback --try 'mute column=errors' --json s > tried
+    "$OIF" state feedback --try 'mute column=errors' --json s > tried
     equal "$(wc -l < tried)" 2
-    oif feedback --try 'mute colum=errors' s
+    oif state feedback --try 'mute colum=errors' s
     exits 2 "oif: --try: character 6: not a condition of a rule, such as column=latency"
-    oif feedback --try 'mute column=error' s
+    oif state feedback --try 'mute column=error' s
     exits 2 "oif: --try: character 13: no column is called error"
     cmp s before
-    "$OIF" feedback --useless "web-2#$number" s
-    "$OIF" feedback --unmark "web-2#$number" s
+    "$OIF" state feedback --useless "web-2#$number" s
+    "$OIF" state feedback --unmark "web-2#$number" s
     equal "$(past 'e["mark"]' | sort -u)" none
 }
 
@@ -118,25 +118,25 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     make_hosts 2500
     learn s
     cp s before
-    oif feedback --useless web-1#999 s
-    exits 1 "oif: s: there is no past episode 'web-1#999'; list all with: oif feedback s"
-    oif feedback --real web-9#1 s
-    exits 1 "oif: s: there is no past episode 'web-9#1'; list all with: oif feedback s"
-    oif feedback --useless 1 s
+    oif state feedback --useless web-1#999 s
+    exits 1 "oif: s: there is no past episode 'web-1#999'; list all with: oif state feedback s"
+    oif state feedback --real web-9#1 s
+    exits 1 "oif: s: there is no past episode 'web-9#1'; list all with: oif state feedback s"
+    oif state feedback --useless 1 s
     exits 2 "oif: s: several keys have an episode 1; say which: KEY#1"
-    oif feedback --useless web-1 s
+    oif state feedback --useless web-1 s
     exits 2 "oif: 'web-1' is not an episode: write its number, or KEY#NUMBER"
-    oif feedback --useless web-1#1x s
+    oif state feedback --useless web-1#1x s
     exits 2 "oif: 'web-1#1x' is not an episode: write its number, or KEY#NUMBER"
-    oif feedback --useless 1 --propose s
+    oif state feedback --useless 1 --propose s
     exits 2 "oif: give only one of --useless, --real, --unmark, --propose, --accept, --try"
-    oif feedback
+    oif state feedback
     exits 2 "oif: feedback needs a FILE, as 'oif score --state FILE' writes it"
-    oif feedback none
+    oif state feedback none
     equal "$status" 1
-    oif feedback --useless 1 none
+    oif state feedback --useless 1 none
     exits 1 "oif: none: there is no such file"
-    oif feedback --accept 0 s
+    oif state feedback --accept 0 s
     equal "$status" 2
     cmp s before
 }
@@ -145,10 +145,10 @@ assert p["number"] == 1 and p["kind_held"] >= 3 and p["real_held"] == 0 and p["r
     make_hosts 2500
     "$OIF" score --columns latency,errors --exclude host --time t --state s hosts.csv > scored.csv 2> messages
     number=$(past 'e["number"]' | sed -n 1p)
-    oif feedback --useless "$number" s
+    oif state feedback --useless "$number" s
     exits 0 "oif: s: episode $number is marked useless"
     equal "$(past 'e["mark"]' | sed -n 1p)" useless
-    contains "$("$OIF" feedback --propose s)" "1  mute column="
+    contains "$("$OIF" state feedback --propose s)" "1  mute column="
 }
 
 @test "a state without past episodes says how to get them" {
@@ -164,10 +164,10 @@ at = sections.index(b"PAST")
 length = struct.unpack_from("<Q", sections, at + 4)[0]
 open("old", "wb").write(header + struct.pack("<I", zlib.crc32(header)) + sections[:at] + sections[at + 20 + length:])
 PY
-    oif feedback old
+    oif state feedback old
     exits 1 "oif: old: has no past episodes: the program that wrote it kept none; 'oif score --state old' keeps them from now on"
     learn old 2> messages
-    oif feedback old
+    oif state feedback old
     exits 0
 }
 
@@ -179,9 +179,9 @@ PY
     exec 8> rows
     head -2 hosts.csv >&8
     await_lines 1 scored.csv
-    oif feedback --useless web-1#1 s
+    oif state feedback --useless web-1#1 s
     exits 1 "oif: another process is using the state file 's'; stop it, or name another file"
-    oif feedback s
+    oif state feedback s
     exits 0
     exec 8>&-
     wait
@@ -192,9 +192,9 @@ PY
     sed -i 's/^web-1,/,/' hosts.csv
     learn s 2> /dev/null
     number=$(past 'e["number"] if e["key"] is None else ""' | grep . | sed -n 1p)
-    [ "$("$OIF" feedback s | grep -c " #$number ")" -eq 1 ]
-    oif feedback --useless "#$number" s
+    [ "$("$OIF" state feedback s | grep -c " #$number ")" -eq 1 ]
+    oif state feedback --useless "#$number" s
     exits 0 "oif: s: episode #$number is marked useless"
     "$OIF" score --state plain --columns latency,errors --time t hosts.csv > /dev/null 2>&1
-    [ "$("$OIF" feedback plain | grep -c '#')" -eq 0 ] # without keys the number is enough
+    [ "$("$OIF" state feedback plain | grep -c '#')" -eq 0 ] # without keys the number is enough
 }

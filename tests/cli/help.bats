@@ -2,8 +2,10 @@
 
 load helper
 
-commands=(score eval serve state inspect feedback demo detectors size generate)
-few_options=(serve state inspect feedback detectors generate)
+# shellcheck disable=SC2086 # the name of a command may be two words
+
+commands=(score eval serve state "state inspect" "state feedback" "state size" demo detectors)
+few_options=(serve state "state inspect" "state feedback" detectors demo)
 
 # Lines "GROUP --flag" of the help on stdin.
 grouped_flags() {
@@ -24,7 +26,7 @@ detectors() {
 
 @test "--help starts with examples, has at most 50 lines of 80 columns, and names --help-all at its end" {
     for command in "${commands[@]}" completions manual; do
-        oif "$command" --help
+        oif $command --help
         exits 0
         equal "${lines[1]}" "Examples:"
         contains "$output" "Usage: oif $command"
@@ -37,9 +39,9 @@ detectors() {
 
 @test "--help has one line per option, and -h is --help" {
     for command in "${commands[@]}"; do
-        "$OIF" "$command" --help > help
+        "$OIF" $command --help > help
         equal "$command: $(sed -n '/^Usage:/,$p' help | sed '1d;$d' | grep -Ev '^$|^[A-Z][a-z]*:$|^  --[a-z-]+ ')" "$command: "
-        "$OIF" "$command" -h | cmp - help
+        "$OIF" $command -h | cmp - help
     done
 }
 
@@ -48,7 +50,7 @@ detectors() {
         equal "$detector: $("$OIF" score --help-all --detector "$detector" | awk 'length > 80 || / $/')" "$detector: "
     done
     for command in "${commands[@]}"; do
-        equal "$command: $("$OIF" "$command" --help-all | awk 'length > 80 || / $/')" "$command: "
+        equal "$command: $("$OIF" $command --help-all | awk 'length > 80 || / $/')" "$command: "
     done
 }
 
@@ -56,13 +58,13 @@ detectors() {
     for command in "${commands[@]}"; do
         for detector in $(detectors); do
             choice=()
-            [[ $command =~ ^(score|eval|demo|size)$ ]] && choice=(--detector "$detector")
-            "$OIF" "$command" --help-all "${choice[@]}" | grouped_flags > grouped
+            [[ $command =~ ^(score|eval|state size)$ ]] && choice=(--detector "$detector")
+            "$OIF" $command --help-all "${choice[@]}" | grouped_flags > grouped
             equal "$command $detector twice: $(cut -d ' ' -f 2 grouped | sort | uniq -d)" "$command $detector twice: "
             equal "$command $detector without a group: $(grep '^(none)' grouped)" "$command $detector without a group: "
             cut -d ' ' -f 2 grouped
         done | sort -u > listed
-        flags_of "$command" > known
+        flags_of "${command// /-}" > known
         equal "$command: $(grep -c . known)" "$command: $(grep -c . listed)"
         diff listed known
     done
@@ -79,22 +81,22 @@ detectors() {
 
 @test "what --help shows is in the same group of --help-all, and all of it where a command has few options" {
     for command in "${commands[@]}"; do
-        "$OIF" "$command" --help | grouped_flags | sort > short
-        "$OIF" "$command" --help-all | grouped_flags | sort > all
+        "$OIF" $command --help | grouped_flags | sort > short
+        "$OIF" $command --help-all | grouped_flags | sort > all
         equal "$command: $(comm -23 short all)" "$command: "
         [[ $(grep -c . short) -gt 0 ]]
     done
     for command in "${few_options[@]}"; do
-        "$OIF" "$command" --help | grouped_flags > short
-        "$OIF" "$command" --help-all | grouped_flags | grep -v '^Help ' > all
+        "$OIF" $command --help | grouped_flags > short
+        "$OIF" $command --help-all | grouped_flags | grep -v '^Help ' > all
         diff short all
     done
 }
 
 @test "the examples of --help come first in --help-all" {
     for command in "${commands[@]}"; do
-        "$OIF" "$command" --help | sed -n '/^Examples:/,/^$/p' | sed '$d' > short
-        "$OIF" "$command" --help-all | head -n "$((2 + $(grep -c '' short)))" | tail -n +3 > all
+        "$OIF" $command --help | sed -n '/^Examples:/,/^$/p' | sed '$d' > short
+        "$OIF" $command --help-all | head -n "$((2 + $(grep -c '' short)))" | tail -n +3 > all
         diff short all
     done
 }
@@ -102,11 +104,11 @@ detectors() {
 @test "options are written as they are typed: --alert-rate, not alert_rate" {
     for command in "${commands[@]}"; do
         for detector in $(detectors); do
-            if [[ $command =~ ^(score|eval|demo|size)$ ]]; then
-                "$OIF" "$command" --help-all --detector "$detector"
+            if [[ $command =~ ^(score|eval|state size)$ ]]; then
+                "$OIF" $command --help-all --detector "$detector"
             fi
         done > text
-        { "$OIF" "$command" --help; "$OIF" "$command" --help-all; "$OIF" manual "$command"; } >> text
+        { "$OIF" $command --help; "$OIF" $command --help-all; "$OIF" manual "${command// /-}"; } >> text
         for flag in $(flags_of score | sed -n 's/^--\(.*-.*\)/\1/p'); do
             equal "$command: $(grep -w -- "${flag//-/_}" text)" "$command: "
         done
@@ -130,18 +132,18 @@ detectors() {
 
 @test "the whole text of an option is in the manual page" {
     for command in "${commands[@]}"; do
-        "$OIF" manual "$command" | mandoc -T ascii | col -bx | tr -s ' \n' ' ' > page
-        "$OIF" "$command" --help-all | awk '/^Parameters/ { exit } /^Usage/ { is_begun = 1 }
+        "$OIF" manual "${command// /-}" | mandoc -T ascii | col -bx | tr -s ' \n' ' ' > page
+        "$OIF" $command --help-all | awk '/^Parameters/ { exit } /^Usage/ { is_begun = 1 }
             is_begun && /^ {25}/ && !/; default / { print $NF }' | sort -u > words
         while read -r word; do
-            grep -qiF -- "$word" page || { echo "oif-$command.1 lacks: $word" >&2; return 1; }
+            grep -qiF -- "$word" page || { echo "oif-${command// /-}.1 lacks: $word" >&2; return 1; }
         done < words
     done
     contains "$("$OIF" manual score)" "episode_id, counted per key; why"
 }
 
 @test "--memory-limit says what the program does without it, which is not what the library does" {
-    for command in score eval size; do
-        contains "$("$OIF" "$command" --help-all | tr -s ' \n' ' ')" "0: half of this machine's memory"
+    for command in score eval "state size"; do
+        contains "$("$OIF" $command --help-all | tr -s ' \n' ' ')" "0: half of this machine's memory"
     done
 }

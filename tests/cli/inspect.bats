@@ -1,4 +1,4 @@
-# oif inspect: what a state file holds.
+# oif state inspect: what a state file holds.
 
 load helper
 
@@ -9,7 +9,7 @@ figure() { # figure TITLE: its value in the table
 @test "a state's detector, parameters, rows and bytes are told" {
     make_stream
     "$OIF" score --state s --detector online-iforest --num-trees 8 --variant paper stream.csv > scored.csv
-    oif inspect s
+    oif state inspect s
     exits 0
     equal "${lines[0]}" "detector                   online-iforest"
     equal "$(figure rows)" 300
@@ -24,7 +24,7 @@ figure() { # figure TITLE: its value in the table
     equal "$(figure rows_held)" 300
     equal "$(figure 'bytes in the file' | tr -d ,)" "$(stat -c %s s)"
     [ "$(figure 'bytes in memory' | tr -d ,)" -gt 10000 ]
-    "$OIF" inspect - < s | cmp - <(echo "$output")
+    "$OIF" state inspect - < s | cmp - <(echo "$output")
 }
 
 @test "a forest that forgets by turnover goes on from its state and tells of its trees" {
@@ -33,7 +33,7 @@ figure() { # figure TITLE: its value in the table
     head -150 stream.csv | "$OIF" score --state s --detector online-iforest --forgetting turnover --maturity 40 > scored
     tail -n +151 stream.csv | "$OIF" score --state s >> scored
     cmp whole scored
-    oif inspect s
+    oif state inspect s
     equal "$(figure forgetting)" turnover
     equal "$(figure maturity)" 40
     equal "$(figure ready)" yes
@@ -43,11 +43,11 @@ figure() { # figure TITLE: its value in the table
 
 @test "ready says whether enough was learned" {
     printf '1,2\n' | "$OIF" score --state s > scored.csv
-    oif inspect s
+    oif state inspect s
     equal "$(figure ready)" no
     make_stream
     "$OIF" score --state t --window-size 100 stream.csv > scored.csv
-    oif inspect t
+    oif state inspect t
     equal "$(figure ready)" yes
 }
 
@@ -55,7 +55,7 @@ figure() { # figure TITLE: its value in the table
     make_stream
     for detector in online-iforest hst iforest-asd rrcf loda sdo rolling-iforest; do
         "$OIF" score --state "$detector" --detector "$detector" --seed 7 stream.csv > scored.csv
-        "$OIF" inspect --json "$detector" > state.json
+        "$OIF" state inspect --json "$detector" > state.json
         python3 - "$detector" <<'PYTHON'
 import json, os, sys
 state = json.load(open("state.json"))
@@ -75,11 +75,11 @@ PYTHON
 snapshots=$BATS_TEST_DIRNAME/../../fuzz/corpus/fuzz_snapshot
 
 @test "a detector that a program has saved is told as well" {
-    oif inspect "$snapshots/loda"
+    oif state inspect "$snapshots/loda"
     exits 0
     equal "${lines[0]}" "detector                             loda"
     [ "$(figure 'rows learned' | tr -d ,)" -gt 0 ]
-    "$OIF" inspect --json "$snapshots/loda" > state.json
+    "$OIF" state inspect --json "$snapshots/loda" > state.json
     python3 -c '
 import json
 state = json.load(open("state.json"))
@@ -98,34 +98,34 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     "$OIF" score --state pipeline stream.csv > scored.csv
     cp "$snapshots/loda" detector
     for kind in pipeline detector; do
-        "$OIF" inspect $kind > expected
-        cat $kind | "$OIF" inspect - | cmp - expected
-        "$OIF" inspect - < $kind | cmp - expected
+        "$OIF" state inspect $kind > expected
+        cat $kind | "$OIF" state inspect - | cmp - expected
+        "$OIF" state inspect - < $kind | cmp - expected
         head -c 3000 $kind > start
         tail -c +3001 $kind > rest
-        { dd if=start bs=1 status=none; cat rest; } | "$OIF" inspect --json - | cmp - <("$OIF" inspect --json $kind)
-        run --separate-stderr bash -c "cat $kind stream.csv | '$OIF' inspect -"
+        { dd if=start bs=1 status=none; cat rest; } | "$OIF" state inspect --json - | cmp - <("$OIF" state inspect --json $kind)
+        run --separate-stderr bash -c "cat $kind stream.csv | '$OIF' state inspect -"
         exits 1 "oif: <stdin>: the snapshot ends at byte $(stat -c %s $kind), but bytes follow"
         equal "$output" ""
-        run --separate-stderr bash -c "head -c 200 $kind | '$OIF' inspect -"
+        run --separate-stderr bash -c "head -c 200 $kind | '$OIF' state inspect -"
         equal "$status" 1
         contains "$stderr" "oif: <stdin>: byte 200: the snapshot is cut off here"
     done
-    run --separate-stderr bash -c "cat stream.csv | '$OIF' inspect -"
+    run --separate-stderr bash -c "cat stream.csv | '$OIF' state inspect -"
     exits 1 "oif: <stdin>: byte 8: this is not a snapshot of oif; name a file that 'oif score --state FILE' has written"
-    run --separate-stderr bash -c "'$OIF' inspect - < /dev/null"
+    run --separate-stderr bash -c "'$OIF' state inspect - < /dev/null"
     exits 1 "oif: <stdin>: byte 0: the snapshot is cut off here"
-    run --separate-stderr bash -c "'$OIF' inspect - < /"
+    run --separate-stderr bash -c "'$OIF' state inspect - < /"
     equal "$status" 1
     contains "$stderr" "oif: <stdin>: byte 0: reading failed"
 }
 
 @test "a pipeline that has seen nothing has no model to tell" {
-    oif inspect "$snapshots/../fuzz_pipeline/rrcf_empty"
+    oif state inspect "$snapshots/../fuzz_pipeline/rrcf_empty"
     exits 0
     equal "$(figure models)" 0
     equal "$(grep -c '^model$' <<< "$output")" 0
-    "$OIF" inspect --json "$snapshots/../fuzz_pipeline/rrcf_empty" | grep '"recent": null}'
+    "$OIF" state inspect --json "$snapshots/../fuzz_pipeline/rrcf_empty" | grep '"recent": null}'
 }
 
 @test "a damaged file is an error that says the byte" {
@@ -133,36 +133,36 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     "$OIF" score --state s stream.csv > scored.csv
     cp s damaged
     printf 'X' | dd of=damaged bs=1 seek=1000 conv=notrunc status=none
-    oif inspect damaged
+    oif state inspect damaged
     equal "$status" 1
     [[ "$stderr" =~ ^"oif: 'damaged': byte "[0-9]+": the checksum of a section is wrong"$ ]]
     equal "$output" ""
     head -c 1000 s > cut
-    oif inspect --json cut
+    oif state inspect --json cut
     equal "$status" 1
     [[ "$stderr" =~ ^"oif: 'cut': byte "[0-9]+": the snapshot is cut off: a section of "[0-9]+" bytes begins here"$ ]]
-    oif inspect stream.csv
+    oif state inspect stream.csv
     exits 1 "oif: 'stream.csv': byte 8: this is not a snapshot of oif; name a file that 'oif score --state FILE' has written"
-    oif inspect missing
+    oif state inspect missing
     exits 1 "oif: cannot open 'missing': No such file or directory"
 }
 
 @test "a file is needed, and no parameters of a detector" {
-    oif inspect
+    oif state inspect
     exits 2 "oif: inspect needs a FILE, as 'oif score --state FILE' writes it"
-    oif inspect --num-trees 3 s
-    exits 2 "oif: unknown option '--num-trees' ('oif inspect --help-all' lists all)"
-    oif inspect --help
+    oif state inspect --num-trees 3 s
+    exits 2 "oif: unknown option '--num-trees' ('oif state inspect --help-all' lists all)"
+    oif state inspect --help
     exits 0
     equal "${lines[1]}" "Examples:"
-    oif inspect s t
-    exits 2 "oif: unexpected argument 't' (usage: oif inspect [OPTION...] FILE|-)"
+    oif state inspect s t
+    exits 2 "oif: unexpected argument 't' (usage: oif state inspect [OPTION...] FILE|-)"
 }
 
 @test "a table that cannot be written is a failure" {
     make_stream
     "$OIF" score --state s stream.csv > scored.csv
-    run --separate-stderr bash -c "'$OIF' inspect s > /dev/full"
+    run --separate-stderr bash -c "'$OIF' state inspect s > /dev/full"
     exits 1 "oif: cannot write the output: No space left on device"
 }
 
@@ -173,7 +173,7 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     exec 7> rows
     printf 'a\n1\n' >&7
     for _ in {1..1200}; do [ -e s ] && break; sleep 0.05; done
-    oif inspect s
+    oif state inspect s
     exits 0
     equal "$(figure rows)" 1
     exec 7>&-

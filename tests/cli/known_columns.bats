@@ -49,12 +49,12 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --fields score,p,ano
 
 @test "a state without names gets them from the first header that comes" {
     printf '1,2\n3,4\n' | "$OIF" score --state s > /dev/null
-    contains "$("$OIF" inspect --json s)" '"names": null'
+    contains "$("$OIF" state inspect --json s)" '"names": null'
     printf 'a,b\n1,2\n' | "$OIF" score --state s > /dev/null
-    contains "$("$OIF" inspect --json s)" '"names": ["a", "b"]'
+    contains "$("$OIF" state inspect --json s)" '"names": ["a", "b"]'
     run --separate-stderr "$OIF" score --state s <<< $'a,c\n1,2'
     exits 1 "oif: <stdin>:1:3: 'c' is not a column of the state s, which has 'b'; if it was renamed, give it that name again"
-    contains "$("$OIF" inspect --json s)" '"rows": 3'
+    contains "$("$OIF" state inspect --json s)" '"rows": 3'
 }
 
 @test "other columns are refused, and the state stays as it is" {
@@ -114,7 +114,7 @@ oif: s: resumes after 1 rows"
 
 @test "names that a terminal would obey are shown, not sent to it" {
     printf '{"\\u001b]0;x\\u0007": 1, "b\\u007f\\u009bm": 2}\n' | "$OIF" score --state s > /dev/null
-    contains "$("$OIF" inspect s)" '"\u001b]0;x\u0007"'
+    contains "$("$OIF" state inspect s)" '"\u001b]0;x\u0007"'
     run --separate-stderr "$OIF" score --state s <<< '{"c": 1}'
     exits 1 "oif: <stdin>:1: there is no '\u001b]0;x\u0007', nor any other column that the state s has learned from; name the right input, or another state"
     run --separate-stderr "$OIF" score --state s <<< $'\e]0;x\a,c\n1,2'

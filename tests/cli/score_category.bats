@@ -62,7 +62,7 @@ make_states() {
     cmp whole.csv parts.csv
     oif score --time at --state s.oif --category load states.csv
     exits 2 "oif: s.oif: the state was learned with other derived columns; leave --rate and --category out or name another file"
-    oif inspect s.oif
+    oif state inspect s.oif
     contains "$output" "category(state)"
     # without a header, as from tail -f
     tail -5 states.csv > rows.csv

@@ -60,9 +60,9 @@ make_counters() {
     exits 2 "oif: s.oif: the state was learned with other derived columns; leave --rate and --category out or name another file"
     oif score --key host --time at --rate load --state s.oif second.csv
     equal "$status" 2
-    oif inspect s.oif
+    oif state inspect s.oif
     contains "$output" $'derived columns\n  "rate(rx)"\n'
-    oif inspect --json s.oif
+    oif state inspect --json s.oif
     contains "$output" '"derived": ["rate(rx)"]'
 }
 

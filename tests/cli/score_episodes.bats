@@ -56,7 +56,7 @@ hosts() {
     oif score --silence -3h hosts.csv
     equal "$status" 2
     "$OIF" score --key host --time at --state s.oif --alerts 7/week --silence 2d hosts.csv > /dev/null
-    "$OIF" inspect --json s.oif > s.json
+    "$OIF" state inspect --json s.oif > s.json
     contains "$(cat s.json)" '"alerts": 1, "cooldown": 0, "silence": 172800'
 }
 
@@ -198,7 +198,7 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
     make_hosts
     "$OIF" score --key host --time at --state s.oif hosts.csv > /dev/null
     "$OIF" score --key host --time at --state s.oif --alert-rate 0.01 --silence 5m hosts.csv > /dev/null
-    contains "$("$OIF" inspect --json s.oif)" '"alert_rate": 0.01'
+    contains "$("$OIF" state inspect --json s.oif)" '"alert_rate": 0.01'
     oif score --key host --time at --state s.oif --evicted keep hosts.csv
     equal "$status" 2
     contains "$stderr" "the state was learned with --evicted forget, not keep"

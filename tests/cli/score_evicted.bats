@@ -20,7 +20,7 @@ make_many_hosts() {
 }
 
 figure() {
-    "$OIF" inspect "$1" | sed -n "s/^$2   *//p"
+    "$OIF" state inspect "$1" | sed -n "s/^$2   *//p"
 }
 
 @test "with two models in memory all keys get what they would get without limits" {
@@ -50,7 +50,7 @@ figure() {
     exits 0 "oif: s: resumes after 300 rows"
     tail -n +2 <<< "$output" >> both.csv
     cmp both.csv whole.csv
-    equal "$("$OIF" inspect --json s | grep -o '"kept": [0-9]*, "lost": [0-9]*')" '"kept": 18, "lost": 0'
+    equal "$("$OIF" state inspect --json s | grep -o '"kept": [0-9]*, "lost": [0-9]*')" '"kept": 18, "lost": 0'
 }
 
 @test "it needs a state file, and one that was learned that way" {
@@ -76,7 +76,7 @@ whole = open("whole.csv", "rb").read().splitlines(keepends=True)
 chance = random.Random(1)
 
 def state():
-    return json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))
+    return json.loads(subprocess.check_output([oif, "state", "inspect", "--json", "s"]))
 
 def line(tool):
     ready, _, _ = select.select([tool.stdout], [], [], 60)
@@ -190,7 +190,7 @@ oif: s: models that were lost: $lost"
         cmp disk/s before
         rm disk/filler
         "$1" score --key host --state disk/s second.csv 2> /dev/null | tail -n +2 >> scored.csv
-        "$1" inspect disk/s | grep "^models lost"
+        "$1" state inspect disk/s | grep "^models lost"
         cmp scored.csv whole.csv
         ls -A disk | tr "\n" " "' bash "$OIF"
     equal "$output" "exit 1, 301 lines

@@ -284,7 +284,7 @@ sys.stdout.buffer.write(packer.flush())' > one.gz
 }
 
 @test "commands that read no rows take one argument" {
-    oif inspect a b
+    oif state inspect a b
     equal "$status" 2
     contains "$stderr" "unexpected argument 'b'"
 }

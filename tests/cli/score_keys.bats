@@ -22,19 +22,19 @@ make_hosts() {
 @test "a key may be any text, in CSV and in NDJSON" {
     printf 'host,x\n"a,""b""",1\n,2\n"a,""b""",3\n' > in.csv
     "$OIF" score --key host --state s in.csv > scored.csv
-    equal "$("$OIF" inspect --json s | tr -d '\n' | grep -o '"models": 2.*"key": "a,\\"b\\""')" \
-        "$("$OIF" inspect --json s | tr -d '\n' | grep -o '"models": .*"key": "[^ ]*"')"
+    equal "$("$OIF" state inspect --json s | tr -d '\n' | grep -o '"models": 2.*"key": "a,\\"b\\""')" \
+        "$("$OIF" state inspect --json s | tr -d '\n' | grep -o '"models": .*"key": "[^ ]*"')"
     printf '{"h":{"n":"a"},"x":1}\n{"h":{"n":"\\u0061"},"x":2}\n{"x":3}\n' |
         "$OIF" score --key h.n --state t > scored.ndjson
-    equal "$("$OIF" inspect t | sed -n 's/^models  *//p')" 2
+    equal "$("$OIF" state inspect t | sed -n 's/^models  *//p')" 2
 }
 
 @test "with --max-keys rows of a key too many get no score, and that is said" {
     make_hosts
     oif score --key host --max-keys 2 --state s hosts.csv
     equal "$status" 0
-    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 2
-    equal "$("$OIF" inspect s | sed -n 's/^evictions  *//p')" 0
+    equal "$("$OIF" state inspect s | sed -n 's/^models  *//p')" 2
+    equal "$("$OIF" state inspect s | sed -n 's/^evictions  *//p')" 0
     contains "$stderr" 'oif: no room is left for a model of the key "web-1": its rows get no score until another key is evicted;'
     contains "$stderr" "2 keys have a model, the most allowed; allow more with --max-keys 4"
     contains "$stderr" "oif: 2 keys have a model; 0 were evicted, 0 of them came back and started over; 100 rows had no model and got no score"
@@ -82,11 +82,11 @@ make_hosts() {
 
 @test "--memory-limit bounds the models as well" {
     make_hosts
-    one=$("$OIF" score --exclude host --state s hosts.csv > scored.csv; "$OIF" inspect --json s | sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p')
+    one=$("$OIF" score --exclude host --state s hosts.csv > scored.csv; "$OIF" state inspect --json s | sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p')
     "$OIF" score --key host --memory-limit "$((one + 4096))" --state t hosts.csv > scored.csv 2> told
     contains "$(cat told)" "; allow more with --memory-limit 1M, or"
-    equal "$("$OIF" inspect t | sed -n 's/^models  *//p')" 1
-    [ "$("$OIF" inspect --json t | sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p')" -le "$((one + 4096))" ]
+    equal "$("$OIF" state inspect t | sed -n 's/^models  *//p')" 1
+    [ "$("$OIF" state inspect --json t | sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p')" -le "$((one + 4096))" ]
     oif score --key host --memory-limit 1000 hosts.csv
     equal "$status" 2
     [[ "$stderr" =~ ^"oif: --memory-limit is too small for a single model of "[0-9]+" bytes; raise it to "([0-9]+)$ ]]
@@ -111,7 +111,7 @@ make_hosts() {
 @test "inspect shows the model of the key that was seen last" {
     make_hosts
     "$OIF" score --key host --state s hosts.csv > scored.csv
-    oif inspect s
+    oif state inspect s
     exits 0
     contains "$output" 'model of the key seen last, "web-1"'
     equal "$(sed -n 's/^  rows_learned  *//p' <<< "$output")" 100
@@ -121,7 +121,7 @@ make_hosts() {
     awk 'BEGIN {print "key,x"; for (i = 0; i < 100000; i++) print "k" i "," i % 7}' > many.csv
     "$OIF" score --key key --detector loda --num-projections 2 --num-bins 4 --window-size 8 --max-keys 1000 --state s many.csv 2> messages |
         tail -1 | grep '^k99999,'
-    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 1,000
+    equal "$("$OIF" state inspect s | sed -n 's/^models  *//p')" 1,000
     contains "$(cat messages)" "oif: 1,000 keys have a model;"
 }
 
@@ -132,22 +132,22 @@ make_hosts() {
     awk 'BEGIN {print "key,x"; for (i = 0; i < 200; i++) for (h = 0; h < 2; h++) for (d = 0; d < 2; d++) print "h" h "-" d "," (i * 7 + h + d) % 11}' > keys.csv
     "$OIF" score --key host,disk --state s disks.csv | cut -d, -f4- > scored.csv
     "$OIF" score --key key keys.csv | cut -d, -f3- | cmp - scored.csv
-    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 4
-    contains "$("$OIF" inspect s)" 'model of the key seen last, "h1/sd1"'
+    equal "$("$OIF" state inspect s | sed -n 's/^models  *//p')" 4
+    contains "$("$OIF" state inspect s)" 'model of the key seen last, "h1/sd1"'
     "$OIF" score --key host,disk --state t <<< '{"host":"a","disk":"b","x":1}' > scored.ndjson
-    contains "$("$OIF" inspect t)" '"a/b"'
+    contains "$("$OIF" state inspect t)" '"a/b"'
 }
 
 @test "values that contain the separator make no two keys one" {
     printf 'a,b,x\nu/v,w,1\nu,v/w,2\nu\\,v,3\nu,\\v,4\n' > in.csv
     "$OIF" score --key a,b --state s in.csv > scored.csv
-    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 4
+    equal "$("$OIF" state inspect s | sed -n 's/^models  *//p')" 4
 }
 
 @test "a column with a comma in its name, one that is not there, and too long a key of several" {
     printf '"a,b",c,x\nu,w,1\nv,w,2\n' > in.csv
     "$OIF" score --key '"a,b"' --exclude c --state s in.csv > scored.csv
-    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 2
+    equal "$("$OIF" state inspect s | sed -n 's/^models  *//p')" 2
     oif score --key 'c,nothing' in.csv
     equal "$status" 2
     contains "$stderr" "nothing"

@@ -327,5 +327,5 @@ oif: commas.csv: rows already have a field 'score'; the last one is of this run"
     oif score --memory-limit 1Q stream.csv
     exits 2 "oif: --memory-limit: expected a number of bytes such as 500M or 2G, not '1Q'"
     "$OIF" score --key x --memory-limit 1MiB --state a.oif stream.csv > /dev/null 2>&1
-    contains "$("$OIF" inspect --json a.oif)" '"memory_limit": 1048576'
+    contains "$("$OIF" state inspect --json a.oif)" '"memory_limit": 1048576'
 }

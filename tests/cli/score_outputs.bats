@@ -75,7 +75,7 @@ oif: first: rows already have a field 'oif'; the last one is of this run"
     printf '{"x":1,"model":{"score":1,"p":2,"other":3}}\n' > other.ndjson
     oif score --state s.oif --fields ready other.ndjson
     exits 0
-    contains "$("$OIF" inspect s.oif)" "model.score"
+    contains "$("$OIF" state inspect s.oif)" "model.score"
     printf 'score,p,x\n1,2,3\n' > first.csv
     oif score --fields ready first.csv
     exits 0

@@ -20,7 +20,7 @@ options=(--key host --max-keys 3 --detector loda --window-size 50 --alert-rate 0
          --fields score,p,anomaly,episode,why)
 
 rows_seen() {
-    "$OIF" inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'
+    "$OIF" state inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'
 }
 
 @test "kill -9 and --skip-seen: the output goes on as that of an uninterrupted run" {
@@ -52,9 +52,9 @@ while seen < len(rows):
         tool.kill()
         kills += 1
         tool.wait()
-    before, seen = upto, json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))["rows"] if os.path.exists("s") else 0
+    before, seen = upto, json.loads(subprocess.check_output([oif, "state", "inspect", "--json", "s"]))["rows"] if os.path.exists("s") else 0
     assert before - 10 <= seen <= before, (before, seen)
-evictions = json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))["evictions"]
+evictions = json.loads(subprocess.check_output([oif, "state", "inspect", "--json", "s"]))["evictions"]
 assert kills > 5 and evictions > 5, (kills, evictions)
 PYTHON
 }
@@ -145,7 +145,7 @@ for _ in range(count):
     tool.stdout.readline()
 tool.send_signal(signal.SIGTERM)
 assert tool.wait(timeout=60) == 0, tool.returncode
-assert json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))["rows"] == count
+assert json.loads(subprocess.check_output([oif, "state", "inspect", "--json", "s"]))["rows"] == count
 PYTHON
 }
 

@@ -181,7 +181,7 @@ oif: in.csv: numbers with units are read in these: lat ('s')"
     printf 'ok,x\ntrue,1\nFalse,2\nTRUE,3\n' > in.csv
     oif score --state s in.csv
     exits 0 ""
-    contains "$("$OIF" inspect --json s)" '"names": ["ok", "x"]'
+    contains "$("$OIF" state inspect --json s)" '"names": ["ok", "x"]'
 }
 
 # ---- Live ----
@@ -485,7 +485,7 @@ send_rising() { # the rest follows once the first row has come out
     printf '{"a":1}\n{"a":2,"new":5,"o":{"p":1}}\n' > in.ndjson
     oif score --state s in.ndjson
     exits 0 ""
-    contains "$("$OIF" inspect --json s)" '"names": ["a", "new", "o.p"]'
+    contains "$("$OIF" state inspect --json s)" '"names": ["a", "new", "o.p"]'
 }
 
 @test "keys that come later than that are reported once" {
@@ -530,28 +530,28 @@ send_rising() { # the rest follows once the first row has come out
     printf '"na me","b,c",d\n1,2,3\n' > in.csv
     oif score --columns '"b,c",d' --state s in.csv
     exits 0 ""
-    contains "$("$OIF" inspect --json s)" '"names": ["b,c", "d"]'
+    contains "$("$OIF" state inspect --json s)" '"names": ["b,c", "d"]'
 }
 
 @test "an object is left out, or chosen, with all that is in it" {
     printf '{"labels":{"a":"x","b":{"c":1}},"cpu":{"user":1,"sys":2},"labelsx":4}\n' > in.ndjson
     oif score --exclude labels --state s in.ndjson
     exits 0 ""
-    contains "$("$OIF" inspect --json s)" '"names": ["cpu.user", "cpu.sys", "labelsx"]'
+    contains "$("$OIF" state inspect --json s)" '"names": ["cpu.user", "cpu.sys", "labelsx"]'
     oif score --columns cpu --state s2 in.ndjson
     exits 0 ""
-    contains "$("$OIF" inspect --json s2)" '"names": ["cpu.user", "cpu.sys"]'
+    contains "$("$OIF" state inspect --json s2)" '"names": ["cpu.user", "cpu.sys"]'
 }
 
 @test "patterns choose columns, unless a column has that very name" {
     printf 'cpu.user,cpu.sys,rx_total,tx_total,*_total,x\n1,2,3,4,5,6\n' > in.csv
     oif score --columns 'cpu.*,x' --state s in.csv
     exits 0 ""
-    contains "$("$OIF" inspect --json s)" '"names": ["cpu.user", "cpu.sys", "x"]'
+    contains "$("$OIF" state inspect --json s)" '"names": ["cpu.user", "cpu.sys", "x"]'
     oif score --exclude '*_total' --state s2 in.csv
-    contains "$("$OIF" inspect --json s2)" '"names": ["cpu.user", "cpu.sys", "rx_total", "tx_total", "x"]'
+    contains "$("$OIF" state inspect --json s2)" '"names": ["cpu.user", "cpu.sys", "rx_total", "tx_total", "x"]'
     oif score --exclude '?x_total' --state s3 in.csv
-    contains "$("$OIF" inspect --json s3)" '"names": ["cpu.user", "cpu.sys", "*_total", "x"]'
+    contains "$("$OIF" state inspect --json s3)" '"names": ["cpu.user", "cpu.sys", "*_total", "x"]'
     oif score --columns 'mem.*' in.csv
     exits 2 "oif: in.csv: --columns: no column matches 'mem.*' (there are cpu.user, cpu.sys, rx_total, tx_total, *_total, x)"
     oif score --columns 'mem.*' <<< '{"cpu":{"user":1}}'

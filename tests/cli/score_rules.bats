@@ -76,13 +76,13 @@ alerts() {
     alerts --rules some.rules --state s.oif > a.csv
     equal "$(grep -c 'latency high' a.csv)" 0
     [ "$(grep -c 'latency low' a.csv)" -ge 3 ]
-    equal "$("$OIF" inspect --json s.oif | jq -c '[.rules[] | .rule, .held > 0, .first < .last]')" \
+    equal "$("$OIF" state inspect --json s.oif | jq -c '[.rules[] | .rule, .held > 0, .first < .last]')" \
         '["mute column=latency direction=high  # known",true,true,"mute column=errors",true,true]'
-    contains "$("$OIF" inspect s.oif)" '"mute column=errors"'
+    contains "$("$OIF" state inspect s.oif)" '"mute column=errors"'
     alerts --state s.oif > b.csv
     equal "$(grep -c 'latency high' b.csv)" 0
     alerts --rules /dev/null --state s.oif > c.csv
-    equal "$("$OIF" inspect --json s.oif | jq -c .rules)" '[]'
+    equal "$("$OIF" state inspect --json s.oif | jq -c .rules)" '[]'
 }
 
 @test "keys and times are conditions, with days and zones" {

@@ -39,7 +39,7 @@ make_rows() {
         oif score $options --key host --state small.oif rows.csv
         equal "$status" 0
     done
-    equal "$("$OIF" inspect small.oif | grep -c 'num_trees *16')" 1
+    equal "$("$OIF" state inspect small.oif | grep -c 'num_trees *16')" 1
     oif score --key host --state usual.oif rows.csv
     equal "$status" 0
     oif score --small --key host --state usual.oif rows.csv
@@ -56,9 +56,9 @@ make_rows() {
     exits 2 "oif: --small takes no value"
 }
 
-@test "oif size and oif eval know small models" {
+@test "oif state size and oif eval know small models" {
     make_rows
-    bytes() { "$OIF" size --keys 5000 --columns 3 --rows-per-key 300 --memory-limit 1TB --json "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
+    bytes() { "$OIF" state size --keys 5000 --columns 3 --rows-per-key 300 --memory-limit 1TB --json "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
     [ "$(bytes --small)" -lt "$(bytes)" ]
     awk -F, 'NR == 1 {print $0 ",label"} NR > 1 {print $0 "," (NR % 100 == 0)}' rows.csv > labelled.csv
     oif eval --small --label label --exclude host labelled.csv

@@ -1,14 +1,14 @@
-# oif size: memory and state file of many keys, beforehand. tests/cli/test_fleet_size.c compares its numbers with runs.
+# oif state size: memory and state file of many keys, beforehand. tests/cli/test_fleet_size.c compares its numbers with runs.
 
 load helper
 
 @test "the memory is the sum of its parts, and the options to run with are printed" {
-    oif size --keys 1e6 --columns 10 --rows-per-key 5 --memory-limit 1TB
+    oif state size --keys 1e6 --columns 10 --rows-per-key 5 --memory-limit 1TB
     exits 0
     equal "$(grep -oE '^memory|packed models|whole models|table of keys|shared by all keys|state file|options' <<< "$output" | xargs)" \
         "memory packed models whole models table of keys shared by all keys state file options"
     contains "$output" "--max-keys 1000000 --memory-limit "
-    "$OIF" size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json > size.json
+    "$OIF" state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json > size.json
     python3 - <<'PYTHON'
 import json
 size = json.load(open("size.json"))
@@ -22,7 +22,7 @@ PYTHON
 
 @test "the memory limit to run with is a tenth more than is needed, in two digits" {
     for keys in 700 7000 60000 200000; do
-        size=("$OIF" size --keys "$keys" --columns 3 --rows-per-key 50 --memory-limit 1TB)
+        size=("$OIF" state size --keys "$keys" --columns 3 --rows-per-key 50 --memory-limit 1TB)
         needed=$("${size[@]}" --json | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/')
         limit=$("${size[@]}" | sed -n 's/^options.*--memory-limit //p')
         [ "$(tr -d 0 <<< "${limit%?B}" | wc -c)" -le 3 ]
@@ -32,7 +32,7 @@ PYTHON
 }
 
 @test "more keys, columns and rows take more, and the settings of a run count" {
-    bytes() { "$OIF" size --memory-limit 1TB --json "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
+    bytes() { "$OIF" state size --memory-limit 1TB --json "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
     few=$(bytes --keys 5000 --columns 3 --rows-per-key 20)
     for more in "--keys 6000 --columns 3 --rows-per-key 20" "--keys 5000 --columns 4 --rows-per-key 20" \
         "--keys 5000 --columns 3 --rows-per-key 40"; do
@@ -46,11 +46,11 @@ PYTHON
 
 @test "a lower limit that saves memory is printed, and takes no more than it says" {
     fleet=(--keys 20000 --columns 10 --small --season off)
-    oif size "${fleet[@]}" --memory-limit 1TB
+    oif state size "${fleet[@]}" --memory-limit 1TB
     least=$(sed -nE 's/^at least +([0-9.]+ [A-Z]+) .*/\1/p' <<< "$output")
     limit=$(sed -n 's/.*if all are packed: a memory limit of //p' <<< "$output")
     python3 - "$(sed -nE 's/^memory +([0-9.]+) GB/\1/p' <<< "$output")" "$least" "$limit" \
-        "$("$OIF" size "${fleet[@]}" --memory-limit "$limit" --json)" <<'PYTHON'
+        "$("$OIF" state size "${fleet[@]}" --memory-limit "$limit" --json)" <<'PYTHON'
 import json, sys
 memory, (least, unit), limit = float(sys.argv[1]) * 1e9, sys.argv[2].split(), sys.argv[3]
 least = float(least) * {"MB": 1e6, "GB": 1e9}[unit]
@@ -59,32 +59,32 @@ limited = json.loads(sys.argv[4])
 assert least < limit < memory / 2, sys.argv
 assert limited["fitting_keys"] == 20000 and limited["memory_bytes"] <= limit, limited
 PYTHON
-    oif size --keys 1e6 --columns 10 --rows-per-key 5 --memory-limit 1TB
+    oif state size --keys 1e6 --columns 10 --rows-per-key 5 --memory-limit 1TB
     [[ "$output" != *"at least"* ]]
 }
 
 @test "models that packing does not make smaller count in full" {
-    bytes() { "$OIF" size --memory-limit 1TB --json --detector rrcf --keys 1e5 --columns 3 "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
+    bytes() { "$OIF" state size --memory-limit 1TB --json --detector rrcf --keys 1e5 --columns 3 "$@" | sed 's/.*"memory_bytes": \([0-9]*\).*/\1/'; }
     [ "$(bytes --rows-per-key 1500)" -ge "$(bytes --rows-per-key 100)" ]
 }
 
 @test "a limit without room for all keys is reported, with the number that fits" {
-    run "$OIF" size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 100MB
+    run "$OIF" state size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 100MB
     equal "$status" 0
     contains "$output" "oif: 100 MB, the memory limit, has room for about "
     contains "$output" " of these keys; rows of the others get no score"
-    oif size --keys 1000 --columns 3 --rows-per-key 5 --memory-limit 400MB
+    oif state size --keys 1000 --columns 3 --rows-per-key 5 --memory-limit 400MB
     exits 0
 }
 
 @test "a stream of oif serve has a history, within its limit" {
-    oif size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve
+    oif state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve
     exits 0
     contains "$output" "the latest 5 of 5 rows each"
     contains "$output" "settings               \"max-keys\": 20000, \"memory-limit\": \""
     for history in 64M 16M 1M; do
-        "$OIF" size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json > plain.json
-        "$OIF" size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json --serve --history "$history" > served.json
+        "$OIF" state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json > plain.json
+        "$OIF" state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json --serve --history "$history" > served.json
         python3 - "${history%M}" <<'PYTHON'
 import json, sys
 plain, served, limit = json.load(open("plain.json")), json.load(open("served.json")), int(sys.argv[1]) << 20
@@ -99,28 +99,28 @@ PYTHON
 }
 
 @test "a history without room for all keys is reported, with the option that has it" {
-    run "$OIF" size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve
+    run "$OIF" state size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve
     equal "$status" 0
     contains "$output" "oif: the history has room for "
     contains "$output" " of these keys, those with the latest rows; for all: oif serve --history "
     history=$(sed -n 's/.*--history //p' <<< "$output")
-    oif size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve --history "$history"
+    oif state size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve --history "$history"
     exits 0
     contains "$output" "the latest 1 of 5 rows each"
 }
 
 @test "what is missing, out of range or too small is refused" {
-    oif size --keys 10 --columns 3 --history 1G
+    oif state size --keys 10 --columns 3 --history 1G
     exits 2 "oif: --history is about oif serve: add --serve"
-    oif size --columns 3
+    oif state size --columns 3
     exits 2 "oif: size needs --keys N and --columns D"
-    oif size --keys 3
+    oif state size --keys 3
     exits 2 "oif: size needs --keys N and --columns D"
-    oif size --keys 0 --columns 3
+    oif state size --keys 0 --columns 3
     exits 2 "oif: --keys: expected a whole number from 1 to 1e9, not '0'"
-    oif size --keys 10 --columns 3 --rows-per-key 1e9
+    oif state size --keys 10 --columns 3 --rows-per-key 1e9
     exits 2 "oif: --rows-per-key: expected a whole number from 1 to 1e5, not '1e9'"
-    run "$OIF" size --keys 10 --columns 3 --memory-limit 1K
+    run "$OIF" state size --keys 10 --columns 3 --memory-limit 1K
     equal "$status" 2
     contains "$output" "--memory-limit is too small for a single model"
 }

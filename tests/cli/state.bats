@@ -9,7 +9,7 @@ head_and_tail() {
 }
 
 rows_seen() {
-    "$OIF" inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'
+    "$OIF" state inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'
 }
 
 # The folder holds these files and no others.
@@ -39,7 +39,7 @@ def message(tool):
     return tool.stderr.readline()
 
 def rows_seen():
-    return json.loads(subprocess.check_output([oif, "inspect", "--json", "keep/s"]))["rows"]
+    return json.loads(subprocess.check_output([oif, "state", "inspect", "--json", "keep/s"]))["rows"]
 
 def wait_for(condition):
     deadline = time.monotonic() + 60
@@ -299,10 +299,10 @@ PYTHON
     oif score --state s --alert-rate 0.1 --fields anomaly stream.csv
     exits 0 "oif: s: resumes after 300 rows"
     equal "${lines[0]}" "x,y,fault,anomaly"
-    contains "$("$OIF" inspect --json s)" '"alert_rate": 0.1'
+    contains "$("$OIF" state inspect --json s)" '"alert_rate": 0.1'
     oif score --state s --silence 3m stream.csv
     contains "$stderr" "oif: s: resumes after 600 rows"
-    contains "$("$OIF" inspect --json s)" '"silence": 180'
+    contains "$("$OIF" state inspect --json s)" '"silence": 180'
 }
 
 @test "a state from before the first release is refused and left as it is" {
@@ -322,7 +322,7 @@ PYTHON
     oif score --state made-in-python.oif --alert-rate 0.02 stream.csv
     exits 0 "oif: made-in-python.oif: resumes a detector that has learned 600 rows; from now on its alerts are saved with it"
     equal "$("$OIF" state --json made-in-python.oif | grep -o '"rows": [0-9]*')" '"rows": 300'
-    contains "$("$OIF" inspect made-in-python.oif)" "rows_learned                        "
+    contains "$("$OIF" state inspect made-in-python.oif)" "rows_learned                        "
     oif score --state made-in-python.oif stream.csv
     exits 0 "oif: made-in-python.oif: resumes after 300 rows"
     cp before.oif s
@@ -507,7 +507,7 @@ oif: cannot write the output: No space left on device"
         echo "exit $code"
         rm disk/filler
         "$1" score --state disk/s stream.csv 2> /dev/null | cmp - second.csv
-        "$1" inspect disk/s | grep "^rows"
+        "$1" state inspect disk/s | grep "^rows"
         ls -A disk | tr "\n" " "' bash "$OIF"
     equal "$output" "filler s exit 1
 rows                                  600
@@ -535,8 +535,8 @@ PYTHON
     exits 0
     oif score --key host --one-pass --state s second.csv
     exits 0 "oif: s: resumes after 120 rows"
-    contains "$("$OIF" inspect --json s)" '"updates": 1,'
-    contains "$("$OIF" inspect s)" "updates                                 1"
+    contains "$("$OIF" state inspect --json s)" '"updates": 1,'
+    contains "$("$OIF" state inspect s)" "updates                                 1"
     (cat first.csv; tail -n 2 second.csv) > both.csv
     oif score --key host --one-pass --state whole both.csv
     equal "$("$OIF" state s --keys)" "$("$OIF" state whole --keys)"
@@ -544,5 +544,5 @@ PYTHON
     oif score --key host --one-pass --state s second.csv
     exits 0 "oif: s: its last save was interrupted; the 17 bytes of it are ignored, and the one before is used
 oif: s: resumes after 122 rows"
-    contains "$("$OIF" inspect --json s)" '"updates": 2,'
+    contains "$("$OIF" state inspect --json s)" '"updates": 2,'
 }

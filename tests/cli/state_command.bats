@@ -265,5 +265,5 @@ oif: cannot write the output: No space left on device"
     equal "$(ls -A | grep -E '^none')" ""
     cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-1/rolling-iforest.oif" detector.oif
     oif state detector.oif
-    exits 1 "oif: 'detector.oif': byte 32: this is the snapshot of a detector, not of a pipeline; 'oif inspect' shows what it contains"
+    exits 1 "oif: 'detector.oif': byte 32: this is the snapshot of a detector, not of a pipeline; 'oif state inspect' shows what it contains"
 }

@@ -1,5 +1,5 @@
-/* oif size says how much memory many keys will take: compared with runs of thousands of keys, by
- * the library's own count and by the memory of the process. */
+/* oif state size says how much memory many keys will take: compared with runs of thousands of keys,
+ * by the library's own count and by the memory of the process. */
 #include "../base/sanitized.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/fleet_size.h"

@@ -18,7 +18,7 @@ load helper
 }
 
 @test "each command's --help-all has examples, its options and the detector's parameters with their ranges" {
-    for command in score eval demo; do
+    for command in score eval; do
         oif "$command" --help-all
         exits 0
         equal "${lines[1]}" "Examples:"
@@ -33,7 +33,7 @@ load helper
     oif help
     exits 0
     equal "$output" "$("$OIF" --help)"
-    for command in score state generate; do
+    for command in score state demo; do
         oif help "$command"
         exits 0
         equal "$output" "$("$OIF" "$command" --help)"
@@ -117,8 +117,8 @@ load helper
 }
 
 @test "a second file is a usage error where one is read" {
-    oif inspect a.oif b.oif
-    exits 2 "oif: unexpected argument 'b.oif' (usage: oif inspect [OPTION...] FILE|-)"
+    oif state inspect a.oif b.oif
+    exits 2 "oif: unexpected argument 'b.oif' (usage: oif state inspect [OPTION...] FILE|-)"
 }
 
 @test "help that cannot be written is a failure" {

@@ -44,7 +44,7 @@ def state_of(server, tmp_path):
     """What the shell reads in the state of a server that has ended."""
     path = str(tmp_path / "data" / "streams" / "web" / "state")
     lines = subprocess.run([OIF, "feedback", "--json", path], capture_output=True, check=True).stdout.decode()
-    rules = json.loads(subprocess.run([OIF, "inspect", "--json", path], capture_output=True, check=True).stdout)["rules"]
+    rules = json.loads(subprocess.run([OIF, "state", "inspect", "--json", path], capture_output=True, check=True).stdout)["rules"]
     return [json.loads(line) for line in lines.splitlines()], rules
 
 

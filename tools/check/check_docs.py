@@ -101,7 +101,7 @@ def check_readme():
                "move what is new to a page of docs/")
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\$ *\(?(awk|seq)\b", line):
-            yield f"README.md:{number}: an example begins with awk or seq; use `oif generate`"
+            yield f"README.md:{number}: an example begins with awk or seq; use `oif demo`"
 
 
 def check_short_pages():

@@ -61,7 +61,7 @@ purge() { # purge LIST PACKAGE...: nothing but what is in LIST is left
 says_version() { [ "$(inside oif --version)" = "oif $version" ]; }
 
 scores_pump() { # as the page says
-    inside sh -c 'oif generate pump > /tmp/pump.csv &&
+    inside sh -c 'oif demo pump > /tmp/pump.csv &&
         oif score --label label --time time --alert-rate 0.0001 --rows episodes --fields severity,why --digits 3 /tmp/pump.csv' |
         head -n 5 >"$root/tmp/scored.csv"
     [ "$(wc -l <"$root/tmp/scored.csv")" -eq 5 ] &&

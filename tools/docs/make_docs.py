@@ -21,7 +21,7 @@ sys.path.insert(0, str(CHECKOUT / "tools" / "check"))
 
 import check_docs  # noqa: E402  (tools/check is on the path only now)
 
-COMMANDS = ("score", "eval", "serve", "state", "inspect", "feedback", "size", "generate", "detectors", "demo")
+COMMANDS = ("score", "eval", "serve", "state", "state inspect", "state feedback", "state size", "demo", "detectors")
 HEADERS = ("oif.h", "oif_rows.h")
 START_HEAD = "---\nhide: [navigation]\n---\n"  # the start page has no other pages beside it
 LOOKS = ("tools/docs/site/oif.css", "tools/docs/site/mark.svg", "serve/page/icon.svg")
@@ -34,7 +34,7 @@ def options_page(oif):
     """What each command prints with --help-all."""
     lines = ["# Options", "", "What each command prints with `--help-all`.", ""]
     for command in COMMANDS:
-        result = subprocess.run([oif, command, "--help-all"], capture_output=True, text=True)
+        result = subprocess.run([oif, *command.split(), "--help-all"], capture_output=True, text=True)
         if result.returncode == 0:
             lines += [f"## oif {command}", "", "```text", result.stdout.rstrip(), "```", ""]
     return "\n".join(lines)

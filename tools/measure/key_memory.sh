@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Prints the table of kilobytes per key in docs/measurements/fleets.md, by detector, columns and rows, as `oif size` expects them.
+# Prints the table of kilobytes per key in docs/measurements/fleets.md, by detector, columns and rows, as `oif state size` expects them.
 #   tools/measure/key_memory.sh [BUILD]     BUILD: where oif is, build/release-gcc if not given
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 oif=${1:-build/release-gcc}/oif
 
-# Kilobytes of a model: field of `oif size --json`, columns, rows, settings.
+# Kilobytes of a model: field of `oif state size --json`, columns, rows, settings.
 kilobytes() {
     local field=$1 columns=$2 rows=$3
-    "$oif" size --keys 1e6 --columns "$columns" --rows-per-key "$rows" --memory-limit 1TB --json "${@:4}" 2> /dev/null |
+    "$oif" state size --keys 1e6 --columns "$columns" --rows-per-key "$rows" --memory-limit 1TB --json "${@:4}" 2> /dev/null |
         sed -E "s/.*\"${field}_model_bytes\": ([0-9]+).*/\1/" | awk -v digits="$([[ $field == packed ]] && echo 1 || echo 0)" '{printf "%.*f", digits, $1 / 1000}'
 }
 

@@ -34,7 +34,7 @@ def write_report(tmp_path):
     """write_report(option...): the URL of the page of 2000 rows of two columns with labels and times, and its data."""
 
     def write(*options, names=("x0", "x1"), keys=("",), scale=(1, 1), name="plant.csv"):
-        made = subprocess.run([OIF, "generate", "seasonal", "--columns", "2", "--rows", "2000", "--anomalies", "0.05"],
+        made = subprocess.run([OIF, "demo", "seasonal", "--columns", "2", "--rows", "2000", "--anomalies", "0.05"],
                               check=True, capture_output=True, text=True).stdout.splitlines()[1:]
         quoted = ['"' + one.replace('"', '""') + '"' for one in (*names, *keys)]
         lines = [f"at,{quoted[0]},{quoted[1]},label,host"]

@@ -1,5 +1,5 @@
-/* oif size --serve says how much memory a stream will take: compared with streams of thousands of
- * keys, by what they report and by the memory of the process. */
+/* oif state size --serve says how much memory a stream will take: compared with streams of
+ * thousands of keys, by what they report and by the memory of the process. */
 #include "../../base/sanitized.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/fleet_size.h"

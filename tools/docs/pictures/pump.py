@@ -1,4 +1,4 @@
-"""Two weeks of the pump of `oif generate pump`: the readings, the scores, the threshold, and what was found."""
+"""Two weeks of the pump of `oif demo pump`: the readings, the scores, the threshold, and what was found."""
 
 import csv
 import subprocess
@@ -26,8 +26,8 @@ class Row:
 
 
 def score(oif):
-    """What `oif score` says about `oif generate pump`."""
-    stream = subprocess.run([oif, "generate", "pump"], check=True, capture_output=True).stdout
+    """What `oif score` says about `oif demo pump`."""
+    stream = subprocess.run([oif, "demo", "pump"], check=True, capture_output=True).stdout
     command = [oif, "score", *OPTIONS, "--fields", "score,threshold,episode", "-"]
     scored = subprocess.run(command, input=stream, check=True, capture_output=True).stdout
     return [read_row(row) for row in csv.DictReader(scored.decode().splitlines())]
