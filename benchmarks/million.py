@@ -35,7 +35,7 @@ def expected(given, way, settings):
     """What `oif state size` says, with room for all keys."""
     settings = [*settings, "--serve"] if way == "serve" else settings
     asked = ["--keys", str(given.keys), "--columns", str(given.columns), "--rows-per-key", str(given.rows)]
-    command = [given.oif, "size", "--json", "--memory-limit", "1TB", *asked, *settings]
+    command = [given.oif, "state", "size", "--json", "--memory-limit", "1TB", *asked, *settings]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["memory_bytes"]
 
 

@@ -80,7 +80,7 @@ def alternatives() -> list[Setting]:
 
 def kilobytes(program: Path, setting: Setting, columns: int) -> str:
     asked = ["--keys", "1e6", "--columns", str(columns), "--rows-per-key", "2048", "--memory-limit", "1TB"]
-    size = json.loads(tool.run(program, ["size", "--json", *asked, *setting.flags]))
+    size = json.loads(tool.run(program, ["state", "size", "--json", *asked, *setting.flags]))
     return f"{size['packed_model_bytes'] / 1e3:.1f} / {size['state_file_bytes'] / 1e9:.1f}"
 
 

@@ -118,7 +118,7 @@ def test_the_program_and_python_share_the_names(program, rows, tmp_path):
     pipeline.process_one({"load": 3.0, "flow": 1.0})
     pipeline.save(tmp_path / "state")
     told = subprocess.run(
-        [program, "inspect", "state"], cwd=tmp_path, check=True, capture_output=True, text=True
+        [program, "state", "inspect", "state"], cwd=tmp_path, check=True, capture_output=True, text=True
     ).stdout
     assert "heat" in told
 

@@ -43,7 +43,7 @@ def useless(server, column="latency"):
 def state_of(server, tmp_path):
     """What the shell reads in the state of a server that has ended."""
     path = str(tmp_path / "data" / "streams" / "web" / "state")
-    lines = subprocess.run([OIF, "feedback", "--json", path], capture_output=True, check=True).stdout.decode()
+    lines = subprocess.run([OIF, "state", "feedback", "--json", path], capture_output=True, check=True).stdout.decode()
     rules = json.loads(subprocess.run([OIF, "state", "inspect", "--json", path], capture_output=True, check=True).stdout)["rules"]
     return [json.loads(line) for line in lines.splitlines()], rules
 
@@ -65,7 +65,7 @@ def test_the_api_has_what_the_shell_prints(server, tmp_path):
     assert server.stop() == 0
     assert state_of(server, tmp_path)[0] == now["episodes"]
     path = str(tmp_path / "data" / "streams" / "web" / "state")
-    printed = subprocess.run([OIF, "feedback", "--propose", "--json", path], capture_output=True, check=True).stdout
+    printed = subprocess.run([OIF, "state", "feedback", "--propose", "--json", path], capture_output=True, check=True).stdout
     assert [json.loads(line) for line in printed.splitlines()] == now["proposals"]
 
 
