@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- Tokens ---- */
+/* ---- The address outside ---- */
 
 static bool is_base_path(const char *path)
 {

@@ -10,6 +10,7 @@
  * threads (jobs.h) handle large bodies while the connection is suspended. */
 #include "server.h"
 
+#include "api.h"
 #include "events.h"
 #include "front/text/clock.h"
 #include "front/text/output.h"
@@ -292,8 +293,9 @@ static enum MHD_Result take_end(exchange *one)
     if (one->stage == STAGE_BODY) {
         one->began = clock_seconds();
         connection_enter(one->peer, PHASE_WORK, 0);
-        bool is_slow =
-            one->taken.count > LARGE_BODY_BYTES || request_find(&one->asked, "durable") != NULL;
+        bool is_slow = one->taken.count > LARGE_BODY_BYTES ||
+                       request_find(&one->asked, "durable") != NULL ||
+                       one->found->handle == api_get_history; /* reads a whole file */
         if (is_slow) {
             one->stage = STAGE_WORK;
             MHD_suspend_connection(one->wire);

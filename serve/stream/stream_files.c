@@ -20,7 +20,6 @@ typedef struct kept_figures {
     silence_clock quiet;
     double last_row_at;
     uint64_t bad_rows, incident_events;
-    /* since 0.2 */
     arrival_gaps gaps;
     uint64_t is_dead, dead_incident, unusual;
 } kept_figures;

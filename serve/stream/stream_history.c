@@ -26,7 +26,7 @@ typedef struct history_answer {
     char *buckets;
     float *expected;  /* per bucket, low and high of each column; NaN: unknown */
     double rows_from; /* the time from which on rows are in memory */
-    trend_view view;
+    trend_ring view;
     uint64_t key;
     char *names;   /* of the columns, as JSON, one per line */
     bool is_known; /* the key is in memory */
@@ -307,7 +307,7 @@ static bool look(stream *one, history_query *query, history_answer *answer, prob
     if (key)
         add_rows(one, key, answer);
     if (one->trends)
-        answer->view = trend_file_look(one->trends);
+        answer->view = trend_file_view(one->trends);
     if (key && key->bucket)
         add_bucket(answer, key->bucket);
     answer->names = write_names(one);
@@ -315,14 +315,11 @@ static bool look(stream *one, history_query *query, history_answer *answer, prob
     return (answer->names && answer->head) || fail_without_memory(why);
 }
 
-static void read_file(stream *one, history_answer *answer)
+static void read_file(history_answer *answer)
 {
     if (answer->rows_from > answer->from)
         trend_view_read(&answer->view, &(trend_visitor){answer->key, add_bucket, answer});
-    stream_begin_look(one);
-    if (one->trends)
-        trend_file_end_look(one->trends, &answer->view);
-    stream_end_look(one);
+    trend_view_close(&answer->view);
 }
 
 static bool has_buckets(const history_answer *answer)
@@ -344,11 +341,11 @@ static void close_answer(history_answer *answer)
 bool stream_write_history(stream *one, const history_query *query, problem *why)
 {
     history_query asked = *query;
-    history_answer answer = {.view.ring.fd = -1, .rows_from = INFINITY};
+    history_answer answer = {.view.fd = -1, .rows_from = INFINITY};
     stream_begin_look(one);
     bool is_good = look(one, &asked, &answer, why);
     stream_end_look(one);
-    read_file(one, &answer);
+    read_file(&answer);
     if (is_good && !answer.is_known && !has_buckets(&answer))
         is_good = problem_set(why, 404, NULL, "the stream has no such key, or has forgotten it");
     else if (is_good)

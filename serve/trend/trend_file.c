@@ -2,6 +2,7 @@
 
 #include "serve/base/log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,21 +115,35 @@ static bool is_header_good(const trend_ring *ring, file_header *header)
            header->checksum == hash_words(header, offsetof(file_header, checksum));
 }
 
-/* Finds the end of the buckets that ended by that row. False: the file is of no use. */
-static bool read_file(trend_ring *ring, uint64_t rows)
+/* Finds the end of the buckets that ended by that row, from `next` of the header. */
+static void find_end(trend_ring *ring, uint64_t next, uint64_t rows, trend_bucket *bucket)
 {
-    file_header header;
-    trend_bucket *bucket = is_header_good(ring, &header) ? malloc(ring->bucket_bytes) : NULL;
-    if (!bucket)
-        return false;
-    ring->next = header.next;
+    ring->next = next;
     const uint64_t first = oldest(ring);
     while (is_kept(ring, ring->next, rows, bucket))
         ring->next++;
     while (ring->next > first && !is_kept(ring, ring->next - 1, rows, bucket))
         ring->next--;
+}
+
+/* A file that cannot be read now, because there is no memory or no descriptor, stays as it is:
+ * buckets are then lost and counted. One without a good header is of no use. */
+static void open_file(trend_file *file, uint64_t rows)
+{
+    trend_ring *ring = &file->ring;
+    file_header header;
+    trend_bucket *bucket = malloc(ring->bucket_bytes);
+    ring->fd = bucket ? open(file->path, O_RDWR | O_CLOEXEC) : -1;
+    if (ring->fd >= 0 && is_header_good(ring, &header))
+        find_end(ring, header.next, rows, bucket);
+    else if (ring->fd >= 0)
+        make_again(file);
+    else if (bucket && errno == ENOENT)
+        make_file(file);
+    else
+        log_line("warn", "history", "path", file->path, "reason",
+                 bucket ? strerror(errno) : "no memory", (char *)NULL);
     free(bucket);
-    return true;
 }
 
 trend_file *trend_file_open(const char *path, size_t columns, size_t limit_bytes, uint64_t rows)
@@ -141,13 +156,13 @@ trend_file *trend_file_open(const char *path, size_t columns, size_t limit_bytes
         free(file);
         return NULL;
     }
-    file->ring = (trend_ring){.fd = rows > 0 ? open(path, O_RDWR | O_CLOEXEC) : -1,
+    file->ring = (trend_ring){.fd = -1,
                               .bucket_bytes = bucket_bytes,
                               .capacity = (limit_bytes - sizeof(file_header)) / bucket_bytes};
-    if (file->ring.fd < 0)
+    if (rows > 0)
+        open_file(file, rows);
+    else
         make_file(file);
-    else if (!read_file(&file->ring, rows))
-        make_again(file);
     return file;
 }
 
@@ -193,12 +208,6 @@ void trend_file_sync(trend_file *file)
     file->is_dirty = false;
 }
 
-size_t trend_file_bytes(const trend_file *file)
-{
-    const trend_ring *ring = &file->ring;
-    return sizeof(file_header) + (size_t)(ring->next - oldest(ring)) * ring->bucket_bytes;
-}
-
 uint64_t trend_file_lost(const trend_file *file)
 {
     return file->lost;
@@ -206,53 +215,48 @@ uint64_t trend_file_lost(const trend_file *file)
 
 /* ---- Reading ---- */
 
-trend_view trend_file_look(const trend_file *file)
+trend_ring trend_file_view(const trend_file *file)
 {
-    trend_view view = {.ring = file->ring};
-    view.ring.fd = dup(file->ring.fd);
+    trend_ring view = file->ring;
+    view.fd = dup(file->ring.fd);
     return view;
 }
 
-/* Visits whole buckets; `number` is that of the first. */
-static void visit_piece(trend_view *view, char *piece, size_t count, uint64_t number,
+/* Visits whole buckets; `number` is that of the first. One that is damaged, or was replaced
+ * meanwhile, is left out. */
+static void visit_piece(const trend_ring *ring, char *piece, size_t count, uint64_t number,
                         const trend_visitor *to)
 {
-    const size_t bytes = view->ring.bucket_bytes;
+    const size_t bytes = ring->bucket_bytes;
     for (size_t i = 0; i < count; i++, number++) {
         trend_bucket *one = (trend_bucket *)(void *)(piece + i * bytes);
-        if (one->key != to->key)
-            continue;
-        if (one->checksum != checksum_of(one, bytes))
-            view->damaged = number + 1;
-        else if (one->number == number)
+        if (one->key == to->key && one->number == number &&
+            one->checksum == checksum_of(one, bytes))
             to->visit(to->context, one);
     }
 }
 
-void trend_view_read(trend_view *view, const trend_visitor *to)
+void trend_view_read(const trend_ring *view, const trend_visitor *to)
 {
-    const trend_ring *ring = &view->ring;
-    const uint64_t most = PIECE_BYTES / ring->bucket_bytes;
-    char *piece = ring->fd >= 0 ? malloc(PIECE_BYTES) : NULL;
-    uint64_t number = oldest(ring), count;
-    for (; piece && number < ring->next; number += count) {
-        count = ring->capacity - number % ring->capacity; /* up to the end of the file */
-        count = count < ring->next - number ? count : ring->next - number;
+    const uint64_t most = PIECE_BYTES / view->bucket_bytes;
+    char *piece = view->fd >= 0 ? malloc(PIECE_BYTES) : NULL;
+    uint64_t number = oldest(view), count;
+    for (; piece && number < view->next; number += count) {
+        count = view->capacity - number % view->capacity; /* up to the end of the file */
+        count = count < view->next - number ? count : view->next - number;
         count = count < most ? count : most;
         const ssize_t got =
-            pread(ring->fd, piece, (size_t)count * ring->bucket_bytes, place_of(ring, number));
-        visit_piece(view, piece, got > 0 ? (size_t)got / ring->bucket_bytes : 0, number, to);
+            pread(view->fd, piece, (size_t)count * view->bucket_bytes, place_of(view, number));
+        visit_piece(view, piece, got > 0 ? (size_t)got / view->bucket_bytes : 0, number, to);
     }
     free(piece);
 }
 
-/* A bucket that was replaced while it was read is not damaged. */
-void trend_file_end_look(trend_file *file, const trend_view *view)
+void trend_view_close(trend_ring *view)
 {
-    if (view->damaged > oldest(&file->ring))
-        make_again(file);
-    if (view->ring.fd >= 0)
-        close(view->ring.fd);
+    if (view->fd >= 0)
+        close(view->fd);
+    view->fd = -1;
 }
 
 /* ---- Forgetting ---- */
@@ -267,7 +271,6 @@ static void forget_bucket(void *context, trend_bucket *bucket)
 
 void trend_file_forget(trend_file *file, uint64_t key)
 {
-    trend_view view = trend_file_look(file);
-    trend_view_read(&view, &(trend_visitor){key, forget_bucket, &view.ring});
-    trend_file_end_look(file, &view);
+    trend_ring *ring = &file->ring;
+    trend_view_read(ring, &(trend_visitor){key, forget_bucket, ring});
 }

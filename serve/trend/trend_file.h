@@ -9,8 +9,9 @@
  * tenth of the disk, or 1 GiB, is free. What is not written is counted.
  *
  * A crash loses nothing: what ended after the snapshot of the stream is dropped at the next start,
- * and made again from the journal. A damaged file, or one of another size or other columns, is made
- * again from nothing, with a line in the log. The layout is that of this machine.
+ * and made again from the journal. A damaged bucket is left out. A file with a damaged header, or
+ * one of another size or other columns, is made again from nothing, with a line in the log. The
+ * layout is that of this machine.
  *
  * Not thread-safe, except for trend_view_read. */
 #ifndef OIF_SERVE_TREND_FILE_H
@@ -34,7 +35,6 @@ void trend_file_forget(trend_file *file, uint64_t key);
 /* Waits until what was written is on disk. */
 void trend_file_sync(trend_file *file);
 
-size_t trend_file_bytes(const trend_file *file);  /* that were written */
 uint64_t trend_file_lost(const trend_file *file); /* buckets that could not be written */
 
 /* ---- Reading ---- */
@@ -45,23 +45,17 @@ typedef struct trend_ring {
     uint64_t capacity, next; /* buckets that fit; number of the next one */
 } trend_ring;
 
-typedef struct trend_view {
-    trend_ring ring;
-    uint64_t damaged; /* behind the latest damaged bucket; 0: none */
-} trend_view;
-
 typedef struct trend_visitor {
     uint64_t key;
     void (*visit)(void *context, trend_bucket *bucket);
     void *context;
 } trend_visitor;
 
-trend_view trend_file_look(const trend_file *file);
+/* The buckets that there are now, to be read without the lock of the stream. */
+trend_ring trend_file_view(const trend_file *file);
 
-/* Visits the buckets of a key, the oldest first, without the lock of the stream. */
-void trend_view_read(trend_view *view, const trend_visitor *to);
-
-/* Closes the view; a file that it found to be damaged is made again. */
-void trend_file_end_look(trend_file *file, const trend_view *view);
+/* Visits the buckets of a key, the oldest first. */
+void trend_view_read(const trend_ring *view, const trend_visitor *to);
+void trend_view_close(trend_ring *view);
 
 #endif
