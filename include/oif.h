@@ -1657,26 +1657,24 @@ OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **wh
 
 /* ---- Incidents ---- */
 
-/* Episodes of many keys, columns and streams that begin together are one
+/* Episodes of several keys of a stream that begin together are one
  * incident: one message instead of forty.
  * A program reports the start and the end of each episode,
- * of one pipeline or of many, and gets the incident that it belongs to:
+ * and gets the incident that it belongs to:
  *
  *     oif_incident_event event = {.key = host, .key_bytes = strlen(host),
  *                                 .seconds = now, .severity = result.severity,
  *                                 .episode = number};
  *     if (oif_incidents_begin(incidents, &event, &place, NULL) == OIF_OK && place.is_new)
  *         notify_begin(place.incident);
- *     while (oif_incidents_next_over(incidents, &number))
- *         notify_end(number);
+ *     if (oif_incidents_end(incidents, &event, &place, NULL) == OIF_OK && place.is_over)
+ *         notify_end(place.incident);
  *
- * An episode joins an incident only if that is likelier than a coincidence,
- * given how often episodes begin, how long ago the last one
- * of the incident did, and what they share:
- * a part of the key, the column, the stream.
- * Keys are split at / . - and : ; a number belongs to the part before it,
- * so web-eu/rack-2 has web, eu, rack and rack-2.
- * docs/manual/incidents.md describes the rule.
+ * An episode joins an incident of its stream if a member of it began
+ * at most window_seconds before or after it, and if all members share its
+ * column or a part of its key: what is between / . : and spaces, and has
+ * a letter. dc1/web-17 has the parts dc1 and web-17.
+ * Of several incidents it joins the newest.
  *
  * Decisions depend only on the calls: the same bits on every machine. */
 typedef struct oif_incidents oif_incidents;
@@ -1703,8 +1701,9 @@ typedef struct oif_incident_event {
     const char *key;    /* any bytes; NULL: none */
     size_t key_bytes;
     const char *column; /* the main reason; NULL or "": unknown */
-    double seconds;     /* the time of the data; NaN: unknown */
-    uint64_t sequence;  /* for events without times: a number that grows, such as that of the row */
+    const char *reason; /* the same for people; NULL or "": unknown */
+    double seconds;     /* the time of the data, or a number that grows with it, such as that of
+                           the row; NaN: that of the last event */
     double severity;    /* at the end: the highest of the episode */
     uint64_t episode;   /* its number among those of the key */
     uint64_t reserved[4];
@@ -1715,16 +1714,15 @@ typedef struct oif_incident_place {
     uint64_t incident; /* its number, from 1; 0: none */
     bool is_new;       /* the episode begins the incident */
     bool joins;        /* the episode joins it; neither: it was known already */
-    uint8_t reserved_8[6];
-    double odds; /* that the episode belongs to an earlier incident */
+    bool is_over;      /* the episode was its last open one */
+    uint8_t reserved_8[5];
+    double peak_before; /* the highest severity of the incident before this event; 0: none */
     uint64_t reserved[2];
 } oif_incident_place;
 
 /* Reports that an episode begins; or again, that it has become worse.
- * Never allocates.
- * While no event had a time, the sequence is the time: one per second.
- * Later an event without a time counts as simultaneous with the last one.
- * Events may come late: members are in the order of their times.
+ * Never allocates. If there are max_members, a new episode belongs
+ * to no incident: place->incident is 0.
  *
  * OIF_EVALUE   the time is infinite, or the key is longer
  *              than OIF_KEY_MAX_BYTES; nothing has changed */
@@ -1733,7 +1731,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_incidents_begin(oif_incidents *incidents,
                                                       oif_incident_place *place, oif_error *error);
 
 /* Reports that an episode ends. Stream, key and number say which one.
- * An unknown episode changes nothing but the time; place->incident is then 0.
+ * For an unknown episode place->incident is 0.
+ * An incident is over when its last open episode has ended.
+ * It can be asked about until the next start or end.
  * Never allocates.
  *
  * OIF_EVALUE   as oif_incidents_begin */
@@ -1741,38 +1741,17 @@ OIF_API OIF_MUST_CHECK oif_status oif_incidents_end(oif_incidents *incidents,
                                                     const oif_incident_event *event,
                                                     oif_incident_place *place, oif_error *error);
 
-/* Reports the time of the data, such as that of the last row.
- * A time that is not finite, or not later than the last one, changes nothing.
- * A jump of more than a week, ahead or back, is trusted only
- * once 16 times in a row are that far away; times of events count too. */
-OIF_API void oif_incidents_advance(oif_incidents *incidents, double seconds);
-
-/* Reports that no events follow: incidents that only wait for them are over. */
-OIF_API void oif_incidents_finish(oif_incidents *incidents);
-
-/* The next incident that is over and was not returned before;
- * returns false if there is none.
- * An incident is over once all its episodes have ended and nothing happened for
- * quiet_seconds; or nothing happened at all for stale_seconds;
- * or if there are more than max_incidents and it was the quietest.
- * The incident can be asked about until the next start, end or advance. */
-OIF_API bool oif_incidents_next_over(oif_incidents *incidents, uint64_t *number);
-
 /* ---- Incidents: questions ---- */
 
-/* The number of open incidents, and their numbers, from index 0 on,
+/* The numbers of the open incidents, from index 0 on,
  * the oldest first; 0 past the last. */
-OIF_API size_t oif_incidents_count(const oif_incidents *incidents);
 OIF_API uint64_t oif_incidents_number(const oif_incidents *incidents, size_t index);
 
 typedef struct oif_incident_info {
     uint64_t number;
     uint64_t members; /* episodes that belong to it */
-    uint64_t kept;    /* those that can be asked about: if there were too many, a new one
-                         has replaced one that had ended, or was only counted */
-    uint64_t open;    /* those kept that have not ended */
-    uint64_t worst;   /* the index of the one with the highest severity */
-    uint64_t shared;  /* traits that the members share, more than chance explains */
+    uint64_t open;    /* those that have not ended */
+    uint64_t worst;   /* the index of the severest open one; of all if none is open */
     double first_seconds, last_seconds; /* the earliest start; the latest start or end */
     double peak_severity;               /* of all members */
     bool is_over;
@@ -1780,38 +1759,32 @@ typedef struct oif_incident_info {
     uint64_t reserved[3];
 } oif_incident_info;
 
-/* One episode. A key, column or stream is cut after OIF_INCIDENT_TEXT_BYTES. */
-enum { OIF_INCIDENT_TEXT_BYTES = 96 };
+/* One episode. A key, column or stream is cut after OIF_INCIDENT_TEXT_BYTES,
+ * a reason after OIF_INCIDENT_REASON_BYTES. */
+enum { OIF_INCIDENT_TEXT_BYTES = 96, OIF_INCIDENT_REASON_BYTES = 200 };
 
 typedef struct oif_incident_member {
-    const char *stream, *key, *column; /* not NUL-terminated; valid until the next change */
-    size_t stream_bytes, key_bytes, column_bytes;
+    const char *stream, *key, *column; /* not NUL-terminated; valid until the next event */
+    const char *reason;                /* that of the highest severity */
+    size_t stream_bytes, key_bytes, column_bytes, reason_bytes;
     double seconds, end_seconds; /* NaN: it has not ended */
     double severity;             /* the highest that was reported */
     uint64_t episode;
     uint64_t reserved[2];
 } oif_incident_member;
 
-typedef enum oif_trait_kind {
-    OIF_TRAIT_KEY_PART,
-    OIF_TRAIT_COLUMN,
-    OIF_TRAIT_STREAM
-} oif_trait_kind;
-
-/* What members share. */
+/* What all members share: the column, or a part of the key. */
 typedef struct oif_incident_shared {
-    const char *text; /* not NUL-terminated; valid until the next change */
+    const char *text; /* not NUL-terminated; valid until the next event */
     size_t bytes;
-    oif_trait_kind kind;
-    uint32_t reserved_32;
-    uint64_t members; /* that have it; a lower bound if there were many traits */
-    double share;     /* of all episodes that have it, as far as is known */
+    bool is_column;
+    uint8_t reserved_8[7];
     uint64_t reserved[2];
 } oif_incident_shared;
 
 /* Returns false if there is no such incident, member or trait.
- * Members are in the order in which they began; of simultaneous ones
- * the severest comes first. Traits: the one that explains most first. */
+ * Members are in the order in which they were reported.
+ * An incident of one member shares nothing. */
 OIF_API bool oif_incidents_info(const oif_incidents *incidents, uint64_t number,
                                 oif_incident_info *info);
 OIF_API bool oif_incidents_member(const oif_incidents *incidents, uint64_t number, size_t index,

@@ -73,7 +73,7 @@ public:
     params &set(const std::string &name, const std::string &text);
     params &set_small(); // small models, for very many keys or little memory
     static params pipeline_options(); // for a pipeline: alert_rate, shingle, ...
-    static params incident_options(); // for incidents: quiet_seconds, ...
+    static params incident_options(); // for incidents: window_seconds, ...
     double value(const std::string &name) const;
     std::size_t estimate_bytes(std::size_t columns) const; // of a detector
     bool adds_columns() const { return oif_detector_adds_columns(&values_); }
@@ -337,28 +337,26 @@ private:
 struct incident_event {
     std::string key;
     double seconds = no_time;
-    std::string column, stream;
+    std::string column, reason, stream;
     double severity = 0;
-    std::uint64_t episode = 0, sequence = 0;
+    std::uint64_t episode = 0;
 };
 
 struct incident_member {
-    std::string key, column, stream;
+    std::string key, column, reason, stream;
     double seconds, end_seconds; // NAN: it has not ended
     double severity;
     std::uint64_t episode;
 };
 
 struct incident_shared {
-    oif_trait_kind kind;
+    bool is_column; // else it is a part of the key
     std::string text;
-    std::uint64_t members;
-    double share;
 };
 
 struct incident {
     oif_incident_info info;
-    std::vector<incident_member> members; // in the order in which they began
+    std::vector<incident_member> members; // in the order in which they were reported
     std::vector<incident_shared> shared;
 };
 
@@ -370,10 +368,7 @@ public:
     std::vector<char> save() const;
     oif_incident_place begin(const incident_event &event);
     oif_incident_place end(const incident_event &event);
-    void advance(double seconds) { oif_incidents_advance(own(), seconds); }
-    void finish() { oif_incidents_finish(own()); }
-    std::vector<incident> over(); // those that were not returned before
-    std::size_t size() const { return oif_incidents_count(own()); }
+    std::size_t size() const { return numbers().size(); }
     std::vector<std::uint64_t> numbers() const;
     void check() const; // every invariant: for tests
     std::optional<incident> find(std::uint64_t number) const;
@@ -1191,7 +1186,7 @@ inline oif_incident_place incidents::report(report_function function, const inci
     given.key_bytes = event.key.size();
     given.column = event.column.c_str();
     given.seconds = event.seconds;
-    given.sequence = event.sequence;
+    given.reason = event.reason.c_str();
     given.severity = event.severity;
     given.episode = event.episode;
     oif_incident_place place = {};
@@ -1207,15 +1202,6 @@ inline oif_incident_place incidents::begin(const incident_event &event)
 inline oif_incident_place incidents::end(const incident_event &event)
 {
     return report(oif_incidents_end, event);
-}
-
-inline std::vector<incident> incidents::over()
-{
-    std::vector<incident> list;
-    std::uint64_t number = 0;
-    while (oif_incidents_next_over(own(), &number))
-        list.push_back(*find(number));
-    return list;
 }
 
 inline std::vector<std::uint64_t> incidents::numbers() const
@@ -1240,12 +1226,12 @@ inline std::optional<incident> incidents::find(std::uint64_t number) const
     while (oif_incidents_member(own(), number, found.members.size(), &m))
         found.members.push_back({std::string(m.key, m.key_bytes),
                                  std::string(m.column, m.column_bytes),
+                                 std::string(m.reason, m.reason_bytes),
                                  std::string(m.stream, m.stream_bytes), m.seconds, m.end_seconds,
                                  m.severity, m.episode});
     oif_incident_shared one = {};
     while (oif_incidents_shared(own(), number, found.shared.size(), &one))
-        found.shared.push_back(
-            {one.kind, std::string(one.text, one.bytes), one.members, one.share});
+        found.shared.push_back({one.is_column, std::string(one.text, one.bytes)});
     return found;
 }
 

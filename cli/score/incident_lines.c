@@ -34,7 +34,6 @@ exit_code incident_lines_start(incident_lines *lines, const score_settings *sett
     exit_code code = state_start_incidents(state);
     *lines =
         (incident_lines){.incidents = state->incidents,
-                         .is_resumed_later = state_is_kept(state),
                          .actions = actions,
                          .rows = oif_pipeline_rows(state->pipeline),
                          .has_times = settings->time && oif_pipeline_rows(state->pipeline) > 0};
@@ -43,38 +42,30 @@ exit_code incident_lines_start(incident_lines *lines, const score_settings *sett
 
 /* ---- Lines ---- */
 
-static void write_line(const incident_lines *lines, uint64_t number, incident_phase phase,
-                       const char *reason)
+static void write_line(const incident_lines *lines, uint64_t number, incident_phase phase)
 {
-    const incident_view view = {.phase = phase, .has_times = lines->has_times, .reason = reason};
+    const incident_view view = {.phase = phase, .has_times = lines->has_times};
     incident_record_write(lines->incidents, number, &view);
     output_text("\n");
 }
 
-static void act(incident_lines *lines, uint64_t number, incident_phase phase, const char *reason)
+static void act(incident_lines *lines, uint64_t number, incident_phase phase)
 {
     oif_incident_info info;
     size_t bytes;
     if (!lines->actions->command || !oif_incidents_info(lines->incidents, number, &info))
         return;
     output_divert();
-    write_line(lines, number, phase, reason);
+    write_line(lines, number, phase);
     char *record = output_diverted(&bytes);
     on_alert_run(lines->actions, record, bytes, number, phase == INCIDENT_BEGINS,
                  grade_word(incident_record_grade(info.peak_severity)));
 }
 
-static void report(incident_lines *lines, uint64_t number, incident_phase phase, const char *reason)
+static void report(incident_lines *lines, uint64_t number, incident_phase phase)
 {
-    write_line(lines, number, phase, reason);
-    act(lines, number, phase, reason);
-}
-
-static void report_over(incident_lines *lines)
-{
-    uint64_t number;
-    while (oif_incidents_next_over(lines->incidents, &number))
-        report(lines, number, INCIDENT_ENDS, NULL);
+    write_line(lines, number, phase);
+    act(lines, number, phase);
 }
 
 /* ---- Rows ---- */
@@ -82,11 +73,7 @@ static void report_over(incident_lines *lines)
 void incident_lines_time(incident_lines *lines, double seconds)
 {
     lines->rows++;
-    if (isnan(seconds))
-        return;
-    lines->has_times = true;
-    oif_incidents_advance(lines->incidents, seconds);
-    report_over(lines);
+    lines->has_times |= !isnan(seconds);
 }
 
 /* The column with the highest share, now or at the worst row; "": unknown. */
@@ -100,15 +87,22 @@ static const char *column_of(const row_verdict *verdict, bool begins)
     return column == OIF_UNKNOWN_COLUMN ? "" : fields->names[column];
 }
 
-/* Returns whether an incident begins, which is still to be reported. */
-static bool take_event(incident_lines *lines, const oif_incident_event *event, bool begins,
-                       oif_incident_place *place)
+/* Who hears of an incident hears again when its grade rises. */
+static void take_event(incident_lines *lines, const oif_incident_event *event, bool begins)
 {
-    *place = (oif_incident_place){0};
-    oif_status status =
-        (begins ? oif_incidents_begin : oif_incidents_end)(lines->incidents, event, place, NULL);
-    report_over(lines);
-    return status == OIF_OK && place->is_new; /* times of rows are finite, and keys short */
+    oif_incident_place place;
+    oif_incident_info info;
+    if ((begins ? oif_incidents_begin : oif_incidents_end)(lines->incidents, event, &place, NULL) !=
+            OIF_OK || /* times of rows are finite, and keys short */
+        !oif_incidents_info(lines->incidents, place.incident, &info))
+        return;
+    if (place.is_new)
+        report(lines, place.incident, INCIDENT_BEGINS);
+    else if (!place.is_over &&
+             incident_record_grade(place.peak_before) < incident_record_grade(info.peak_severity))
+        report(lines, place.incident, INCIDENT_GROWS);
+    if (place.is_over)
+        report(lines, place.incident, INCIDENT_ENDS);
 }
 
 /* Episodes have numbers from 1, so 0 is free for the silence of a key. */
@@ -121,51 +115,42 @@ static oif_incident_event silence_event(oif_text key, double seconds)
 void incident_lines_silence_begins(incident_lines *lines, oif_text key, double seconds,
                                    double pause)
 {
-    const oif_incident_event event = silence_event(key, seconds);
-    oif_incident_place place;
+    oif_incident_event event = silence_event(key, seconds);
     char reason[DURATION_TEXT_BYTES + 16], duration[DURATION_TEXT_BYTES];
     lines->has_times = true;
-    if (!take_event(lines, &event, true, &place))
-        return;
     snprintf(reason, sizeof reason, "no row for %s", duration_text(pause, duration));
-    report(lines, place.incident, INCIDENT_BEGINS, reason);
+    event.reason = reason;
+    take_event(lines, &event, true);
 }
 
 void incident_lines_silence_ends(incident_lines *lines, oif_text key, double seconds)
 {
     const oif_incident_event event = silence_event(key, seconds);
-    oif_incident_place place;
-    take_event(lines, &event, false, &place);
+    take_event(lines, &event, false);
 }
 
 void incident_lines_row(incident_lines *lines, oif_text key, const row_verdict *verdict)
 {
     const oif_episode_info *episode = &verdict->episode;
     const bool begins = verdict->result.episode == OIF_EPISODE_BEGINS;
+    const double seconds = begins ? episode->first_seconds : episode->last_seconds;
+    char reason[FIELD_TEXT_BYTES] = "";
+    if (begins)
+        result_fields_reasons_text(verdict, reason, sizeof reason);
     const oif_incident_event event = {.key = key.text,
                                       .key_bytes = key.bytes,
                                       .column = column_of(verdict, begins),
-                                      .seconds =
-                                          begins ? episode->first_seconds : episode->last_seconds,
-                                      .sequence = lines->rows,
+                                      .reason = reason,
+                                      .seconds = lines->has_times ? seconds : (double)lines->rows,
                                       .severity = episode->peak_severity,
                                       .episode = episode->number};
-    oif_incident_place place;
-    char reason[FIELD_TEXT_BYTES] = "";
-    if (!take_event(lines, &event, begins, &place))
-        return;
-    result_fields_reasons_text(verdict, reason, sizeof reason);
-    report(lines, place.incident, INCIDENT_BEGINS, reason);
+    take_event(lines, &event, begins);
 }
 
 void incident_lines_finish(incident_lines *lines)
 {
-    if (!lines->incidents)
-        return;
-    if (!lines->is_resumed_later)
-        oif_incidents_finish(lines->incidents);
-    report_over(lines);
     uint64_t number;
-    for (size_t i = 0; (number = oif_incidents_number(lines->incidents, i)) != 0; i++)
-        write_line(lines, number, INCIDENT_LASTS, NULL);
+    for (size_t i = 0;
+         lines->incidents && (number = oif_incidents_number(lines->incidents, i)) != 0; i++)
+        write_line(lines, number, INCIDENT_LASTS);
 }

@@ -12,7 +12,6 @@
 
 typedef struct incident_lines {
     oif_incidents *incidents; /* of the state; NULL: not asked for */
-    bool is_resumed_later;    /* so the end of the input is not the end of an incident */
     on_alert *actions;
     uint64_t rows; /* the time of rows without times */
     bool has_times;

@@ -48,17 +48,6 @@ static void write_member(const oif_incident_member *member, bool has_times)
     output_print(",\"peak\":%.2f}", member->severity);
 }
 
-static void write_named(const oif_incidents *incidents, uint64_t number, const char *name,
-                        size_t index, bool has_times)
-{
-    oif_incident_member member;
-    output_print(",\"%s\":", name);
-    if (oif_incidents_member(incidents, number, index, &member))
-        write_member(&member, has_times);
-    else
-        output_print("null");
-}
-
 static void write_order(const oif_incidents *incidents, uint64_t number, bool has_times)
 {
     oif_incident_member member;
@@ -72,13 +61,12 @@ static void write_order(const oif_incidents *incidents, uint64_t number, bool ha
 
 static void write_shared(const oif_incidents *incidents, uint64_t number)
 {
-    static const char *const words[] = {"part", "column", "stream"};
     oif_incident_shared shared;
     output_print(",\"shared\":[");
     for (size_t i = 0; oif_incidents_shared(incidents, number, i, &shared); i++) {
-        output_print("%s{\"%s\":", i > 0 ? "," : "", words[shared.kind]);
+        output_print("%s{\"%s\":", i > 0 ? "," : "", shared.is_column ? "column" : "part");
         quoting_write_json(shared.text, shared.bytes);
-        output_print(",\"members\":%" PRIu64 "}", shared.members);
+        output_print("}");
     }
     output_print("]");
 }
@@ -95,74 +83,30 @@ static size_t write_place(const oif_incident_member *member, char text[NAME_BYTE
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* "rack-2/host-17: latency" */
-static const char *name_of(const oif_incidents *incidents, uint64_t number, size_t index,
-                           char text[NAME_BYTES])
-{
-    oif_incident_member member;
-    text[0] = '\0';
-    if (oif_incidents_member(incidents, number, index, &member)) {
-        const size_t bytes = write_place(&member, text);
-        snprintf(text + bytes, NAME_BYTES - bytes, "%s%.*s",
-                 bytes > 0 && member.column_bytes > 0 ? ": " : "", (int)member.column_bytes,
-                 member.column);
-    }
-    if (!*text)
-        snprintf(text, NAME_BYTES, "all rows");
-    return text;
-}
-
-/* ", 12 of them with rack-2"; "" if they share nothing. */
-static const char *shared_text(const oif_incidents *incidents, uint64_t number,
-                               char text[NAME_BYTES])
-{
-    oif_incident_shared shared;
-    text[0] = '\0';
-    if (oif_incidents_shared(incidents, number, 0, &shared))
-        snprintf(text, NAME_BYTES, ", %" PRIu64 " of them with %.*s", shared.members,
-                 (int)shared.bytes, shared.text);
-    return text;
-}
-
-/* "incident 3: rack-2/host-17: latency high 100% since 2026-11-15T19:05:01Z (warning)" */
-static void make_first_sentence(const oif_incident_info *info, const oif_incident_member *member,
-                                const incident_view *view, char text[SENTENCE_BYTES])
-{
-    char place[NAME_BYTES], since[WHEN_TEXT_BYTES];
-    const char *reason = view->reason && *view->reason ? view->reason : "unusual";
-    const size_t bytes = write_place(member, place);
-    snprintf(text, SENTENCE_BYTES, "incident %" PRIu64 ": %s%s%s since %s (%s)", info->number,
-             place, bytes > 0 ? ": " : "", reason,
-             moment_of(info->first_seconds, view->has_times, since),
-             grade_word(incident_record_grade(info->peak_severity)));
-}
-
-static void make_sentence(const oif_incidents *incidents, const oif_incident_info *info,
-                          const incident_view *view, char text[SENTENCE_BYTES])
-{
-    char first[NAME_BYTES], worst[NAME_BYTES], shared[NAME_BYTES], since[WHEN_TEXT_BYTES],
-        until[WHEN_TEXT_BYTES];
-    snprintf(text, SENTENCE_BYTES,
-             "incident %" PRIu64 " %s: %" PRIu64 " %s from %s to %s%s; first %s; worst %s (%s)",
-             info->number, view->phase == INCIDENT_ENDS ? "is over" : phase_words[view->phase],
-             info->members, info->members == 1 ? "episode" : "episodes",
-             moment_of(info->first_seconds, view->has_times, since),
-             moment_of(info->last_seconds, view->has_times, until),
-             shared_text(incidents, info->number, shared),
-             name_of(incidents, info->number, 0, first),
-             name_of(incidents, info->number, info->worst, worst),
-             grade_word(incident_record_grade(info->peak_severity)));
-}
-
+/* "incident 3: rack-2/host-17: latency high 100% since 2026-11-15T19:05:01Z (warning)", and then
+ * "incident 3 grows: rack-2/host-17: latency high 100% and 4 more since ... (critical); all share
+ * latency". */
 static void write_sentence(const oif_incidents *incidents, const oif_incident_info *info,
-                           const incident_view *view)
+                           const oif_incident_member *worst, const incident_view *view)
 {
-    char text[SENTENCE_BYTES];
-    oif_incident_member member;
-    if (view->phase == INCIDENT_BEGINS && oif_incidents_member(incidents, info->number, 0, &member))
-        make_first_sentence(info, &member, view, text);
-    else
-        make_sentence(incidents, info, view, text);
+    char text[SENTENCE_BYTES], place[NAME_BYTES], since[WHEN_TEXT_BYTES],
+        more[32] = "", shared_text[NAME_BYTES] = "";
+    oif_incident_shared shared;
+    const char *phase = view->phase == INCIDENT_BEGINS ? ""
+                        : view->phase == INCIDENT_ENDS ? " is over"
+                                                       : phase_words[view->phase];
+    const size_t bytes = write_place(worst, place);
+    if (info->members > 1)
+        snprintf(more, sizeof more, " and %" PRIu64 " more", info->members - 1);
+    if (oif_incidents_shared(incidents, info->number, 0, &shared))
+        snprintf(shared_text, sizeof shared_text, "; all share %.*s", (int)shared.bytes,
+                 shared.text);
+    snprintf(text, sizeof text, "incident %" PRIu64 "%s%s: %s%s%.*s%s since %s (%s)%s",
+             info->number, *phase && *phase != ' ' ? " " : "", phase, place, bytes > 0 ? ": " : "",
+             worst->reason_bytes > 0 ? (int)worst->reason_bytes : 7,
+             worst->reason_bytes > 0 ? worst->reason : "unusual", more,
+             moment_of(info->first_seconds, view->has_times, since),
+             grade_word(incident_record_grade(worst->severity)), shared_text);
     write_json_string("text", text);
 }
 
@@ -173,22 +117,23 @@ void incident_record_write(const oif_incidents *incidents, uint64_t number,
 {
     const bool has_times = view->has_times;
     oif_incident_info info;
-    if (!oif_incidents_info(incidents, number, &info))
+    oif_incident_member worst;
+    if (!oif_incidents_info(incidents, number, &info) ||
+        !oif_incidents_member(incidents, number, info.worst, &worst))
         return;
     output_print("{\"incident\":\"%s\",\"id\":%" PRIu64, phase_words[view->phase], number);
     write_moment("start", info.first_seconds, has_times);
     write_moment("end", view->phase == INCIDENT_ENDS ? info.last_seconds : NAN, has_times);
     output_print(",\"members\":%" PRIu64 ",\"open\":%" PRIu64 ",\"grade\":\"%s\",\"peak\":%.2f",
-                 info.members, info.open, grade_word(incident_record_grade(info.peak_severity)),
-                 info.peak_severity);
-    if (view->reason)
-        write_json_string("reason", view->reason);
+                 info.members, info.open, grade_word(incident_record_grade(worst.severity)),
+                 worst.severity);
+    output_print(",\"reason\":");
+    quoting_write_json(worst.reason, worst.reason_bytes);
     write_shared(incidents, number);
-    if (!view->is_brief) {
-        write_named(incidents, number, "first", 0, has_times);
-        write_named(incidents, number, "worst", info.worst, has_times);
+    output_print(",\"worst\":");
+    write_member(&worst, has_times);
+    if (!view->is_brief)
         write_order(incidents, number, has_times);
-    }
-    write_sentence(incidents, &info, view);
+    write_sentence(incidents, &info, &worst, view);
     output_print("}");
 }

@@ -2,13 +2,15 @@
  * the service answers and sends.
  *
  *     {"incident":"ends","id":3,"start":"2026-11-15T19:05:01Z","end":"2026-11-15T19:41:07Z",
- *      "members":12,"open":0,"grade":"critical","peak":5.2,
- *      "shared":[{"part":"rack-2","members":12},{"column":"latency","members":9}],
- *      "first":{"key":"rack-2/host-17","column":"latency","start":"...","end":"...","peak":4.7},
- *      "worst":{...},"order":[{...},...],"text":"..."}
+ *      "members":12,"open":0,"grade":"critical","peak":5.2,"reason":"latency high 100%",
+ *      "shared":[{"column":"latency"},{"part":"rack-2"}],
+ *      "worst":{"key":"rack-2/host-17","column":"latency","start":"...","end":"...","peak":5.2},
+ *      "order":[{...},...],"text":"..."}
  *
- * `order` has the members in the order of their starts. Without times `start` and `end` are numbers
- * of rows. Members of a named stream have "stream" and "episode", its number. */
+ * It is headed by its worst open member, or by its worst if all have ended: grade, peak, reason and
+ * worst are those of this member. All members share what is in `shared`. `order` has the members in
+ * the order in which they were reported. Without times `start` and `end` are numbers of rows.
+ * Members of a named stream have "stream" and "episode", its number. */
 #ifndef OIF_FRONT_INCIDENT_RECORD_H
 #define OIF_FRONT_INCIDENT_RECORD_H
 
@@ -24,16 +26,15 @@ typedef enum incident_phase {
 
 typedef struct incident_view {
     incident_phase phase;
-    bool has_times;     /* numbers are times, not rows */
-    bool is_brief;      /* without first, worst and order */
-    const char *reason; /* of the first episode; NULL: unknown */
+    bool has_times; /* numbers are times, not rows */
+    bool is_brief;  /* without order */
 } incident_view;
 
 /* Writes the record, without a line end. Writes nothing if there is no such incident. */
 void incident_record_write(const oif_incidents *incidents, uint64_t number,
                            const incident_view *view);
 
-/* The grade of its worst member. */
+/* The grade of a severity. */
 oif_grade incident_record_grade(double severity);
 
 #endif

@@ -1,4 +1,4 @@
-"""Episodes of many keys, columns and streams that begin together: one incident."""
+"""Episodes of several keys of a stream that begin together: one incident."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class IncidentPlace(NamedTuple):
     incident: int  # its number, from 1; 0: none
     is_new: bool  # the episode begins it
     joins: bool  # the episode joins it; neither: it was known already
-    odds: float  # that the episode belongs to an incident that was there before
+    is_over: bool  # the episode was its last open one
+    peak_before: float  # its highest severity before this event; 0: none
 
 
 class IncidentMember(NamedTuple):
@@ -25,6 +26,7 @@ class IncidentMember(NamedTuple):
 
     key: str
     column: str
+    reason: str  # that of the highest severity
     stream: str
     seconds: float
     end_seconds: float
@@ -33,47 +35,39 @@ class IncidentMember(NamedTuple):
 
 
 class IncidentShared(NamedTuple):
-    """What members share: a "part" of the key, a "column" or a "stream"."""
+    """What all members share: a "part" of the key, or the "column"."""
 
     kind: str
     text: str
-    members: int  # that have it
-    share: float  # of all episodes that have it
 
 
 class Incident(NamedTuple):
-    """An incident: its members in the order in which they began, and what they share."""
+    """An incident: its members in the order in which they were reported, and what all of them share."""
 
     number: int
-    members: int  # all of them; `order` has those that were kept
+    members: int
     open: int
     first_seconds: float
     last_seconds: float
     severity: float
     is_over: bool
-    worst: IncidentMember
+    worst: IncidentMember  # of the open ones; of all if none is open
     order: tuple[IncidentMember, ...]
     shared: tuple[IncidentShared, ...]
 
-    @property
-    def first(self) -> IncidentMember:
-        """The member that began first."""
-        return self.order[0]
-
 
 class Incidents(_core.Incidents):
-    """Joins episodes that begin together, if that is likelier than a coincidence.
+    """Joins episodes of a stream that begin together and share a part of the key, or the column.
 
-    Report the start and the end of each episode, of one pipeline or of many; `stream` names the pipeline. Options are
-    those of `oif_incidents_options_init` in oif.h: max_incidents, max_members, window_seconds, quiet_seconds, stale_seconds,
-    odds.
+    Report the start and the end of each episode; `stream` names the pipeline if there are several. Options are those of
+    `oif_incidents_options_init` in oif.h: max_members, window_seconds.
 
     >>> import oif
     >>> incidents = oif.Incidents()
     >>> [incidents.begin(f"rack-1/host-{i}", column="load", seconds=1000 + 10 * i).incident for i in range(5)]
     [1, 1, 1, 1, 1]
-    >>> incidents[1].first.key
-    'rack-1/host-0'
+    >>> incidents[1].shared
+    (IncidentShared(kind='column', text='load'), IncidentShared(kind='part', text='rack-1'))
     """
 
     __slots__ = ()  # a mistyped attribute is an error
@@ -83,14 +77,14 @@ class Incidents(_core.Incidents):
         key: str = "",
         *,
         column: str = "",
+        reason: str = "",
         seconds: float = math.nan,
         severity: float = 0.0,
         episode: int = 0,
         stream: str = "",
-        sequence: int = 0,
     ) -> IncidentPlace:
-        """Report that an episode begins. Without a time, `sequence` is a number that grows, such as that of the row."""
-        return IncidentPlace(*self._begin(key, column, seconds, severity, episode, stream, sequence))
+        """Report that an episode begins, or has become worse. Without times, `seconds` may be the number of the row."""
+        return IncidentPlace(*self._begin(key, column, reason, seconds, severity, episode, stream))
 
     def end(
         self,
@@ -100,17 +94,9 @@ class Incidents(_core.Incidents):
         severity: float = 0.0,
         episode: int = 0,
         stream: str = "",
-        sequence: int = 0,
     ) -> IncidentPlace:
         """Report that an episode ends, with its highest severity."""
-        return IncidentPlace(*self._end(key, "", seconds, severity, episode, stream, sequence))
-
-    def over(self) -> list[Incident]:
-        """The incidents that are over and were not returned before."""
-        found = []
-        while (number := self._next_over()) is not None:
-            found.append(self[number])
-        return found
+        return IncidentPlace(*self._end(key, "", "", seconds, severity, episode, stream))
 
     def __getitem__(self, number: int) -> Incident:
         """The incident with this number: open, or over since the last event."""

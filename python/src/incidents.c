@@ -49,26 +49,26 @@ static oif_incidents *made_of(PyObject *object)
 
 /* ---- Events ---- */
 
-/* (key, column, seconds, severity, episode, stream, sequence) */
+/* (key, column, reason, seconds, severity, episode, stream) */
 static PyObject *report(PyObject *object, PyObject *arguments, bool begins)
 {
     oif_incident_event event = {0};
     Py_ssize_t key_bytes;
-    unsigned long long episode, sequence;
+    unsigned long long episode;
     oif_incident_place place = {0};
     oif_error error;
     oif_incidents *made = made_of(object);
     if (!made ||
-        !PyArg_ParseTuple(arguments, "s#sddKsK", &event.key, &key_bytes, &event.column,
-                          &event.seconds, &event.severity, &episode, &event.stream, &sequence))
+        !PyArg_ParseTuple(arguments, "s#ssddKs", &event.key, &key_bytes, &event.column,
+                          &event.reason, &event.seconds, &event.severity, &episode, &event.stream))
         return NULL;
     event.key_bytes = (size_t)key_bytes;
     event.episode = episode;
-    event.sequence = sequence;
     if ((begins ? oif_incidents_begin : oif_incidents_end)(made, &event, &place, &error) != OIF_OK)
         return raise_error(&error);
-    return Py_BuildValue("(KNNd)", (unsigned long long)place.incident,
-                         PyBool_FromLong(place.is_new), PyBool_FromLong(place.joins), place.odds);
+    return Py_BuildValue("(KNNNd)", (unsigned long long)place.incident,
+                         PyBool_FromLong(place.is_new), PyBool_FromLong(place.joins),
+                         PyBool_FromLong(place.is_over), place.peak_before);
 }
 
 static PyObject *incidents_begin(PyObject *self, PyObject *arguments)
@@ -79,38 +79,6 @@ static PyObject *incidents_begin(PyObject *self, PyObject *arguments)
 static PyObject *incidents_end(PyObject *self, PyObject *arguments)
 {
     return report(self, arguments, false);
-}
-
-static PyObject *incidents_advance(PyObject *self, PyObject *seconds)
-{
-    double number = PyFloat_AsDouble(seconds);
-    oif_incidents *made = made_of(self);
-    if (!made || (number == -1 && PyErr_Occurred()))
-        return NULL;
-    oif_incidents_advance(made, number);
-    Py_RETURN_NONE;
-}
-
-static PyObject *incidents_finish(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    oif_incidents *made = made_of(self);
-    if (!made)
-        return NULL;
-    oif_incidents_finish(made);
-    Py_RETURN_NONE;
-}
-
-static PyObject *incidents_next_over(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    uint64_t number;
-    oif_incidents *made = made_of(self);
-    if (!made)
-        return NULL;
-    if (!oif_incidents_next_over(made, &number))
-        Py_RETURN_NONE;
-    return PyLong_FromUnsignedLongLong(number);
 }
 
 /* ---- Questions ---- */
@@ -146,8 +114,9 @@ static PyObject *members_of(const oif_incidents *made, uint64_t number)
     PyObject *list = PyList_New(0);
     oif_incident_member m;
     for (size_t i = 0; list && oif_incidents_member(made, number, i, &m); i++)
-        if (!append(list, Py_BuildValue("(NNNdddK)", text_of(m.key, m.key_bytes),
+        if (!append(list, Py_BuildValue("(NNNNdddK)", text_of(m.key, m.key_bytes),
                                         text_of(m.column, m.column_bytes),
+                                        text_of(m.reason, m.reason_bytes),
                                         text_of(m.stream, m.stream_bytes), m.seconds, m.end_seconds,
                                         m.severity, (unsigned long long)m.episode)))
             Py_CLEAR(list);
@@ -156,12 +125,11 @@ static PyObject *members_of(const oif_incidents *made, uint64_t number)
 
 static PyObject *shared_of(const oif_incidents *made, uint64_t number)
 {
-    static const char *const kinds[] = {"part", "column", "stream"};
     PyObject *list = PyList_New(0);
     oif_incident_shared s;
     for (size_t i = 0; list && oif_incidents_shared(made, number, i, &s); i++)
-        if (!append(list, Py_BuildValue("(sNKd)", kinds[s.kind], text_of(s.text, s.bytes),
-                                        (unsigned long long)s.members, s.share)))
+        if (!append(list, Py_BuildValue("(sN)", s.is_column ? "column" : "part",
+                                        text_of(s.text, s.bytes))))
             Py_CLEAR(list);
     return list;
 }
@@ -220,12 +188,6 @@ static PyObject *incidents_take_bytes(PyObject *object, PyObject *source)
 static PyMethodDef methods[] = {
     {"_begin", incidents_begin, METH_VARARGS, NULL},
     {"_end", incidents_end, METH_VARARGS, NULL},
-    {"advance", incidents_advance, METH_O,
-     "advance($self, seconds, /)\n--\n\nReport the time of the data: what is quiet for long enough "
-     "is over."},
-    {"finish", incidents_finish, METH_NOARGS,
-     "finish($self, /)\n--\n\nReport that no events follow: what only waits for them is over."},
-    {"_next_over", incidents_next_over, METH_NOARGS, NULL},
     {"numbers", incidents_numbers, METH_NOARGS,
      "numbers($self, /)\n--\n\nThe numbers of the open incidents, the oldest first."},
     {"_incident", incidents_incident, METH_O, NULL},

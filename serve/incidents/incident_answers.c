@@ -7,70 +7,42 @@
 
 /* ---- Notices ---- */
 
-static void drop_text(kept_text *text)
+/* Under the lock. */
+static void drop_notices(incident_list *list, size_t count)
 {
-    free(text->text);
-    *text = (kept_text){.text = NULL};
+    for (size_t i = 0; i < count; i++)
+        free(list->notices[i].record.text);
+    list->notice_count -= count;
+    memmove(list->notices, list->notices + count, list->notice_count * sizeof *list->notices);
 }
 
 void incident_list_set_noticed(incident_list *list, bool is_noticed)
 {
     pthread_mutex_lock(&list->lock);
     list->is_noticed = is_noticed;
-    for (size_t i = 0; i < list->open_count && !is_noticed; i++)
-        drop_text(&list->open[i].begin);
-    for (size_t i = 0; i < list->ended_count && !is_noticed; i++) {
-        ended_incident *ended = incident_list_ended_at(list, i);
-        drop_text(&ended->begin);
-        ended->is_end_unsent = false;
-    }
+    if (!is_noticed)
+        drop_notices(list, list->notice_count);
     pthread_mutex_unlock(&list->lock);
-}
-
-static bool make_notice(uint64_t number, bool is_end, const kept_text *text,
-                        incident_notice *notice)
-{
-    kept_text copy = kept_text_copy(text->text, text->bytes);
-    *notice = (incident_notice){number, is_end, copy.text, copy.bytes};
-    return copy.text != NULL;
-}
-
-static bool next_notice(incident_list *list, incident_notice *notice)
-{
-    for (size_t i = 0; i < list->ended_count; i++) {
-        const ended_incident *ended = incident_list_ended_at(list, i);
-        if (ended->begin.text)
-            return make_notice(ended->number, false, &ended->begin, notice);
-        if (ended->is_end_unsent)
-            return make_notice(ended->number, true, &ended->record, notice);
-    }
-    for (size_t i = 0; i < list->open_count; i++)
-        if (list->open[i].begin.text)
-            return make_notice(list->open[i].number, false, &list->open[i].begin, notice);
-    return false;
 }
 
 bool incident_list_next_notice(incident_list *list, incident_notice *notice)
 {
     pthread_mutex_lock(&list->lock);
-    bool is_found = next_notice(list, notice);
+    const kept_notice *next = list->notice_count > 0 ? &list->notices[0] : NULL;
+    kept_text copy = {.text = NULL};
+    if (next)
+        copy = kept_text_copy(next->record.text, next->record.bytes);
+    if (copy.text)
+        *notice = (incident_notice){next->number, copy.text, copy.bytes};
     pthread_mutex_unlock(&list->lock);
-    return is_found;
+    return copy.text != NULL;
 }
 
 void incident_list_notice_done(incident_list *list, const incident_notice *notice)
 {
     pthread_mutex_lock(&list->lock);
-    open_incident *open = incident_list_find_open(list, notice->number);
-    if (open)
-        drop_text(&open->begin);
-    for (size_t i = 0; i < list->ended_count; i++) {
-        ended_incident *ended = incident_list_ended_at(list, i);
-        if (ended->number != notice->number)
-            continue;
-        drop_text(&ended->begin);
-        ended->is_end_unsent &= !notice->is_end;
-    }
+    if (list->notice_count > 0 && list->notices[0].number == notice->number)
+        drop_notices(list, 1);
     list->is_changed = true;
     pthread_mutex_unlock(&list->lock);
 }
@@ -78,11 +50,7 @@ void incident_list_notice_done(incident_list *list, const incident_notice *notic
 void incident_list_get_waiting(incident_list *list, incident_waiting *waiting)
 {
     pthread_mutex_lock(&list->lock);
-    *waiting = (incident_waiting){.dropped = list->dropped};
-    for (size_t i = 0; i < list->open_count; i++)
-        waiting->count += list->open[i].begin.text != NULL;
-    for (size_t i = 0; i < list->ended_count; i++)
-        waiting->count += incident_notices_of(incident_list_ended_at(list, i));
+    *waiting = (incident_waiting){.count = list->notice_count, .dropped = list->dropped};
     pthread_mutex_unlock(&list->lock);
 }
 
@@ -90,24 +58,27 @@ void incident_list_get_waiting(incident_list *list, incident_waiting *waiting)
 
 typedef struct ranked {
     uint64_t number;
-    double peak, last;
+    double severity, last; /* of its worst open member; its last event */
 } ranked;
 
 static int worst_first(const void *a, const void *b)
 {
     const ranked *left = a, *right = b;
-    int order = (left->peak < right->peak) - (left->peak > right->peak);
+    int order = (left->severity < right->severity) - (left->severity > right->severity);
     return order != 0 ? order : (left->number < right->number) - (left->number > right->number);
 }
 
-static size_t rank_open(incident_list *list, ranked found[INCIDENTS_OPEN_MAX + 1])
+static size_t rank_open(incident_list *list, ranked found[INCIDENT_MEMBERS_MAX])
 {
     oif_incident_info info;
+    oif_incident_member worst;
+    uint64_t number;
     size_t count = 0;
     pthread_mutex_lock(&list->lock);
-    for (size_t i = 0; i < list->open_count; i++)
-        if (oif_incidents_info(list->incidents, list->open[i].number, &info))
-            found[count++] = (ranked){info.number, info.peak_severity, info.last_seconds};
+    for (size_t i = 0; (number = oif_incidents_number(list->incidents, i)) != 0; i++)
+        if (oif_incidents_info(list->incidents, number, &info) &&
+            oif_incidents_member(list->incidents, number, info.worst, &worst))
+            found[count++] = (ranked){number, worst.severity, info.last_seconds};
     pthread_mutex_unlock(&list->lock);
     if (count > 0)
         qsort(found, count, sizeof *found, worst_first);
@@ -140,10 +111,10 @@ static void write_open(incident_list *list, record_list *to, const ranked *one)
     kept_text record = {.text = NULL};
     if (!is_wanted(to, one->number, one->last))
         return;
+    oif_incident_info info;
     pthread_mutex_lock(&list->lock);
-    const open_incident *open = incident_list_find_open(list, one->number);
-    if (open)
-        record = incident_list_record(list, one->number, INCIDENT_LASTS, open->reason.text);
+    if (oif_incidents_info(list->incidents, one->number, &info) && !info.is_over)
+        record = incident_list_record(list, one->number, INCIDENT_LASTS);
     pthread_mutex_unlock(&list->lock);
     write_record(to, &record);
     free(record.text);
@@ -163,7 +134,7 @@ static void write_ended(incident_list *list, record_list *to)
 bool incident_list_write(incident_list *list, const incidents_query *query)
 {
     enum { USUAL_LIMIT = 100 };
-    ranked open[INCIDENTS_OPEN_MAX + 1];
+    ranked open[INCIDENT_MEMBERS_MAX];
     record_list to = {query, query->limit > 0 ? query->limit : USUAL_LIMIT, 0};
     const size_t count = rank_open(list, open);
     output_print("{\"open\":%zu,\"incidents\":[", count);
@@ -180,6 +151,8 @@ bool incident_list_write(incident_list *list, const incidents_query *query)
 void incident_list_get_figures(incident_list *list, incident_figures *figures)
 {
     pthread_mutex_lock(&list->lock);
-    *figures = (incident_figures){.open = list->open_count, .total = list->total};
+    *figures = (incident_figures){.total = list->total};
+    while (oif_incidents_number(list->incidents, figures->open) != 0)
+        figures->open++;
     pthread_mutex_unlock(&list->lock);
 }

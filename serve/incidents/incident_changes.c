@@ -1,4 +1,4 @@
-/* What happens to incidents: episodes begin and end, and time passes. */
+/* What happens to incidents: episodes begin, become worse and end. */
 #include "incident_list_parts.h"
 
 #include "front/results/incident_record.h"
@@ -12,7 +12,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-static const double quiet_seconds = 600, ahead_seconds_max = 86400, never_seconds = 1e12;
+static const double ahead_seconds_max = 86400;
 
 /* ---- Lifecycle ---- */
 
@@ -21,10 +21,7 @@ static oif_incidents *make_incidents(void)
     oif_params options;
     oif_incidents *made = NULL;
     oif_incidents_options_init(&options);
-    bool is_good = oif_params_set(&options, "max_incidents", INCIDENTS_OPEN_MAX, NULL) == OIF_OK &&
-                   oif_params_set(&options, "max_members", INCIDENT_MEMBERS_MAX, NULL) == OIF_OK &&
-                   oif_params_set(&options, "quiet_seconds", quiet_seconds, NULL) == OIF_OK &&
-                   oif_params_set(&options, "stale_seconds", never_seconds, NULL) == OIF_OK &&
+    bool is_good = oif_params_set(&options, "max_members", INCIDENT_MEMBERS_MAX, NULL) == OIF_OK &&
                    oif_incidents_new(&options, &made, NULL) == OIF_OK;
     return is_good ? made : NULL;
 }
@@ -37,7 +34,6 @@ incident_list *incident_list_open(const char *folder, const incident_listener *l
     pthread_mutex_init(&list->saving, NULL);
     pthread_mutex_init(&list->lock, NULL);
     list->listener = *listener;
-    list->arrived = NAN;
     list->folder = folder ? strdup(folder) : NULL;
     if ((!folder || list->folder) &&
         ((folder && incident_file_load(list)) || (list->incidents = make_incidents())))
@@ -46,23 +42,15 @@ incident_list *incident_list_open(const char *folder, const incident_listener *l
     return NULL;
 }
 
-static void free_ended(ended_incident *ended)
-{
-    free(ended->record.text);
-    free(ended->begin.text);
-}
-
 void incident_list_close(incident_list *list)
 {
     if (!list)
         return;
     oif_incidents_free(list->incidents);
-    for (size_t i = 0; i < list->open_count; i++) {
-        free(list->open[i].reason.text);
-        free(list->open[i].begin.text);
-    }
+    for (size_t i = 0; i < list->notice_count; i++)
+        free(list->notices[i].record.text);
     for (size_t i = 0; i < list->ended_count; i++)
-        free_ended(incident_list_ended_at(list, i));
+        free(incident_list_ended_at(list, i)->record.text);
     byte_table_free(&list->events);
     byte_table_free(&list->known);
     pthread_mutex_destroy(&list->lock);
@@ -78,29 +66,24 @@ ended_incident *incident_list_ended_at(incident_list *list, size_t index)
     return &list->ended[(list->ended_start + index) % INCIDENTS_ENDED_MAX];
 }
 
-size_t incident_notices_of(const ended_incident *ended)
-{
-    return (size_t)(ended->begin.text != NULL) + ended->is_end_unsent;
-}
-
 void incident_list_add_ended(incident_list *list, ended_incident added)
 {
     if (list->ended_count == INCIDENTS_ENDED_MAX) {
-        ended_incident *oldest = incident_list_ended_at(list, 0);
-        list->dropped += incident_notices_of(oldest);
-        free_ended(oldest);
+        free(incident_list_ended_at(list, 0)->record.text);
         list->ended_start = (list->ended_start + 1) % INCIDENTS_ENDED_MAX;
         list->ended_count--;
     }
     *incident_list_ended_at(list, list->ended_count++) = added;
 }
 
-open_incident *incident_list_find_open(incident_list *list, uint64_t number)
+void incident_list_add_notice(incident_list *list, kept_text record)
 {
-    for (size_t i = 0; i < list->open_count; i++)
-        if (list->open[i].number == number)
-            return &list->open[i];
-    return NULL;
+    if (record.text && list->notice_count < INCIDENT_NOTICES_MAX) {
+        list->notices[list->notice_count++] = (kept_notice){++list->notice_numbers, record};
+        return;
+    }
+    list->dropped++;
+    free(record.text);
 }
 
 numbered_item *incident_list_item(byte_table *table, const char *key, size_t bytes)
@@ -152,41 +135,24 @@ size_t incident_identity(uint64_t number, const char *stream, size_t stream_byte
 
 /* ---- Changes ---- */
 
-static void tell_of_first(incident_list *list, uint64_t number, const char *text, size_t bytes)
-{
-    char stream[OIF_INCIDENT_TEXT_BYTES + 1];
-    oif_incident_member first;
-    if (!oif_incidents_member(list->incidents, number, 0, &first))
-        return;
-    snprintf(stream, sizeof stream, "%.*s", (int)first.stream_bytes, first.stream);
-    list->listener.hear(list->listener.context, stream, first.key, first.key_bytes, text, bytes);
-}
-
-/* `about` is the episode that changes it; NULL: none. */
-static void tell(incident_list *list, uint64_t number, incident_phase phase,
+/* `about` is the episode that changes it. */
+static void tell(const incident_list *list, uint64_t number, incident_phase phase,
                  const incident_episode *about)
 {
-    const open_incident *open = incident_list_find_open(list, number);
-    const incident_view view = {.phase = phase,
-                                .has_times = true,
-                                .is_brief = true,
-                                .reason = open ? open->reason.text : NULL};
+    const incident_view view = {.phase = phase, .has_times = true, .is_brief = true};
     size_t bytes;
     output_divert();
     incident_record_write(list->incidents, number, &view);
     char *text = output_diverted(&bytes);
-    if (text && about)
+    if (text)
         list->listener.hear(list->listener.context, about->stream, about->key, about->key_bytes,
                             text, bytes);
-    else if (text)
-        tell_of_first(list, number, text, bytes);
     free(text);
 }
 
-kept_text incident_list_record(const incident_list *list, uint64_t number, incident_phase phase,
-                               const char *reason)
+kept_text incident_list_record(const incident_list *list, uint64_t number, incident_phase phase)
 {
-    const incident_view view = {.phase = phase, .has_times = true, .reason = reason};
+    const incident_view view = {.phase = phase, .has_times = true};
     kept_text record;
     output_divert();
     incident_record_write(list->incidents, number, &view);
@@ -194,48 +160,22 @@ kept_text incident_list_record(const incident_list *list, uint64_t number, incid
     return record;
 }
 
-static void add_open(incident_list *list, uint64_t number, const incident_episode *first)
+static void notify(incident_list *list, uint64_t number, incident_phase phase)
 {
-    const char *reason = first->reason ? first->reason : "";
-    if (list->open_count == INCIDENTS_OPEN_MAX + 1)
-        return;
-    list->total++;
-    open_incident *open = &list->open[list->open_count++];
-    *open = (open_incident){.number = number};
-    open->reason = kept_text_copy(reason, cut_bytes(reason, strlen(reason), REASON_BYTES_MAX));
     if (list->is_noticed)
-        open->begin = incident_list_record(list, number, INCIDENT_BEGINS, open->reason.text);
-    tell(list, number, INCIDENT_BEGINS, first);
+        incident_list_add_notice(list, incident_list_record(list, number, phase));
 }
 
-static void end_incident(incident_list *list, uint64_t number)
+static void end_incident(incident_list *list, uint64_t number, const incident_episode *last)
 {
     oif_incident_info info = {0};
-    open_incident *open = incident_list_find_open(list, number), none = {0};
-    if (!open)
-        open = &none;
     oif_incidents_info(list->incidents, number, &info);
-    ended_incident ended = {
-        .number = number, .end_seconds = info.last_seconds, .begin = open->begin};
-    ended.record = incident_list_record(list, number, INCIDENT_ENDS, open->reason.text);
-    ended.is_end_unsent = ended.record.text && list->is_noticed;
-    tell(list, number, INCIDENT_ENDS, NULL);
-    free(open->reason.text);
-    if (open != &none) {
-        size_t after = (size_t)(list->open + list->open_count - open) - 1;
-        memmove(open, open + 1, after * sizeof *open);
-        list->open_count--;
-    }
-    incident_list_add_ended(list, ended);
-}
-
-static void take_ended(incident_list *list)
-{
-    uint64_t number;
-    while (oif_incidents_next_over(list->incidents, &number)) {
-        list->is_changed = true;
-        end_incident(list, number);
-    }
+    incident_list_add_ended(
+        list, (ended_incident){.number = number,
+                               .end_seconds = info.last_seconds,
+                               .record = incident_list_record(list, number, INCIDENT_ENDS)});
+    notify(list, number, INCIDENT_ENDS);
+    tell(list, number, INCIDENT_ENDS, last);
 }
 
 /* ---- Episodes ---- */
@@ -250,6 +190,7 @@ static oif_incident_event event_of(const incident_episode *episode,
                                 .key = key,
                                 .key_bytes = incident_key(episode->key, episode->key_bytes, key),
                                 .column = episode->column,
+                                .reason = episode->reason,
                                 .seconds = seconds,
                                 .severity = episode->severity,
                                 .episode = episode->number};
@@ -278,31 +219,26 @@ static void note_event(incident_list *list, const incident_episode *episode)
     numbered_item *last = incident_list_item(&list->events, stream, strlen(stream));
     if (last)
         last->number = episode->event;
-    list->arrived = episode->now;
     list->is_changed = true;
 }
 
-static double peak_of(const incident_list *list, uint64_t number)
-{
-    oif_incident_info info;
-    return oif_incidents_info(list->incidents, number, &info) ? info.peak_severity : 0;
-}
-
-/* Under the lock. */
+/* Under the lock. Who hears of an incident hears again when its grade rises. */
 static uint64_t begin(incident_list *list, const incident_episode *episode,
                       const oif_incident_event *event)
 {
-    oif_incident_place place = {0};
-    const double before = peak_of(list, episode->incident);
-    if (oif_incidents_begin(list->incidents, event, &place, NULL) != OIF_OK)
+    oif_incident_place place;
+    oif_incident_info info;
+    if (oif_incidents_begin(list->incidents, event, &place, NULL) != OIF_OK ||
+        !oif_incidents_info(list->incidents, place.incident, &info))
         return 0;
     note_event(list, episode);
-    take_ended(list);
-    if (place.is_new)
-        add_open(list, place.incident, episode);
-    else if (place.joins ||
-             incident_record_grade(before) < incident_record_grade(peak_of(list, place.incident)))
-        tell(list, place.incident, INCIDENT_GROWS, episode);
+    const bool is_worse =
+        incident_record_grade(place.peak_before) < incident_record_grade(info.peak_severity);
+    list->total += place.is_new;
+    if (place.is_new || is_worse)
+        notify(list, place.incident, place.is_new ? INCIDENT_BEGINS : INCIDENT_GROWS);
+    if (place.is_new || place.joins || is_worse)
+        tell(list, place.incident, place.is_new ? INCIDENT_BEGINS : INCIDENT_GROWS, episode);
     return place.incident;
 }
 
@@ -326,32 +262,8 @@ void incident_list_end(incident_list *list, const incident_episode *episode)
     if (!is_known(list, episode) &&
         oif_incidents_end(list->incidents, &event, &place, NULL) == OIF_OK) {
         note_event(list, episode);
-        take_ended(list);
-    }
-    pthread_mutex_unlock(&list->lock);
-}
-
-/* ---- Time ---- */
-
-void incident_list_advance(incident_list *list, double seconds, double now)
-{
-    pthread_mutex_lock(&list->lock);
-    list->arrived = now;
-    if (list->open_count > 0) {
-        oif_incidents_advance(list->incidents, seconds <= now + ahead_seconds_max ? seconds : now);
-        take_ended(list);
-    }
-    pthread_mutex_unlock(&list->lock);
-}
-
-void incident_list_wait(incident_list *list, double now)
-{
-    pthread_mutex_lock(&list->lock);
-    if (isnan(list->arrived) || now < list->arrived)
-        list->arrived = now;
-    if (list->open_count > 0 && now - list->arrived >= quiet_seconds) {
-        oif_incidents_finish(list->incidents);
-        take_ended(list);
+        if (place.is_over)
+            end_incident(list, place.incident, episode);
     }
     pthread_mutex_unlock(&list->lock);
 }
@@ -364,10 +276,11 @@ typedef struct named_member {
     char stream[OIF_INCIDENT_TEXT_BYTES + 1], key[OIF_INCIDENT_TEXT_BYTES];
 } named_member;
 
-/* Under the lock: member `index` of an open incident. False: there is none. */
+/* Under the lock: member `index` of the open incident at another index. False: there is none. */
 static bool get_member(const incident_list *list, size_t incident, size_t index, named_member *one)
 {
-    if (!oif_incidents_member(list->incidents, list->open[incident].number, index, &one->info))
+    if (!oif_incidents_member(list->incidents, oif_incidents_number(list->incidents, incident),
+                              index, &one->info))
         return false;
     snprintf(one->stream, sizeof one->stream, "%.*s", (int)one->info.stream_bytes,
              one->info.stream);
@@ -377,30 +290,37 @@ static bool get_member(const incident_list *list, size_t incident, size_t index,
     return true;
 }
 
-/* Under the lock. */
-static void end_member(incident_list *list, const named_member *one)
+/* Under the lock. Returns whether its incident is over. */
+static bool end_member(incident_list *list, const named_member *one)
 {
-    oif_incident_place place;
+    oif_incident_place place = {0};
+    const incident_episode episode = {
+        .stream = one->stream, .key = one->key, .key_bytes = one->info.key_bytes};
     const oif_incident_event event = {.stream = one->stream,
                                       .key = one->key,
                                       .key_bytes = one->info.key_bytes,
                                       .seconds = NAN,
                                       .severity = one->info.severity,
                                       .episode = one->info.episode};
-    if (oif_incidents_end(list->incidents, &event, &place, NULL) == OIF_OK)
-        list->is_changed = true;
+    if (oif_incidents_end(list->incidents, &event, &place, NULL) != OIF_OK)
+        return false;
+    list->is_changed = true;
+    if (place.is_over)
+        end_incident(list, place.incident, &episode);
+    return place.is_over;
 }
 
-void incident_list_forget_stream(incident_list *list, const char *stream, double now)
+void incident_list_forget_stream(incident_list *list, const char *stream)
 {
     named_member one;
     pthread_mutex_lock(&list->lock);
-    for (size_t i = 0; i < list->open_count; i++)
-        for (size_t j = 0; get_member(list, i, j, &one); j++)
-            if (isnan(one.info.end_seconds) && strcmp(one.stream, stream) == 0)
-                end_member(list, &one);
-    list->arrived = now;
-    take_ended(list);
+    for (size_t i = 0, j = 0; get_member(list, i, 0, &one); j = 0) {
+        bool is_over = false;
+        for (; !is_over && get_member(list, i, j, &one); j++)
+            is_over = isnan(one.info.end_seconds) && strcmp(one.stream, stream) == 0 &&
+                      end_member(list, &one);
+        i += !is_over; /* the next one has its index */
+    }
     numbered_item *last = byte_table_find(&list->events, stream, strlen(stream));
     if (last)
         byte_table_remove(&list->events, last);
@@ -410,40 +330,51 @@ void incident_list_forget_stream(incident_list *list, const char *stream, double
 
 bool incident_list_has(incident_list *list, uint64_t number)
 {
+    oif_incident_info info;
     pthread_mutex_lock(&list->lock);
-    bool is_there = incident_list_find_open(list, number) != NULL;
+    bool is_there = oif_incidents_info(list->incidents, number, &info) && !info.is_over;
     pthread_mutex_unlock(&list->lock);
     return is_there;
 }
 
+typedef enum settled { NO_MEMBER, STAYS, ENDS_INCIDENT } settled;
+
 /* A member whose end has passed is settled; for the others `is_open` is asked without the lock,
  * because it takes the lock of a stream, and streams report their episodes under theirs. */
-static bool settle_member(incident_list *list, size_t incident, size_t index,
-                          bool (*is_open)(void *context, const oif_incident_member *member),
-                          void *context)
+static settled settle_member(incident_list *list, size_t incident, size_t index,
+                             bool (*is_open)(void *context, const oif_incident_member *member),
+                             void *context)
 {
     named_member one;
     pthread_mutex_lock(&list->lock);
-    bool is_there = incident < list->open_count && get_member(list, incident, index, &one);
+    bool is_there = get_member(list, incident, index, &one);
     pthread_mutex_unlock(&list->lock);
-    if (!is_there || !isnan(one.info.end_seconds) || is_open(context, &one.info))
-        return is_there;
+    if (!is_there)
+        return NO_MEMBER;
+    if (!isnan(one.info.end_seconds) || is_open(context, &one.info))
+        return STAYS;
     pthread_mutex_lock(&list->lock);
-    end_member(list, &one);
+    const bool is_over = end_member(list, &one);
     pthread_mutex_unlock(&list->lock);
-    return true;
+    return is_over ? ENDS_INCIDENT : STAYS;
 }
 
 void incident_list_settle(incident_list *list,
                           bool (*is_open)(void *context, const oif_incident_member *member),
-                          void *context, double now)
+                          void *context)
 {
-    for (size_t i = 0; i <= INCIDENTS_OPEN_MAX; i++)
-        for (size_t j = 0; settle_member(list, i, j, is_open, context); j++)
-            continue;
+    settled last = STAYS;
+    for (size_t i = 0, j = 0; !(last == NO_MEMBER && j == 0);) {
+        last = settle_member(list, i, j, is_open, context);
+        if (last == NO_MEMBER && j > 0) { /* the next incident */
+            last = STAYS;
+            i++;
+            j = 0;
+        } else if (last != NO_MEMBER) {
+            j = last == ENDS_INCIDENT ? 0 : j + 1; /* the next one has its index */
+        }
+    }
     pthread_mutex_lock(&list->lock);
-    list->arrived = now;
-    take_ended(list);
     byte_table_free(&list->known);
     pthread_mutex_unlock(&list->lock);
 }

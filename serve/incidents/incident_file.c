@@ -2,8 +2,8 @@
  *
  *     "oifincs1" | bytes of the text | text, JSON | snapshot of oif_incidents | checksum
  *
- * The text has what the library does not keep: reasons, notices that wait, records of ended
- * incidents, and how many events of each stream the snapshot has. */
+ * The text has what the library does not keep: notices that wait, records of ended incidents, and
+ * how many events of each stream the snapshot has. */
 #include "incident_list_parts.h"
 
 #include "front/text/output.h"
@@ -41,15 +41,6 @@ static const char *path_of(const incident_list *list, const char *ending, char p
 
 /* ---- Writing ---- */
 
-static void write_kept(const char *name, const kept_text *text)
-{
-    output_print(",\"%s\":", name);
-    if (text->text)
-        quoting_write_json(text->text, text->bytes);
-    else
-        output_print("null");
-}
-
 static void write_events(const incident_list *list)
 {
     bool is_first = true;
@@ -70,22 +61,18 @@ static void write_text(incident_list *list)
 {
     output_print("{\"version\":1,\"total\":%" PRIu64, list->total);
     write_events(list);
-    output_print(",\"open\":[");
-    for (size_t i = 0; i < list->open_count; i++) {
-        const open_incident *open = &list->open[i];
-        output_print("%s{\"id\":%" PRIu64, i > 0 ? "," : "", open->number);
-        write_kept("reason", &open->reason);
-        write_kept("begin", &open->begin);
-        output_print("}");
+    output_print(",\"notices\":[");
+    for (size_t i = 0; i < list->notice_count; i++) {
+        output_text(i > 0 ? "," : "");
+        quoting_write_json(list->notices[i].record.text, list->notices[i].record.bytes);
     }
     output_print("],\"ended\":[");
     for (size_t i = 0; i < list->ended_count; i++) {
         const ended_incident *ended = incident_list_ended_at(list, i);
-        output_print("%s{\"id\":%" PRIu64 ",\"unsent\":%s", i > 0 ? "," : "", ended->number,
-                     ended->is_end_unsent ? "true" : "false");
+        output_print("%s{\"id\":%" PRIu64, i > 0 ? "," : "", ended->number);
         write_json_member("end", ended->end_seconds);
-        write_kept("record", &ended->record);
-        write_kept("begin", &ended->begin);
+        output_print(",\"record\":");
+        quoting_write_json(ended->record.text ? ended->record.text : "", ended->record.bytes);
         output_print("}");
     }
     output_print("]}\n");
@@ -215,13 +202,10 @@ static char *read_file(const char *path, size_t *bytes)
     return text;
 }
 
-static kept_text take_text(const json_t *object, const char *name)
+static kept_text take_text(const json_t *value)
 {
-    const json_t *value = json_object_get(object, name);
     const char *text = json_string_value(value);
-    kept_text taken = {.text = text ? strdup(text) : NULL};
-    taken.bytes = taken.text ? strlen(taken.text) : 0;
-    return taken;
+    return text && *text ? kept_text_copy(text, strlen(text)) : (kept_text){.text = NULL};
 }
 
 static uint64_t number_of(const json_t *object, const char *name)
@@ -277,33 +261,19 @@ static void take_ended_list(incident_list *list, const json_t *array)
     json_array_foreach(array, i, one) {
         ended_incident ended = {.number = number_of(one, "id"),
                                 .end_seconds = json_number_value(json_object_get(one, "end"))};
-        ended.record = take_text(one, "record");
-        ended.begin = take_text(one, "begin");
-        ended.is_end_unsent = ended.record.text && json_is_true(json_object_get(one, "unsent"));
+        ended.record = take_text(json_object_get(one, "record"));
         if (ended.record.text)
             know_ended(list, &ended);
         incident_list_add_ended(list, ended);
     }
 }
 
-/* The open incidents are those of the snapshot. */
-static void take_open_list(incident_list *list, const json_t *array)
+static void take_notices(incident_list *list, const json_t *array)
 {
-    uint64_t number;
-    while (list->open_count < INCIDENTS_OPEN_MAX &&
-           (number = oif_incidents_number(list->incidents, list->open_count)) != 0) {
-        open_incident *open = &list->open[list->open_count++];
-        size_t i;
-        json_t *one;
-        *open = (open_incident){.number = number};
-        json_array_foreach(array, i, one) {
-            if (number_of(one, "id") != number || open->reason.text)
-                continue;
-            open->reason = take_text(one, "reason");
-            open->begin = take_text(one, "begin");
-        }
-        know_open(list, number);
-    }
+    size_t i;
+    json_t *one;
+    json_array_foreach(array, i, one)
+        incident_list_add_notice(list, take_text(one));
 }
 
 static void take_events(incident_list *list, json_t *counts)
@@ -337,7 +307,10 @@ static const char *take_file(incident_list *list, const char *bytes, size_t coun
         list->total = number_of(text, "total");
         take_events(list, json_object_get(text, "events"));
         take_ended_list(list, json_object_get(text, "ended"));
-        take_open_list(list, json_object_get(text, "open"));
+        take_notices(list, json_object_get(text, "notices"));
+        uint64_t number;
+        for (size_t i = 0; (number = oif_incidents_number(list->incidents, i)) != 0; i++)
+            know_open(list, number);
     }
     json_decref(text);
     return is_good ? NULL : "cannot be used by this version";

@@ -1,15 +1,11 @@
-/* The incidents of a server: which episodes, of all its streams, begin together.
+/* The incidents of a server: which episodes of a stream begin together.
  *
  *     streams --begin, worse, end--> incident_list --> open incidents: oif_incidents
  *                                        |             ended ones: a ring of their records
  *                                        |--> a text for each change, to the listener
  *                                        `--> notices: records to send, until they are sent
  *
- * Any thread may make any call. The lock is held for one event, or for one record, at a time.
- *
- * The clock of incidents is that of the rows: an incident is over when all its episodes have ended
- * and the rows are 10 minutes further, or no row has come for that long. An incident with an open
- * episode lasts, however old its rows are. */
+ * Any thread may make any call. The lock is held for one event, or for one record, at a time. */
 #ifndef OIF_SERVE_INCIDENT_LIST_H
 #define OIF_SERVE_INCIDENT_LIST_H
 
@@ -22,13 +18,13 @@
 typedef struct incident_list incident_list;
 
 enum {
-    INCIDENTS_OPEN_MAX = 128, /* beyond that, the quietest one is over */
-    INCIDENT_MEMBERS_MAX = 256,
-    INCIDENTS_ENDED_MAX = 200
+    INCIDENT_MEMBERS_MAX = 4096, /* of all open incidents; further episodes belong to none */
+    INCIDENTS_ENDED_MAX = 200,
+    INCIDENT_NOTICES_MAX = 500
 };
 
 /* Hears of each change: a brief record, without a line end. It must not call the list. `stream` and
- * `key` are those of the episode, or of the first one if time has passed. */
+ * `key` are those of the episode. */
 typedef struct incident_listener {
     void (*hear)(void *context, const char *stream, const char *key, size_t key_bytes,
                  const char *text, size_t bytes);
@@ -51,7 +47,6 @@ typedef struct incident_episode {
     double severity;             /* the highest so far */
     uint64_t number;             /* of the episode */
     uint64_t event;              /* how many events the stream has reported, with this one */
-    uint64_t incident;           /* that it belongs to; 0: it begins */
     bool is_replayed;            /* from a journal: events that the file has are skipped */
 } incident_episode;
 
@@ -60,13 +55,7 @@ uint64_t incident_list_begin(incident_list *list, const incident_episode *episod
 void incident_list_end(incident_list *list, const incident_episode *episode);
 
 /* The stream no longer exists: its episodes have ended. */
-void incident_list_forget_stream(incident_list *list, const char *stream, double now);
-
-/* Rows up to this time have come; NaN: rows without times. */
-void incident_list_advance(incident_list *list, double seconds, double now);
-
-/* To be called every second: ends what waits for rows that do not come. */
-void incident_list_wait(incident_list *list, double now);
+void incident_list_forget_stream(incident_list *list, const char *stream);
 
 /* ---- After a start ---- */
 
@@ -77,7 +66,7 @@ bool incident_list_has(incident_list *list, uint64_t number);
  * open. The key that `is_open` gets is as incident_key makes it. */
 void incident_list_settle(incident_list *list,
                           bool (*is_open)(void *context, const oif_incident_member *member),
-                          void *context, double now);
+                          void *context);
 
 /* The key as incidents know it: a long one is cut and ends with its hash. Returns its bytes. */
 size_t incident_key(const char *key, size_t bytes, char made[OIF_INCIDENT_TEXT_BYTES]);
@@ -91,21 +80,21 @@ typedef struct incidents_query {
     size_t limit; /* 0: 100 */
 } incidents_query;
 
-/* {"open": how many, "incidents": [record, ...]}: the open ones, the worst first, and then those
- * that are over, the latest first. False: there is no incident of the number. */
+/* {"open": how many, "incidents": [record, ...]}: the open ones, the one with the worst open
+ * episode first, and then those that are over, the latest first. False: there is no incident of the
+ * number. */
 bool incident_list_write(incident_list *list, const incidents_query *query);
 
 /* ---- Notices ---- */
 
-/* A record to be sent: of the begin or of the end of an incident. */
+/* A record to be sent: an incident begins, gets a higher grade or ends. */
 typedef struct incident_notice {
-    uint64_t number;
-    bool is_end;
-    char *text; /* the caller frees it */
+    uint64_t number; /* of the notice */
+    char *text;      /* the caller frees it */
     size_t bytes;
 } incident_notice;
 
-/* Whether starts and ends are kept to be sent from now on; if not, what waits is dropped. Without
+/* Whether notices are kept to be sent from now on; if not, what waits is dropped. Without
  * this call nothing is kept. Call it before the streams are loaded: a journal may have the begin
  * of an incident that was not sent before a crash. */
 void incident_list_set_noticed(incident_list *list, bool is_noticed);

@@ -8,27 +8,21 @@
 
 #include <pthread.h>
 
-enum { REASON_BYTES_MAX = 400 };
-
 typedef struct kept_text {
     char *text; /* NULL: none */
     size_t bytes;
 } kept_text;
 
-/* What the library does not keep of an open incident. */
-typedef struct open_incident {
-    uint64_t number;
-    kept_text reason; /* NUL-terminated */
-    kept_text begin;  /* a notice that waits */
-} open_incident;
-
 typedef struct ended_incident {
     uint64_t number;
     double end_seconds;
     kept_text record;
-    kept_text begin;    /* a notice that waits */
-    bool is_end_unsent; /* the record waits, too */
 } ended_incident;
+
+typedef struct kept_notice {
+    uint64_t number; /* of the notice */
+    kept_text record;
+} kept_notice;
 
 /* An item of `events`, by the name of a stream, or of `known`, by the identity of an episode. */
 typedef struct numbered_item {
@@ -42,19 +36,18 @@ struct incident_list {
 
     pthread_mutex_t lock; /* protects what follows */
     oif_incidents *incidents;
-    open_incident open[INCIDENTS_OPEN_MAX + 1]; /* the oldest first */
-    size_t open_count;
     ended_incident ended[INCIDENTS_ENDED_MAX]; /* a ring */
     size_t ended_count, ended_start;
-    uint64_t total;
-    uint64_t dropped;  /* notices for which there was no room */
-    byte_table events; /* how many each stream has reported */
-    byte_table known;  /* the incident of each episode in the file, until the streams are loaded */
-    double arrived;    /* when the last rows came, by the wall clock */
-    uint64_t copies;   /* that were made */
-    bool is_noticed;   /* notices are kept to be sent */
-    bool is_changed;   /* since the last copy */
-    bool is_failing;   /* the last save failed */
+    kept_notice notices[INCIDENT_NOTICES_MAX]; /* the oldest first */
+    size_t notice_count;
+    uint64_t notice_numbers, dropped; /* notices that were made; those for which was no room */
+    uint64_t total;                   /* incidents that began */
+    byte_table events;                /* how many each stream has reported */
+    byte_table known; /* the incident of each episode in the file, until the streams are loaded */
+    uint64_t copies;  /* that were made */
+    bool is_noticed;  /* notices are kept to be sent */
+    bool is_changed;  /* since the last copy */
+    bool is_failing;  /* the last save failed */
 
     pthread_mutex_t saving; /* protects the file and what follows; taken before `lock` */
     uint64_t saved_copy;    /* its number */
@@ -64,19 +57,13 @@ struct incident_list {
 
 kept_text kept_text_copy(const char *text, size_t bytes);
 
-/* NULL: it does not last. */
-open_incident *incident_list_find_open(incident_list *list, uint64_t number);
-
 /* The whole record; the caller frees it. */
-kept_text incident_list_record(const incident_list *list, uint64_t number, incident_phase phase,
-                               const char *reason);
-
-/* How many notices of it wait. */
-size_t incident_notices_of(const ended_incident *ended);
+kept_text incident_list_record(const incident_list *list, uint64_t number, incident_phase phase);
 
 /* Of ended incidents, 0 being the oldest. */
 ended_incident *incident_list_ended_at(incident_list *list, size_t index);
 void incident_list_add_ended(incident_list *list, ended_incident added);
+void incident_list_add_notice(incident_list *list, kept_text record);
 numbered_item *incident_list_item(byte_table *table, const char *key, size_t bytes);
 
 /* "3 fleet host-17", at most that many bytes, for `known`. Returns its bytes. */

@@ -13,8 +13,7 @@ struct webhook {
     incident_list *incidents;
     poster *to;
     background beside;
-    uint64_t number; /* of the incident that was tried last */
-    bool is_end;
+    uint64_t number; /* of the notice that was tried last */
     unsigned attempts;
 };
 
@@ -26,10 +25,9 @@ static bool send_next(webhook *sender, double timeout_seconds)
     incident_notice notice;
     if (!incident_list_next_notice(sender->incidents, &notice))
         return false;
-    if (notice.number != sender->number || notice.is_end != sender->is_end)
+    if (notice.number != sender->number)
         sender->attempts = 0;
     sender->number = notice.number;
-    sender->is_end = notice.is_end;
     sender->attempts++;
     const post_result result = poster_send(sender->to, notice.text, notice.bytes, timeout_seconds);
     const bool is_given_up = result == POST_REFUSED || sender->attempts >= ATTEMPTS_MAX;

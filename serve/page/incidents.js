@@ -16,36 +16,36 @@ export async function loadIncidents() {
         records = answer.incidents;
 }
 
-// A record knows which of its first members are open, and an episode of which incident it is.
-const isOpen = (record, episodes) => (record.incident !== "ends" && record.open > 0) || episodes.some(({ incident }) => incident === record.id);
+const isOpen = record => record.incident !== "ends";
 
-// Those with an open episode, the worst first. An open episode of no incident that lasts is one of its own.
+// The open ones, the one with the worst open episode first, as the server sends them. An episode without an incident is a line of its own.
 export function openIncidents(episodes) {
-    const open = records.filter(record => isOpen(record, episodes)), ids = new Set(open.map(record => record.id));
+    const open = records.filter(isOpen), ids = new Set(open.map(record => record.id));
     const alone = episodes.filter(episode => !ids.has(episode.incident)).map(episode => ({
         id: JSON.stringify([episode.stream, episode.key, episode.number]), members: 1, grade: episode.grade,
         peak: episode.peak_severity, episode }));
-    const known = open.map(record => {
-        const episode = episodes.find(one => one.incident === record.id); // its worst
-        return { ...record, episode, peak: Math.max(record.peak, episode?.peak_severity ?? 0) };
-    });
+    const isWorst = (episode, { worst }) => episode.stream === worst.stream && episode.number === worst.episode &&
+        (episode.key ?? "").startsWith(keyOf(worst));
+    const known = open.map(record => ({ ...record, episode: episodes.find(one => isWorst(one, record)) }));
     return [...known, ...alone].sort((a, b) => b.peak - a.peak);
 }
 
 // A record cuts a key of more than 96 bytes; the open episode has all of it.
+const keyOf = member => member.key.replace(/~[0-9a-f]{16}$/, "");
+
 function placeOf(member, episodes = []) {
     const isIt = episode => episode.stream === member.stream && episode.number === member.episode &&
-        episode.key?.startsWith(member.key.replace(/~[0-9a-f]{16}$/, ""));
+        episode.key?.startsWith(keyOf(member));
     const key = episodes.find(isIt)?.key ?? member.key;
     return { stream: member.stream, key: key === "" ? null : key, number: member.episode };
 }
 
-// "and 3 more since 12:15, 4 with rack-1"
+// "and 3 more since 12:15, severity 5.2; all share rack-1"
 function moreText(incident) {
     const more = incident.members - 1, [shared] = incident.shared;
-    const what = shared && format.short(shared.part ?? shared.column ?? shared.stream, 40);
+    const what = shared && format.short(shared.part ?? shared.column, 40);
     return `${more ? ` and ${format.count(more)} more` : ""} since ${format.time(seconds(incident.start))}, severity ${format.severity(incident.peak)}${
-        shared ? `; ${format.count(shared.members)} share ${what}` : ""}`;
+        shared ? `; all share ${what}` : ""}`;
 }
 
 const nameOf = (member, isMany) => [isMany ? member.stream : "", format.short(member.key, 60)].filter(Boolean).join(" / ");
@@ -75,16 +75,16 @@ export function renderMany(row, what, where, incident, choose) {
     const button = row.firstChild;
     setText(what.firstChild, format.short(incident.reason || "anomalous"));
     setText(what.lastChild, moreText(incident));
-    const name = nameOf(incident.first, choose.isMany) || incident.first.stream;
+    const name = nameOf(incident.worst, choose.isMany) || incident.worst.stream;
     button.removeAttribute("aria-current");
     if (incident.members === 1) { // such as a stream without data, which is no episode
         setText(where, name);
         button.removeAttribute("aria-expanded");
-        button.onclick = () => choose.onChoose(placeOf(incident.first));
+        button.onclick = () => choose.onChoose(placeOf(incident.worst));
         row.querySelector(".members")?.remove();
         return;
     }
-    setText(where, `first ${name}`);
+    setText(where, name);
     button.setAttribute("aria-expanded", opened.has(incident.id));
     button.onclick = () => {
         opened.has(incident.id) ? opened.delete(incident.id) : opened.add(incident.id);
@@ -100,18 +100,17 @@ export function renderMany(row, what, where, incident, choose) {
 
 // ---- Those that are over ----
 
-export function renderEnded(episodes, onChoose) {
-    const over = records.filter(record => !isOpen(record, episodes));
+export function renderEnded(onChoose) {
+    const over = records.filter(record => !isOpen(record));
     show($("ended"), over.length > 0);
     setText($("ended-title"), `${format.count(over.length)} ended ${over.length === 1 ? "incident" : "incidents"}`);
     fill($("ended-list"), over, makeMember, (item, record) => {
         const button = item.firstChild, [badge, what, where] = button.children;
-        const end = record.end ?? record.order.reduce((last, member) => member.end > last ? member.end : last, record.start);
         setGrade(badge, record.grade);
-        setText(what.firstChild, format.short(record.reason || record.first.column || "anomalous"));
+        setText(what.firstChild, format.short(record.reason || "anomalous"));
         setText(what.lastChild, ` ${record.members > 1 ? `and ${format.count(record.members - 1)} more, ` : ""}${
-            format.time(seconds(record.start))} – ${format.time(seconds(end))}`);
-        setText(where, nameOf(record.first, true));
-        button.onclick = () => onChoose(placeOf(record.first));
+            format.time(seconds(record.start))} – ${format.time(seconds(record.end))}`);
+        setText(where, nameOf(record.worst, true));
+        button.onclick = () => onChoose(placeOf(record.worst));
     });
 }

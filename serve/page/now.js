@@ -34,7 +34,7 @@ export function renderNow(now, chosen, onChoose) {
         else
             renderMany(row, what, where, incident, choose);
     });
-    renderEnded(now.episodes, onChoose);
+    renderEnded(onChoose);
     renderTitle(now, wrong.length);
     announce(now.episodes);
 }

@@ -255,8 +255,6 @@ static void take_result(void *context, const session_row *row, const oif_result 
         notice_decimal_point(run, row->values);
     bool is_alert = result->anomaly, is_in_episode = result->episode != OIF_EPISODE_NONE;
     run->answer->accepted++;
-    if (!(row->seconds <= run->latest))
-        run->latest = row->seconds;
     run->answer->alerts += is_alert;
     one->past->graded[result->grade]++;
     const size_t begin = output_diverted_bytes();

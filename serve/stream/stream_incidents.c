@@ -15,7 +15,6 @@ static incident_episode describe(const stream *one, const stream_episode *info, 
                               .severity = info->peak_severity,
                               .number = info->number,
                               .event = one->incident_events,
-                              .incident = info->incident,
                               .is_replayed = one->is_replaying};
 }
 
@@ -57,7 +56,6 @@ static incident_episode describe_no_data(const stream *one, double seconds, doub
                               .now = now,
                               .severity = no_data_severity,
                               .event = one->incident_events,
-                              .incident = one->dead_incident,
                               .is_replayed = one->is_replaying};
 }
 

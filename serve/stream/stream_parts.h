@@ -130,7 +130,6 @@ typedef struct body_run {
     uint64_t skip;          /* rows processed earlier */
     uint64_t limit;         /* of a replay: rows of the stream after which it ends */
     double now;             /* by the wall clock */
-    double latest;          /* time of a row; NaN: none yet */
     bool is_in_journal;     /* as a record of its own */
     bool is_row_told;
     bool is_header_written;

@@ -122,8 +122,6 @@ bool stream_take_rows(stream *one, body_run *run, problem *why)
         keep_bad_rows(one, run, one->bad_rows - bad_before);
     else if (end == BODY_FAILED)
         keep_cut(one, run->now);
-    if (answer->accepted > 0)
-        incident_list_advance(one->incidents, run->latest, run->now);
     one->rate = stream_rate(one, run->now) + (double)answer->accepted / rate_seconds;
     one->rate_at = run->now;
     if (answer->accepted > 0 || run->is_shape_new)
@@ -142,7 +140,6 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                     .skip = stream_position(one, &from) - from.first_row,
                     .limit = UINT64_MAX,
                     .now = background_wall_seconds(),
-                    .latest = NAN,
                     .is_in_journal = true,
                     .is_row_told = feed_is_watched(one->events, one->name)};
     if (from.kind != SENDER_NONE)
@@ -235,8 +232,7 @@ void stream_replay_rows(stream *one, const journal_record *record, uint64_t limi
                     .from = stream_sender_of(&request),
                     .skip = record->skip,
                     .limit = limit,
-                    .now = record->seconds,
-                    .latest = NAN};
+                    .now = record->seconds};
     if (record->kind == JOURNAL_WAITED)
         stream_replay_waited(one, record, limit);
     else if (request.may_wait)

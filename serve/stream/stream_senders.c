@@ -164,7 +164,6 @@ static void process(stream *one, const waiting_end *end, rows_answer *answer)
                     .answer = answer,
                     .limit = end->limit,
                     .now = end->now,
-                    .latest = NAN,
                     .is_row_told = !one->is_replaying && feed_is_watched(one->events, one->name)};
     problem why;
     if (text && !stream_take_rows(one, &run, &why))

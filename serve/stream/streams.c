@@ -212,7 +212,7 @@ static void settle_incidents(streams *all)
     incident_list_get_figures(all->incidents, &figures);
     settling how = {figures.total == 0, background_wall_seconds()};
     streams_each(all, settle_stream, &how);
-    incident_list_settle(all->incidents, is_member_open, all, how.now);
+    incident_list_settle(all->incidents, is_member_open, all);
 }
 
 /* ---- The saver ---- */
@@ -272,7 +272,6 @@ static void *save_by_the_clock(void *context)
         incident_copy *copy = incident_list_copy(all->incidents);
         streams_each(all, attend, &round);
         incident_list_save(all->incidents, copy);
-        incident_list_wait(all->incidents, round.now);
         streams_drop_provisional(all); /* those that a refused post could not */
         now = clock_seconds();
         if (round.must_sync)
@@ -591,7 +590,7 @@ bool streams_remove(streams *all, const char *name, problem *why)
         one ? remove_kept(all, one, why) : problem_set(why, 404, NULL, "there is no such stream");
     if (is_removed) {
         remove_from_list(all, name);
-        incident_list_forget_stream(all->incidents, name, background_wall_seconds());
+        incident_list_forget_stream(all->incidents, name);
     }
     pthread_mutex_unlock(&all->changing);
     if (is_removed)

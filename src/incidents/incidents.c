@@ -10,19 +10,10 @@
 /* ---- Options ---- */
 
 static const oif_param option_list[] = {
-    {"max_incidents", "open incidents; beyond that the quietest one is over", OIF_PARAM_INTEGER, 1,
-     1024, 64, NULL},
-    {"max_members",
-     "episodes kept per incident; further ones replace those that have ended, or are only counted",
-     OIF_PARAM_INTEGER, 1, 1024, 64, NULL},
-    {"window_seconds", "the longest delay after which an episode can join an incident",
-     OIF_PARAM_REAL, 1, 1e9, 3600, NULL},
-    {"quiet_seconds", "time without an event after which an incident without episodes is over",
-     OIF_PARAM_REAL, 0, 1e9, 600, NULL},
-    {"stale_seconds", "the same with episodes whose end is missing", OIF_PARAM_REAL, 1, 1e12, 86400,
-     NULL},
-    {"odds", "odds against a coincidence from which on an episode joins", OIF_PARAM_REAL, 0, 1e9, 1,
-     NULL},
+    {"max_members", "episodes of all open incidents; further ones belong to none",
+     OIF_PARAM_INTEGER, 1, 65536, 1024, NULL},
+    {"window_seconds", "the longest time between the begins of two episodes of an incident",
+     OIF_PARAM_REAL, 0, 1e9, 300, NULL},
 };
 
 static const oif_param_table options_table = {
@@ -47,43 +38,10 @@ oif_status oif_incidents_options_named(oif_params *options, const char *name, oi
 
 /* ---- Create and free ---- */
 
-static void read_options(oif_incidents *incidents, const oif_params *options)
-{
-    incidents->options = *options;
-    incidents->max_incidents = (uint32_t)oif_params_value(options, "max_incidents");
-    incidents->max_members = (uint32_t)oif_params_value(options, "max_members");
-    incidents->window = oif_params_value(options, "window_seconds");
-    incidents->quiet = oif_params_value(options, "quiet_seconds");
-    incidents->stale = oif_params_value(options, "stale_seconds");
-    incidents->least_odds = oif_params_value(options, "odds");
-}
-
-static oif_incidents *make(const oif_params *options)
-{
-    const size_t slot_count = 2 * (size_t)oif_params_value(options, "max_incidents"),
-                 members = (size_t)oif_params_value(options, "max_members");
-    size_t bytes = 0;
-    oif_size_append(&bytes, 1, sizeof(oif_incidents));
-    size_t slots_at = oif_size_append(&bytes, slot_count, sizeof(oif_incident)),
-           members_at = oif_size_append(&bytes, slot_count * members, sizeof(oif_member));
-    char *block = oif_memory_new(bytes);
-    if (!block)
-        return NULL;
-    oif_incidents *made = (oif_incidents *)(void *)block;
-    *made = (oif_incidents){.now = NAN, .next_due = INFINITY};
-    made->slots = (oif_incident *)(void *)(block + slots_at);
-    for (size_t i = 0; i < slot_count; i++) {
-        made->slots[i] = (oif_incident){.state = OIF_INCIDENT_FREE};
-        made->slots[i].members = (oif_member *)(void *)(block + members_at) + i * members;
-    }
-    oif_evidence_init(&made->evidence);
-    read_options(made, options);
-    return made;
-}
-
 oif_status oif_incidents_new(const oif_params *options, oif_incidents **incidents, oif_error *error)
 {
     oif_params usual;
+    size_t bytes = 0;
     oif_incidents_options_init(&usual);
     if (!options)
         options = &usual;
@@ -94,10 +52,17 @@ oif_status oif_incidents_new(const oif_params *options, oif_incidents **incident
     oif_status status = oif_params_check(options, error);
     if (status != OIF_OK)
         return status;
-    oif_incidents *made = make(options);
-    if (!made)
+    const uint32_t max_members = (uint32_t)oif_params_value(options, "max_members");
+    oif_size_append(&bytes, 1, sizeof(oif_incidents));
+    const size_t members_at = oif_size_append(&bytes, max_members, sizeof(oif_member));
+    char *block = oif_memory_new(bytes);
+    if (!block)
         return oif_fail(error, OIF_EMEMORY, "out of memory");
-    *incidents = made;
+    *incidents = (oif_incidents *)(void *)block;
+    **incidents = (oif_incidents){.options = *options,
+                                  .max_members = max_members,
+                                  .window = oif_params_value(options, "window_seconds"),
+                                  .members = (oif_member *)(void *)(block + members_at)};
     return OIF_OK;
 }
 
@@ -106,162 +71,171 @@ void oif_incidents_free(oif_incidents *incidents)
     oif_memory_free(incidents);
 }
 
-/* ---- Slots ---- */
+/* ---- Members ---- */
 
-/* The incident in a state with the lowest number; NULL: none. */
-static oif_incident *oldest(const oif_incidents *incidents, oif_incident_state state)
+static uint8_t copy_text(char *to, size_t most, const char *text, size_t bytes)
 {
-    oif_incident *found = NULL;
-    for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-        if (i->state == state && (!found || i->number < found->number))
-            found = i;
-    return found;
+    if (!text)
+        return 0;
+    bytes = bytes < most ? bytes : most;
+    memcpy(to, text, bytes);
+    return (uint8_t)bytes;
 }
 
-static oif_incident *quietest(const oif_incidents *incidents)
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t count)
 {
-    oif_incident *found = NULL;
-    for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-        if (i->state == OIF_INCIDENT_OPEN &&
-            (!found || i->last_event < found->last_event ||
-             (i->last_event == found->last_event && i->number < found->number)))
-            found = i;
-    return found;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
+    return hash;
 }
 
-size_t oif_incidents_count(const oif_incidents *incidents)
+/* A stream ends with a byte of 0: "ab" and "c" differ from "a" and "bc". */
+static uint64_t hash_of(const oif_incident_event *event)
 {
-    size_t count = 0;
-    for (const oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-        count += i->state == OIF_INCIDENT_OPEN;
-    return count;
+    const char *stream = event->stream ? event->stream : "";
+    const uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), stream, strlen(stream) + 1);
+    return hash_bytes(hash, event->key, event->key ? event->key_bytes : 0);
 }
 
-/* A slot for one more open incident. */
-static oif_incident *take_slot(oif_incidents *incidents)
+static void take_reason(oif_member *member, const oif_incident_event *event)
 {
-    oif_incident *quiet = quietest(incidents);
-    if (quiet && oif_incidents_count(incidents) == incidents->max_incidents)
-        quiet->state = OIF_INCIDENT_OVER;
-    oif_incident *slot = oldest(incidents, OIF_INCIDENT_FREE);
-    return slot ? slot : oldest(incidents, OIF_INCIDENT_OVER);
+    const char *reason = event->reason;
+    member->reason_bytes =
+        copy_text(member->reason, OIF_INCIDENT_REASON_BYTES, reason, reason ? strlen(reason) : 0);
 }
 
-/* ---- Time ---- */
-
-/* The first time of all: sequences before it have nothing in common with times. */
-static void start_clock(oif_incidents *incidents, double seconds)
+static oif_member make_member(const oif_incident_event *event, double seconds)
 {
-    incidents->has_seconds = true;
-    incidents->now = incidents->evidence.rate_seconds = seconds;
-    incidents->evidence.last_begin = NAN;
+    const char *stream = event->stream, *column = event->column;
+    oif_member made = {.episode = event->episode,
+                       .hash = hash_of(event),
+                       .seconds = seconds,
+                       .end_seconds = NAN,
+                       .severity = isfinite(event->severity) ? event->severity : 0};
+    made.stream_bytes =
+        copy_text(made.stream, OIF_INCIDENT_TEXT_BYTES, stream, stream ? strlen(stream) : 0);
+    made.key_bytes = copy_text(made.key, OIF_INCIDENT_TEXT_BYTES, event->key, event->key_bytes);
+    made.column_bytes =
+        copy_text(made.column, OIF_INCIDENT_TEXT_BYTES, column, column ? strlen(column) : 0);
+    take_reason(&made, event);
+    return made;
 }
 
-static double time_of(oif_incidents *incidents, const oif_incident_event *event)
+static bool is_same_text(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
-    if (isnan(event->seconds))
-        return incidents->has_seconds ? incidents->now : (double)event->sequence;
-    if (!incidents->has_seconds)
-        start_clock(incidents, event->seconds);
-    return event->seconds;
+    return a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0;
 }
 
-/* One wrong time must not end all incidents, nor stop the clock until it comes true. So a time far
- * from the clock is in doubt, and moves it only after others in the same direction. */
-static const double doubtful_seconds = 7 * 86400.;
-
-static bool is_doubtful(const oif_incidents *incidents, double seconds)
+/* The open episode; NULL: it is not known. */
+static oif_member *find_open(const oif_incidents *incidents, const oif_member *like)
 {
-    return incidents->has_seconds && fabs(seconds - incidents->now) > doubtful_seconds;
+    for (oif_member *m = incidents->members; m < incidents->members + incidents->count; m++)
+        if (m->hash == like->hash && m->episode == like->episode && isnan(m->end_seconds) &&
+            is_same_text(m->key, m->key_bytes, like->key, like->key_bytes) &&
+            is_same_text(m->stream, m->stream_bytes, like->stream, like->stream_bytes))
+            return m;
+    return NULL;
 }
 
-static void set_clock(oif_incidents *incidents, double seconds)
+/* The member of an incident that comes after another; NULL: the first, or none. */
+static const oif_member *next_member(const oif_incidents *incidents, uint64_t number,
+                                     const oif_member *after)
 {
-    const int32_t direction = seconds > incidents->now ? 1 : -1;
-    if (is_doubtful(incidents, seconds)) {
-        incidents->doubted =
-            incidents->doubted * direction > 0 ? incidents->doubted + direction : direction;
-        if (incidents->doubted * direction < OIF_AGREEING_TIMES)
-            return;
-        if (direction < 0) {
-            start_clock(incidents, seconds);
-            incidents->next_due = -INFINITY; /* what is ahead of it now is over */
-        }
-        incidents->now = seconds;
-    } else if (!(seconds <= incidents->now)) {
-        incidents->now = seconds;
+    const oif_member *m = after ? after + 1 : incidents->members;
+    while (m < incidents->members + incidents->count && m->incident != number)
+        m++;
+    return m < incidents->members + incidents->count ? m : NULL;
+}
+
+/* ---- What members share ---- */
+
+static bool is_separator(char c)
+{
+    return c == '/' || c == '.' || c == ':' || c == ' ';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+}
+
+/* The next part of a key, from *at on: what is between separators and has a letter. */
+static bool next_part(const oif_member *member, size_t *at, oif_incident_shared *part)
+{
+    bool has_letter = false;
+    while (*at < member->key_bytes && !has_letter) {
+        const size_t first = *at;
+        for (; *at < member->key_bytes && !is_separator(member->key[*at]); ++*at)
+            has_letter |= is_letter(member->key[*at]);
+        *part = (oif_incident_shared){.text = member->key + first, .bytes = *at - first};
+        *at += *at < member->key_bytes;
     }
-    incidents->doubted = 0;
+    return has_letter;
 }
 
-/* Whether the time of an incident was wrong, which the times after it show. */
-static bool is_far_ahead(const oif_incidents *incidents, const oif_incident *incident)
+static bool has(const oif_member *member, const oif_incident_shared *what)
 {
-    return incident->last_event > incidents->now && is_doubtful(incidents, incident->last_event);
+    oif_incident_shared part;
+    size_t at = 0;
+    if (what->is_column)
+        return is_same_text(member->column, member->column_bytes, what->text, what->bytes);
+    while (next_part(member, &at, &part))
+        if (is_same_text(part.text, part.bytes, what->text, what->bytes))
+            return true;
+    return false;
 }
 
-static void find_next_due(oif_incidents *incidents)
+static bool all_have(const oif_incidents *incidents, uint64_t number,
+                     const oif_incident_shared *what)
 {
-    incidents->next_due = INFINITY;
-    for (const oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-        if (i->state == OIF_INCIDENT_OPEN)
-            incidents->next_due =
-                is_far_ahead(incidents, i)
-                    ? -INFINITY
-                    : -oif_higher(-incidents->next_due, -oif_incident_due(incidents, i));
-}
-
-/* Frees what was taken, and finds what is over by now. */
-static void find_over(oif_incidents *incidents)
-{
-    for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++) {
-        if (i->state == OIF_INCIDENT_TAKEN)
-            i->state = OIF_INCIDENT_FREE;
-        else if (i->state == OIF_INCIDENT_OPEN &&
-                 (incidents->now >= oif_incident_due(incidents, i) ||
-                  (incidents->doubted == 0 && is_far_ahead(incidents, i))))
-            i->state = OIF_INCIDENT_OVER;
-    }
-    find_next_due(incidents);
-}
-
-static void pass_time(oif_incidents *incidents, double seconds)
-{
-    set_clock(incidents, seconds);
-    find_over(incidents);
-}
-
-void oif_incidents_advance(oif_incidents *incidents, double seconds)
-{
-    if (!isfinite(seconds))
-        return;
-    if (!incidents->has_seconds)
-        start_clock(incidents, seconds);
-    set_clock(incidents, seconds);
-    if (incidents->now >= incidents->next_due)
-        find_over(incidents);
-}
-
-void oif_incidents_finish(oif_incidents *incidents)
-{
-    for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-        if (i->state == OIF_INCIDENT_OPEN && i->open == 0)
-            i->state = OIF_INCIDENT_OVER;
-}
-
-bool oif_incidents_next_over(oif_incidents *incidents, uint64_t *number)
-{
-    oif_incident *over = oldest(incidents, OIF_INCIDENT_OVER);
-    if (!over)
-        return false;
-    over->state = OIF_INCIDENT_TAKEN;
-    *number = over->number;
+    const oif_member *m = NULL;
+    while ((m = next_member(incidents, number, m)))
+        if (!has(m, what))
+            return false;
     return true;
 }
 
-/* ---- Starts and ends ---- */
+/* What one member shares with all of an incident, from index 0 on. */
+static bool find_shared(const oif_incidents *incidents, uint64_t number, const oif_member *one,
+                        size_t index, oif_incident_shared *shared)
+{
+    size_t at = 0;
+    *shared =
+        (oif_incident_shared){.text = one->column, .bytes = one->column_bytes, .is_column = true};
+    if (one->column_bytes > 0 && all_have(incidents, number, shared) && index-- == 0)
+        return true;
+    while (next_part(one, &at, shared))
+        if (all_have(incidents, number, shared) && index-- == 0)
+            return true;
+    return false;
+}
 
-static oif_status check_event(const oif_incident_event *event, oif_error *error)
+/* The newest incident below a number with a begin that is near; 0: none. */
+static uint64_t find_near(const oif_incidents *incidents, const oif_member *one, uint64_t below)
+{
+    uint64_t found = 0;
+    for (const oif_member *m = incidents->members; m < incidents->members + incidents->count; m++)
+        if (m->incident < below && m->incident > found &&
+            fabs(m->seconds - one->seconds) <= incidents->window &&
+            is_same_text(m->stream, m->stream_bytes, one->stream, one->stream_bytes))
+            found = m->incident;
+    return found;
+}
+
+static uint64_t find_incident(const oif_incidents *incidents, const oif_member *one)
+{
+    oif_incident_shared shared;
+    uint64_t number = UINT64_MAX;
+    while ((number = find_near(incidents, one, number)) != 0)
+        if (find_shared(incidents, number, one, 0, &shared))
+            return number;
+    return 0;
+}
+
+/* ---- Events ---- */
+
+static oif_status start_event(oif_incidents *incidents, const oif_incident_event *event,
+                              oif_incident_place *place, oif_error *error)
 {
     if (isinf(event->seconds))
         return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_INFINITE_VALUE,
@@ -270,104 +244,74 @@ static oif_status check_event(const oif_incident_event *event, oif_error *error)
         return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_KEY_TOO_LONG,
                                 "a key of %zu bytes is too long; the most are %d", event->key_bytes,
                                 OIF_KEY_MAX_BYTES);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; incidents->over != 0 && i < incidents->count; i++)
+        if (incidents->members[i].incident != incidents->over)
+            incidents->members[kept++] = incidents->members[i];
+    incidents->count = incidents->over != 0 ? kept : incidents->count;
+    incidents->over = 0;
+    incidents->now = isnan(event->seconds) ? incidents->now : event->seconds;
+    *place = (oif_incident_place){0};
     return OIF_OK;
 }
 
-/* The open incident that an open episode belongs to; NULL: none. */
-static oif_incident *find_member(const oif_incidents *incidents, const oif_member *like,
-                                 oif_member **member)
+static void worsen(oif_member *known, const oif_member *now, const oif_incident_event *event)
 {
-    for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-        if (i->state == OIF_INCIDENT_OPEN && (*member = oif_member_find(i, like)))
-            return i;
-    return NULL;
+    if (!(now->severity > known->severity))
+        return;
+    known->severity = now->severity;
+    if (event->reason && *event->reason)
+        take_reason(known, event);
 }
 
-/* The open incident with the highest odds, of several the oldest; NULL: all have none. */
-static oif_incident *likeliest(const oif_incidents *incidents, const oif_newcomer *newcomer,
-                               double seconds, double *odds)
+static double peak_of(const oif_incidents *incidents, uint64_t number)
 {
-    oif_incident *found = NULL;
-    *odds = 0;
-    const oif_delays delays = oif_evidence_delays(&incidents->evidence, incidents->window);
-    for (oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++) {
-        if (i->state != OIF_INCIDENT_OPEN)
-            continue;
-        double here = oif_evidence_odds(&incidents->evidence, &i->traits, newcomer,
-                                        oif_incident_density(i, &delays, seconds));
-        if (here > *odds || (found && here == *odds && i->number < found->number)) {
-            found = i;
-            *odds = here;
-        }
-    }
-    return found;
+    oif_incident_info info;
+    return oif_incidents_info(incidents, number, &info) ? info.peak_severity : 0;
 }
 
 oif_status oif_incidents_begin(oif_incidents *incidents, const oif_incident_event *event,
                                oif_incident_place *place, oif_error *error)
 {
-    oif_status status = check_event(event, error);
+    oif_status status = start_event(incidents, event, place, error);
     if (status != OIF_OK)
         return status;
-    const double seconds = time_of(incidents, event);
-    const oif_member member = oif_member_make(event, seconds);
-    oif_newcomer newcomer;
-    newcomer.trait_count = oif_traits_of(event, newcomer.traits);
-    oif_member *known;
-    pass_time(incidents, seconds);
-    *place = (oif_incident_place){0};
-    oif_incident *to = find_member(incidents, &member, &known);
-    if (to) {
-        known->severity = oif_higher(known->severity, member.severity);
-        to->peak_severity = oif_higher(to->peak_severity, member.severity);
-        place->incident = to->number;
-        return OIF_OK;
+    oif_member member = make_member(event, incidents->now);
+    oif_member *known = find_open(incidents, &member);
+    member.incident = known ? known->incident : find_incident(incidents, &member);
+    place->peak_before = peak_of(incidents, member.incident);
+    if (known) {
+        worsen(known, &member, event);
+        place->incident = known->incident;
+    } else if (incidents->count < incidents->max_members) {
+        place->is_new = member.incident == 0;
+        place->joins = !place->is_new;
+        if (place->is_new)
+            member.incident = ++incidents->incidents;
+        incidents->members[incidents->count++] = member;
+        place->incident = member.incident;
     }
-    oif_evidence_advance(&incidents->evidence, incidents->now);
-    to = likeliest(incidents, &newcomer, seconds, &place->odds);
-    if (!(place->odds >= incidents->least_odds))
-        to = NULL;
-    const bool is_at_once = to && seconds <= to->last_begin;
-    oif_evidence_learn(&incidents->evidence, &newcomer,
-                       place->odds * (is_at_once ? (double)to->traits.members : 1));
-    place->joins = to != NULL;
-    place->is_new = !to;
-    if (!to) {
-        to = take_slot(incidents);
-        if (!to)
-            return oif_fail(error, OIF_EINVARIANT, "there is no slot for an incident");
-        oif_incident_start(to, ++incidents->incidents);
-    }
-    oif_trait_list_add(&to->traits, newcomer.traits, newcomer.trait_count);
-    oif_incident_add(to, &member, incidents->max_members);
-    place->incident = to->number;
-    find_next_due(incidents);
     return OIF_OK;
 }
 
 oif_status oif_incidents_end(oif_incidents *incidents, const oif_incident_event *event,
                              oif_incident_place *place, oif_error *error)
 {
-    oif_status status = check_event(event, error);
+    oif_status status = start_event(incidents, event, place, error);
     if (status != OIF_OK)
         return status;
-    const double seconds = time_of(incidents, event);
-    const oif_member like = oif_member_make(event, seconds);
-    oif_member *member = NULL;
-    pass_time(incidents, seconds);
-    *place = (oif_incident_place){0};
-    oif_incident *of = find_member(incidents, &like, &member);
-    if (!of)
+    const oif_member like = make_member(event, incidents->now);
+    oif_member *known = find_open(incidents, &like);
+    if (!known)
         return OIF_OK;
-    /* a wrong time of one member must not be that of all */
-    member->end_seconds =
-        oif_higher(is_doubtful(incidents, seconds) ? incidents->now : seconds, member->seconds);
-    member->severity = oif_higher(member->severity, like.severity);
-    of->peak_severity = oif_higher(of->peak_severity, like.severity);
-    of->last_event = oif_higher(of->last_event, member->end_seconds);
-    of->open--;
-    place->incident = of->number;
-    find_next_due(incidents);
+    oif_incident_info info;
+    place->incident = known->incident;
+    place->peak_before = peak_of(incidents, known->incident);
+    known->end_seconds = like.seconds > known->seconds ? like.seconds : known->seconds;
+    worsen(known, &like, event);
+    oif_incidents_info(incidents, known->incident, &info);
+    place->is_over = info.is_over;
+    incidents->over = info.is_over ? known->incident : 0;
     return OIF_OK;
 }
 
@@ -376,78 +320,66 @@ oif_status oif_incidents_end(oif_incidents *incidents, const oif_incident_event 
 uint64_t oif_incidents_number(const oif_incidents *incidents, size_t index)
 {
     uint64_t number = 0;
-    for (size_t k = 0; k <= index; k++) { /* the lowest number above that of the step before */
-        uint64_t next = UINT64_MAX;
-        for (const oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-            if (i->state == OIF_INCIDENT_OPEN && i->number > number && i->number < next)
-                next = i->number;
-        if (next == UINT64_MAX)
-            return 0;
-        number = next;
-    }
-    return number;
-}
-
-static const oif_incident *find(const oif_incidents *incidents, uint64_t number)
-{
-    for (const oif_incident *i = incidents->slots; i < oif_incidents_slots_end(incidents); i++)
-        if (i->state != OIF_INCIDENT_FREE && i->number == number)
-            return i;
-    return NULL;
+    for (const oif_member *m = incidents->members; m < incidents->members + incidents->count; m++)
+        if (m->incident > number && m->incident != incidents->over) { /* its first member */
+            number = m->incident;
+            if (index-- == 0)
+                return number;
+        }
+    return 0;
 }
 
 bool oif_incidents_info(const oif_incidents *incidents, uint64_t number, oif_incident_info *info)
 {
-    const oif_incident *incident = find(incidents, number);
-    const oif_trait *shared[OIF_INCIDENT_TRAITS_MAX];
-    if (!incident)
-        return false;
-    *info = (oif_incident_info){
-        .number = number,
-        .members = incident->traits.members,
-        .kept = incident->kept,
-        .open = incident->open,
-        .worst = oif_incident_worst(incident),
-        .shared = oif_incident_shared_traits(incident, &incidents->evidence, shared),
-        .first_seconds = incident->first_begin,
-        .last_seconds = incident->last_event,
-        .peak_severity = incident->peak_severity,
-        .is_over = incident->state != OIF_INCIDENT_OPEN};
-    return true;
+    const oif_member *m = NULL, *worst = NULL;
+    *info =
+        (oif_incident_info){.number = number, .first_seconds = INFINITY, .last_seconds = -INFINITY};
+    while ((m = next_member(incidents, number, m))) {
+        const bool is_open = isnan(m->end_seconds),
+                   is_worst_open = worst && isnan(worst->end_seconds);
+        const double last = is_open ? m->seconds : m->end_seconds;
+        if (!worst || (is_open && !is_worst_open) ||
+            (is_open == is_worst_open && m->severity > worst->severity)) {
+            worst = m;
+            info->worst = info->members;
+        }
+        info->members++;
+        info->open += is_open;
+        info->first_seconds = m->seconds < info->first_seconds ? m->seconds : info->first_seconds;
+        info->last_seconds = last > info->last_seconds ? last : info->last_seconds;
+        info->peak_severity = m->severity > info->peak_severity ? m->severity : info->peak_severity;
+    }
+    info->is_over = info->open == 0;
+    return worst != NULL;
 }
 
 bool oif_incidents_member(const oif_incidents *incidents, uint64_t number, size_t index,
                           oif_incident_member *member)
 {
-    const oif_incident *incident = find(incidents, number);
-    if (!incident || index >= incident->kept)
+    const oif_member *m = next_member(incidents, number, NULL);
+    while (m && index-- > 0)
+        m = next_member(incidents, number, m);
+    if (!m)
         return false;
-    const oif_member *kept = &incident->members[index];
-    *member = (oif_incident_member){.stream = kept->stream,
-                                    .key = kept->key,
-                                    .column = kept->column,
-                                    .stream_bytes = kept->stream_bytes,
-                                    .key_bytes = kept->key_bytes,
-                                    .column_bytes = kept->column_bytes,
-                                    .seconds = kept->seconds,
-                                    .end_seconds = kept->end_seconds,
-                                    .severity = kept->severity,
-                                    .episode = kept->episode};
+    *member = (oif_incident_member){.stream = m->stream,
+                                    .key = m->key,
+                                    .column = m->column,
+                                    .reason = m->reason,
+                                    .stream_bytes = m->stream_bytes,
+                                    .key_bytes = m->key_bytes,
+                                    .column_bytes = m->column_bytes,
+                                    .reason_bytes = m->reason_bytes,
+                                    .seconds = m->seconds,
+                                    .end_seconds = m->end_seconds,
+                                    .severity = m->severity,
+                                    .episode = m->episode};
     return true;
 }
 
 bool oif_incidents_shared(const oif_incidents *incidents, uint64_t number, size_t index,
                           oif_incident_shared *shared)
 {
-    const oif_incident *incident = find(incidents, number);
-    const oif_trait *traits[OIF_INCIDENT_TRAITS_MAX];
-    if (!incident || index >= oif_incident_shared_traits(incident, &incidents->evidence, traits))
-        return false;
-    *shared = (oif_incident_shared){
-        .text = traits[index]->text,
-        .bytes = traits[index]->bytes,
-        .kind = (oif_trait_kind)traits[index]->kind,
-        .members = traits[index]->members,
-        .share = oif_evidence_share(&incidents->evidence, traits[index]->hash)};
-    return true;
+    const oif_member *first = next_member(incidents, number, NULL);
+    return first && next_member(incidents, number, first) &&
+           find_shared(incidents, number, first, index, shared);
 }

@@ -28,9 +28,9 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_episode_info), 128);
     assert_int_equal(sizeof(oif_incident_event), 96);
     assert_int_equal(sizeof(oif_incident_place), 40);
-    assert_int_equal(sizeof(oif_incident_info), 104);
-    assert_int_equal(sizeof(oif_incident_member), 96);
-    assert_int_equal(sizeof(oif_incident_shared), 56);
+    assert_int_equal(sizeof(oif_incident_info), 88);
+    assert_int_equal(sizeof(oif_incident_member), 112);
+    assert_int_equal(sizeof(oif_incident_shared), 40);
     assert_int_equal(sizeof(oif_past_episode), 112);
     assert_int_equal(sizeof(oif_rule_trial), 48);
     assert_int_equal(sizeof(oif_proposal), 1112);

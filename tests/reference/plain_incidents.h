@@ -1,6 +1,5 @@
-/* Which incident an episode joins, slow and plain: every episode of the past is kept, and all
- * rates, shares and counts are added up again for each newcomer, with libm. What it lacks: limits,
- * and ends of episodes, so an incident is only over when it is stale. */
+/* Which incident an episode joins, slow and plain: lists of text parts, compared one by one. It has
+ * no limits, no ends of episodes and no streams. */
 #ifndef TESTS_REFERENCE_PLAIN_INCIDENTS_H
 #define TESTS_REFERENCE_PLAIN_INCIDENTS_H
 
@@ -8,12 +7,11 @@
 
 typedef struct plain_incidents plain_incidents;
 
-/* From that time on. */
-plain_incidents *plain_incidents_new(double start);
+plain_incidents *plain_incidents_new(double window);
 void plain_incidents_free(plain_incidents *incidents);
 
-/* The number of the incident, from 1; `odds` as in oif_incident_place. Times must not fall. */
+/* The number of the incident, from 1. */
 uint64_t plain_incidents_begin(plain_incidents *incidents, const char *key, const char *column,
-                               double seconds, double *odds);
+                               double seconds);
 
 #endif

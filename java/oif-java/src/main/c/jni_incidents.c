@@ -43,7 +43,7 @@ static void incidents_free(JNIEnv *env, jclass type, jlong handle)
 /* ---- Events ---- */
 
 typedef struct event_texts {
-    jni_copy stream, key, column;
+    jni_copy stream, key, column, reason;
 } event_texts;
 
 static jdoubleArray report(JNIEnv *env, oif_incidents *incidents, bool begins,
@@ -56,27 +56,27 @@ static jdoubleArray report(JNIEnv *env, oif_incidents *incidents, bool begins,
     if (!jni_ok(env, status, &error))
         return NULL;
     const double numbers[] = {(double)place.incident, (double)place.is_new, (double)place.joins,
-                              place.odds};
+                              (double)place.is_over, place.peak_before};
     return jni_numbers_of(env, numbers, COUNT_OF(numbers));
 }
 
-/* {incident, is new, joins, odds} */
+/* {incident, is new, joins, is over, peak before} */
 static jdoubleArray incidents_report(JNIEnv *env, jclass type, jlong handle, jboolean begins,
                                      jbyteArray stream, jbyteArray key, jbyteArray column,
-                                     jdouble seconds, jlong sequence, jdouble severity,
+                                     jbyteArray reason, jdouble seconds, jdouble severity,
                                      jlong episode)
 {
     (void)type;
-    event_texts texts = {{.bytes = NULL}, {.bytes = NULL}, {.bytes = NULL}};
+    event_texts texts = {{.bytes = NULL}, {.bytes = NULL}, {.bytes = NULL}, {.bytes = NULL}};
     jdoubleArray place = NULL;
     if (jni_copy_text(env, stream, &texts.stream) && jni_copy_bytes(env, key, &texts.key) &&
-        jni_copy_text(env, column, &texts.column)) {
+        jni_copy_text(env, column, &texts.column) && jni_copy_text(env, reason, &texts.reason)) {
         const oif_incident_event event = {.stream = texts.stream.bytes,
                                           .key = texts.key.bytes,
                                           .key_bytes = texts.key.count,
                                           .column = texts.column.bytes,
+                                          .reason = texts.reason.bytes,
                                           .seconds = seconds,
-                                          .sequence = (uint64_t)sequence,
                                           .severity = severity,
                                           .episode = (uint64_t)episode};
         place = report(env, incidents_at(handle), begins != JNI_FALSE, &event);
@@ -84,30 +84,11 @@ static jdoubleArray incidents_report(JNIEnv *env, jclass type, jlong handle, jbo
     jni_free_copy(&texts.stream);
     jni_free_copy(&texts.key);
     jni_free_copy(&texts.column);
+    jni_free_copy(&texts.reason);
     return place;
 }
 
-static void incidents_advance(JNIEnv *env, jclass type, jlong handle, jdouble seconds)
-{
-    (void)env, (void)type;
-    oif_incidents_advance(incidents_at(handle), seconds);
-}
-
-static void incidents_finish(JNIEnv *env, jclass type, jlong handle)
-{
-    (void)env, (void)type;
-    oif_incidents_finish(incidents_at(handle));
-}
-
 /* ---- Questions ---- */
-
-/* 0: none */
-static jlong incidents_next_over(JNIEnv *env, jclass type, jlong handle)
-{
-    (void)env, (void)type;
-    uint64_t number = 0;
-    return oif_incidents_next_over(incidents_at(handle), &number) ? (jlong)number : 0;
-}
 
 /* The number of the open incident at an index; 0 past the last. */
 static jlong incidents_number(JNIEnv *env, jclass type, jlong handle, jint index)
@@ -129,7 +110,7 @@ static jdoubleArray incidents_info(JNIEnv *env, jclass type, jlong handle, jlong
     return jni_numbers_of(env, numbers, COUNT_OF(numbers));
 }
 
-/* {stream, key, column} and {seconds, end seconds, severity, episode} */
+/* {stream, key, column, reason} and {seconds, end seconds, severity, episode} */
 static void incidents_members(JNIEnv *env, jclass type, jlong handle, jlong number, jobject sink)
 {
     (void)type;
@@ -138,14 +119,16 @@ static void incidents_members(JNIEnv *env, jclass type, jlong handle, jlong numb
     bool is_good = jni_entries_begin(env, sink, &entries);
     for (size_t i = 0;
          is_good && oif_incidents_member(incidents_at(handle), (uint64_t)number, i, &m); i++) {
-        const jni_text texts[] = {
-            {m.stream, m.stream_bytes}, {m.key, m.key_bytes}, {m.column, m.column_bytes}};
+        const jni_text texts[] = {{m.stream, m.stream_bytes},
+                                  {m.key, m.key_bytes},
+                                  {m.column, m.column_bytes},
+                                  {m.reason, m.reason_bytes}};
         const double numbers[] = {m.seconds, m.end_seconds, m.severity, (double)m.episode};
         is_good = jni_entries_add(&entries, texts, COUNT_OF(texts), numbers, COUNT_OF(numbers));
     }
 }
 
-/* The text and {kind, members, share} */
+/* The text and {is column} */
 static void incidents_shared(JNIEnv *env, jclass type, jlong handle, jlong number, jobject sink)
 {
     (void)type;
@@ -155,7 +138,7 @@ static void incidents_shared(JNIEnv *env, jclass type, jlong handle, jlong numbe
     for (size_t i = 0;
          is_good && oif_incidents_shared(incidents_at(handle), (uint64_t)number, i, &shared); i++) {
         const jni_text text = {shared.text, shared.bytes};
-        const double numbers[] = {(double)shared.kind, (double)shared.members, shared.share};
+        const double numbers[] = {(double)shared.is_column};
         is_good = jni_entries_add(&entries, &text, 1, numbers, COUNT_OF(numbers));
     }
 }
@@ -199,10 +182,7 @@ bool jni_register_incidents(JNIEnv *env, jclass type)
         NATIVE("checkIncidentOptions", "([[B[[B)V", check_incident_options),
         NATIVE("incidentsNew", "([[B[[B)J", incidents_new),
         NATIVE("incidentsFree", "(J)V", incidents_free),
-        NATIVE("incidentsReport", "(JZ[B[B[BDJDJ)[D", incidents_report),
-        NATIVE("incidentsAdvance", "(JD)V", incidents_advance),
-        NATIVE("incidentsFinish", "(J)V", incidents_finish),
-        NATIVE("incidentsNextOver", "(J)J", incidents_next_over),
+        NATIVE("incidentsReport", "(JZ[B[B[B[BDDJ)[D", incidents_report),
         NATIVE("incidentsNumber", "(JI)J", incidents_number),
         NATIVE("incidentsInfo", "(JJ)[D", incidents_info),
         NATIVE("incidentsMembers", "(JJLoif/Entries;)V", incidents_members),

@@ -6,15 +6,15 @@ import java.util.List;
  * Episodes that began together. Times are seconds since 1970.
  *
  * @param number its number, from 1
- * @param members the episodes that belong to it; {@code order} has those that were kept
- * @param open those kept that have not ended
+ * @param members the episodes that belong to it
+ * @param open those that have not ended
  * @param firstSeconds the earliest begin
  * @param lastSeconds the latest begin or end
  * @param severity the highest of all members
  * @param isOver whether it is over
- * @param worst the member with the highest severity
- * @param order the members in the order in which they began
- * @param shared what the members share, more than chance explains: the most telling first
+ * @param worst the open member with the highest severity; of all if none is open
+ * @param order the members in the order in which they were reported
+ * @param shared what all members share
  */
 public record Incident(
         long number,
@@ -34,22 +34,31 @@ public record Incident(
      * @param incident its number, from 1; 0 if there is none
      * @param isNew whether the episode begins the incident
      * @param joins whether the episode joins it; if neither, it was known already
-     * @param odds that the episode belongs to an incident that was there before
+     * @param isOver whether the episode was its last open one
+     * @param peakBefore the highest severity of the incident before this event; 0 if there was none
      */
-    public record Place(long incident, boolean isNew, boolean joins, double odds) {
+    public record Place(long incident, boolean isNew, boolean joins, boolean isOver, double peakBefore) {
         static Place from(double[] n) {
-            return new Place((long) n[0], n[1] != 0, n[2] != 0, n[3]);
+            return new Place((long) n[0], n[1] != 0, n[2] != 0, n[3] != 0, n[4]);
         }
     }
 
     /** An episode. {@code endSeconds} is NaN until it has ended. */
     public record Member(
-            String stream, String key, String column, double seconds, double endSeconds, double severity, long episode) {
+            String stream,
+            String key,
+            String column,
+            String reason,
+            double seconds,
+            double endSeconds,
+            double severity,
+            long episode) {
         static Member from(byte[][] texts, double[] n) {
             return new Member(
                     Pipeline.text(texts[0]),
                     Pipeline.text(texts[1]),
                     Pipeline.text(texts[2]),
+                    Pipeline.text(texts[3]),
                     n[0],
                     n[1],
                     n[2],
@@ -57,17 +66,10 @@ public record Incident(
         }
     }
 
-    /** What members can share. The order is that of oif_trait_kind. */
-    public enum Trait {
-        KEY_PART,
-        COLUMN,
-        STREAM
-    }
-
-    /** What members share: how many have it, and their share of all episodes that have it. */
-    public record Shared(Trait kind, String text, long members, double share) {
+    /** What all members share: the column, or a part of the key. */
+    public record Shared(boolean isColumn, String text) {
         static Shared from(byte[][] texts, double[] n) {
-            return new Shared(Trait.values()[(int) n[0]], Pipeline.text(texts[0]), (long) n[1], n[2]);
+            return new Shared(n[0] != 0, Pipeline.text(texts[0]));
         }
     }
 

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Joins episodes of many keys, columns and streams that begin together, if that is likelier than a
- * coincidence: one message instead of forty. Report each begin and each end of an episode.
+ * Joins episodes of several keys of a stream that begin together and share a part of the key, or the
+ * column: one message instead of forty. Report each begin and each end of an episode.
  *
  * <pre>{@code
  * try (Incidents incidents = new Incidents()) {
@@ -14,7 +14,9 @@ import java.util.List;
  *     if (place.isNew()) {
  *         notifyBegin(place.incident());
  *     }
- *     incidents.over().forEach(this::notifyEnd);
+ *     if (incidents.end(IncidentEvent.of(other, seconds)).isOver()) {
+ *         notifyEnd();
+ *     }
  * }
  * }</pre>
  *
@@ -63,14 +65,15 @@ public final class Incidents implements AutoCloseable {
         byte[] stream = named(event.stream(), "stream");
         byte[] key = Pipeline.utf8(event.key());
         byte[] column = named(event.column(), "column");
+        byte[] reason = named(event.reason(), "reason");
         return Incident.Place.from(handle.ask(address -> Native.incidentsReport(
                 address,
                 begins,
                 stream,
                 key,
                 column,
+                reason,
                 event.seconds(),
-                event.sequence(),
                 event.severity(),
                 event.episode())));
     }
@@ -81,27 +84,6 @@ public final class Incidents implements AutoCloseable {
             throw new IllegalArgumentException("the name of a " + what + " contains NUL");
         }
         return name.getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** Reports the time of the data, such as that of the last row. */
-    public void advance(double seconds) {
-        handle.run(address -> Native.incidentsAdvance(address, seconds));
-    }
-
-    /** Reports that no events follow: what only waits for them is over. */
-    public void finish() {
-        handle.run(Native::incidentsFinish);
-    }
-
-    /** The incidents that are over and were not returned before. */
-    public List<Incident> over() {
-        return handle.ask(address -> {
-            List<Incident> found = new ArrayList<>();
-            for (long number; (number = Native.incidentsNextOver(address)) != 0; ) {
-                found.add(incident(address, number));
-            }
-            return found;
-        });
     }
 
     // ---- Questions ----

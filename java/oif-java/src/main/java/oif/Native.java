@@ -153,17 +153,10 @@ final class Native {
             byte[] stream,
             byte[] key,
             byte[] column,
+            byte[] reason,
             double seconds,
-            long sequence,
             double severity,
             long episode);
-
-    static native void incidentsAdvance(long incidents, double seconds);
-
-    static native void incidentsFinish(long incidents);
-
-    /** 0 if there is none. */
-    static native long incidentsNextOver(long incidents);
 
     /** 0 past the last. */
     static native long incidentsNumber(long incidents, int index);

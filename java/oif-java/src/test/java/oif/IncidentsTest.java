@@ -17,7 +17,7 @@ class IncidentsTest {
             for (int i = 1; i < 5; i++) {
                 Incident.Place place = incidents.begin(host(i));
                 assertEquals(1, place.incident());
-                assertTrue(place.joins() && place.odds() > 0.5, place.toString());
+                assertTrue(place.joins() && place.peakBefore() == 2 + i, place.toString());
             }
             assertEquals(List.of(1L), incidents.numbers());
             Incident incident = incidents.get(1);
@@ -36,40 +36,28 @@ class IncidentsTest {
     @Test
     void whatMembersShareIsKnown() {
         try (Incidents incidents = new Incidents()) {
-            for (int i = 0; i < 40; i++) { // singles over days
-                String key = "rack-" + i % 4 + "/host-" + i;
-                assertTrue(incidents.begin(IncidentEvent.of(key, 7200 * i).withColumn("load")).isNew());
-                incidents.end(IncidentEvent.of(key, 7200 * i + 600));
+            for (int i = 0; i < 8; i++) {
+                incidents.begin(IncidentEvent.of("rack-2/h" + i, 30 * i).withColumn("c" + i).withReason("too high"));
             }
-            long number = 0;
-            for (int i = 0; i < 8; i++) { // then a rack
-                number = incidents.begin(IncidentEvent.of("rack-2/h" + i, 400_000 + 30 * i)).incident();
-            }
-            Incident.Shared shared = incidents.get(number).shared().get(0);
-            assertEquals(Incident.Trait.KEY_PART, shared.kind());
-            assertEquals("rack-2", shared.text());
-            assertEquals(8, shared.members());
-            assertTrue(0 < shared.share() && shared.share() < 1, shared.toString());
+            assertEquals(List.of(new Incident.Shared(false, "rack-2")), incidents.get(1).shared());
+            assertEquals("too high", incidents.get(1).worst().reason());
         }
     }
 
     @Test
-    void anIncidentIsOverOnce() {
-        try (Incidents incidents = new Incidents(Params.incidentOptions().set("quiet_seconds", 60))) {
+    void anIncidentIsOverWithItsLastEpisode() {
+        try (Incidents incidents = new Incidents(Params.incidentOptions().set("window_seconds", 60))) {
             incidents.begin(host(0));
-            incidents.end(IncidentEvent.of("rack-1/host-0", 1020).withEpisode(1).withSeverity(9));
-            assertEquals(List.of(), incidents.over());
-            incidents.advance(2000);
-            List<Incident> over = incidents.over();
-            assertEquals(1, over.size());
-            assertTrue(over.get(0).isOver());
-            assertEquals(1020, over.get(0).worst().endSeconds());
-            assertEquals(9, over.get(0).severity());
-            assertEquals(List.of(), incidents.over());
-            incidents.begin(host(200));
-            incidents.end(IncidentEvent.of("rack-1/host-200", 3100).withEpisode(1));
-            incidents.finish();
-            assertEquals(1, incidents.over().size());
+            incidents.begin(host(1));
+            assertTrue(incidents.begin(host(200)).isNew());
+            assertFalse(incidents.end(IncidentEvent.of("rack-1/host-1", 1015).withEpisode(1)).isOver());
+            assertTrue(incidents
+                    .end(IncidentEvent.of("rack-1/host-0", 1020).withEpisode(1).withSeverity(9))
+                    .isOver());
+            assertTrue(incidents.get(1).isOver());
+            assertEquals(1020, incidents.get(1).worst().endSeconds());
+            assertEquals(9, incidents.get(1).severity());
+            assertEquals(List.of(2L), incidents.numbers());
         }
     }
 
