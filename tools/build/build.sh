@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Configures and compiles a preset of CMakePresets.json. The progress is one line on a terminal; elsewhere a line before and after.
+# Configures and compiles a preset of CMakePresets.json. The progress is one line on a terminal; elsewhere the first time is announced.
 #
 #   tools/build/build.sh PRESET [TARGET...]
 set -euo pipefail
@@ -11,11 +11,9 @@ targets=(${1:+--target "$@"})
 log=build/configure.$preset.log
 mkdir -p build
 cmake --preset "$preset" >"$log" || { cat "$log"; exit 1; }
-left=$(ninja -C "build/$preset" -n "${@:-all}" 2>/dev/null | grep -c '^\[' || true)
-if [ "$left" -gt 20 ]; then echo "compiling $left files into build/$preset"; fi
+[ -e "build/$preset/.ninja_log" ] || echo "compiling into build/$preset: a minute or two"
 if [ -t 1 ]; then
     NINJA_STATUS='%p, file %f of %t, %e s: ' cmake --build --preset "$preset" "${targets[@]}"
 else
     cmake --build --preset "$preset" "${targets[@]}" -- --quiet
 fi
-if [ "$left" -gt 20 ]; then echo "compiled in $SECONDS s"; fi
