@@ -1029,16 +1029,14 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_add_rules(oif_pipeline *pipeline,
 
 /* ---- Pipelines: feedback ---- */
 
-/* Turns feedback into rules. A user marks useless alerts,
- * and the pipeline proposes rules that hold back others of that kind:
+/* Turns a useless alert into a rule that holds back others like it:
  *
+ *     char rule[OIF_RULE_BYTES];
  *     oif_pipeline_keep_episodes(pipeline, true, &error)       before the rows
- *     oif_pipeline_mark_episode(pipeline, "web-1", 5, 3, OIF_MARK_USELESS, &error)
- *     oif_pipeline_propose(pipeline, proposals, 10)
- *     oif_pipeline_add_rules(pipeline, proposals[0].rule, strlen(proposals[0].rule), &error)
+ *     oif_pipeline_propose(pipeline, "web-1", 5, 3, rule, &error)
+ *     oif_pipeline_add_rules(pipeline, rule, strlen(rule), &error)
  *
- * Marks change no model and no score. Only rules that are added do. */
-typedef enum oif_mark { OIF_MARK_NONE, OIF_MARK_USELESS, OIF_MARK_REAL } oif_mark;
+ * A proposal changes nothing. Only rules that are added do. */
 
 /* The most past episodes that are kept, over all keys. */
 enum { OIF_PAST_EPISODES_MAX = 256 };
@@ -1068,9 +1066,8 @@ typedef struct oif_past_episode {
     double change;       /* how far its value was outside what was expected; NaN: unknown */
     double change_share; /* of what was expected: 0.2 is 20% */
     oif_reason reason;
-    oif_mark mark;
     bool is_key_cut; /* a long key: only its first bytes are kept */
-    uint8_t reserved_8[7];
+    uint8_t reserved_8[3];
     uint64_t reserved[3];
 } oif_past_episode;
 
@@ -1082,59 +1079,20 @@ OIF_API bool oif_pipeline_past_episode(const oif_pipeline *pipeline, size_t inde
 /* Whether episodes are kept. */
 OIF_API bool oif_pipeline_keeps_episodes(const oif_pipeline *pipeline);
 
-/* Marks a past episode, or removes its mark. Never allocates.
+/* The most bytes of a proposed rule, with its NUL. */
+enum { OIF_RULE_BYTES = 1024 };
+
+/* Proposes a rule that holds back episodes like this one, and nothing wider:
+ * its columns, direction, reason and key, and changes up to its own.
+ * `rule` is "" if no rule describes it. Never allocates.
  * If a key was removed and came back, its newest episode of this number.
  *
  * OIF_EVALUE   OIF_CAUSE_UNKNOWN_EPISODE: it never was, or is no longer kept
  *              OIF_CAUSE_NO_EPISODES_KEPT */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_mark_episode(oif_pipeline *pipeline, const char *key,
-                                                            size_t key_bytes, uint64_t number,
-                                                            oif_mark mark, oif_error *error);
-
-/* What rules would have done to the past episodes. */
-typedef struct oif_rule_trial {
-    size_t episodes;     /* all past ones */
-    size_t held;         /* those that the rules hold back */
-    size_t useless_held; /* of these, marked useless */
-    size_t real_held;    /* of these, marked real: alerts that would be lost */
-    uint64_t reserved[2];
-} oif_rule_trial;
-
-/* Tries rules, as in oif_pipeline_set_rules, on the past episodes.
- * `is_held` gets one value per episode, in their order; it may be NULL.
- * The pipeline does not change.
- * Of an alert with more than 8 columns, the 8 with the highest shares count.
- *
- * OIF_EPARAM    as oif_pipeline_set_rules
- * OIF_EVALUE    OIF_CAUSE_NO_EPISODES_KEPT
- * OIF_EMEMORY */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_try_rules(const oif_pipeline *pipeline,
-                                                         const char *text, size_t bytes,
-                                                         oif_rule_trial *trial, bool *is_held,
-                                                         oif_error *error);
-
-/* A rule that holds back episodes that were marked useless. */
-typedef struct oif_proposal {
-    char rule[1024]; /* one line, without its end */
-    /* Past episodes of its kind: with the same column, direction and reason,
-     * and the same key if the rule has one. */
-    size_t kind_episodes;
-    size_t kind_held;    /* of these, the rule would have held back */
-    size_t kind_useless; /* of these, were marked useless */
-    oif_rule_trial trial;
-    uint64_t reserved[2];
-} oif_proposal;
-
-/* Proposes rules: one for each kind of episode that was marked useless
- * at least once, if no rule of the pipeline holds it back yet.
- * A rule is just wide enough for the useless ones,
- * with a margin for the size of the change.
- * It names a key if the kind occurred for one key only and there are others.
- * No rule would have held back an episode that was marked real.
- * Returns how many there are and stores the first `capacity` of them.
- * Never allocates. */
-OIF_API size_t oif_pipeline_propose(const oif_pipeline *pipeline, oif_proposal *proposals,
-                                    size_t capacity);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_propose(const oif_pipeline *pipeline,
+                                                       const char *key, size_t key_bytes,
+                                                       uint64_t number, char rule[OIF_RULE_BYTES],
+                                                       oif_error *error);
 
 /* ---- Pipelines: questions ---- */
 

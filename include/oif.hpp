@@ -198,12 +198,6 @@ struct past_episode {
     oif_past_episode details;
 };
 
-// What rules would have done to the past episodes, in all and to each.
-struct rule_trial {
-    oif_rule_trial figures;
-    std::vector<bool> is_held;
-};
-
 // The row of a block that failed. The rows before it were processed: their results are here.
 class rows_error : public error {
 public:
@@ -283,9 +277,7 @@ public:
     void keep_episodes(bool keep = true);
     bool keeps_episodes() const { return oif_pipeline_keeps_episodes(own()); }
     std::vector<past_episode> past_episodes() const;
-    void mark(std::string_view key, std::uint64_t number, oif_mark mark);
-    std::vector<oif_proposal> proposals() const;
-    rule_trial try_rules(std::string_view text) const;
+    std::string propose(std::string_view key, std::uint64_t number) const; // a rule, or ""
 
     std::size_t columns() const { return oif_pipeline_columns(own()); }
     std::uint64_t rows() const { return oif_pipeline_rows(own()); }
@@ -1068,26 +1060,11 @@ inline std::vector<past_episode> pipeline::past_episodes() const
     return list;
 }
 
-inline void pipeline::mark(std::string_view key, std::uint64_t number, oif_mark mark)
+inline std::string pipeline::propose(std::string_view key, std::uint64_t number) const
 {
-    internal::call(oif_pipeline_mark_episode, own(), key.data(), key.size(), number, mark);
-}
-
-inline std::vector<oif_proposal> pipeline::proposals() const
-{
-    std::vector<oif_proposal> list(oif_pipeline_propose(own(), nullptr, 0));
-    oif_pipeline_propose(own(), list.data(), list.size());
-    return list;
-}
-
-inline rule_trial pipeline::try_rules(std::string_view text) const
-{
-    bool is_held[OIF_PAST_EPISODES_MAX] = {};
-    rule_trial trial = {};
-    internal::call(oif_pipeline_try_rules, own(), text.data(), text.size(), &trial.figures,
-                   &is_held[0]);
-    trial.is_held.assign(is_held, is_held + trial.figures.episodes);
-    return trial;
+    char rule[OIF_RULE_BYTES];
+    internal::call(oif_pipeline_propose, own(), key.data(), key.size(), number, &rule[0]);
+    return &rule[0];
 }
 
 // ---- State files ----

@@ -1,10 +1,11 @@
-/* oif state feedback: which alerts were useless, and rules that mute others of their kind. */
+/* oif state feedback: the past episodes of a state, and the rules that mute others like them. */
+#include "front/columns/derive.h"
 #include "front/input/input_file.h"
-#include "front/options/rule_options.h"
-#include "front/results/feedback_json.h"
+#include "front/options/rule_list.h"
 #include "front/results/result_fields.h"
 #include "front/text/durations.h"
 #include "front/text/quoting.h"
+#include "front/text/write_json.h"
 #include "state_commands.h"
 
 #include <inttypes.h>
@@ -13,10 +14,17 @@
 
 /* ---- Past episodes ---- */
 
-/* An episode without a mark has an empty field. */
-static const char *mark_word(oif_mark mark)
+/* "latency", "rate(rx_bytes)": the name of a learned column, to be freed; NULL: unknown. */
+static char *column_name(const oif_pipeline *pipeline, uint32_t learned)
 {
-    return mark == OIF_MARK_NONE ? "" : feedback_mark_word(mark);
+    oif_derive kind;
+    char number[32];
+    if (learned == OIF_UNKNOWN_COLUMN)
+        return NULL;
+    const size_t column = oif_pipeline_learned_from(pipeline, learned, &kind);
+    const char *name = oif_pipeline_column_name(pipeline, column);
+    snprintf(number, sizeof number, "column %zu", column + 1);
+    return derive_text(kind, name ? name : number);
 }
 
 /* Without control characters, which a terminal would obey. */
@@ -56,13 +64,13 @@ static void print_episode_name(const oif_pipeline *pipeline, const oif_past_epis
 static void print_why(const oif_pipeline *pipeline, const oif_past_episode *episode)
 {
     char unusual[128];
-    if (episode->column == OIF_UNKNOWN_COLUMN)
+    char *name = column_name(pipeline, episode->column);
+    if (!name)
         return;
-    char *name = feedback_column_name(pipeline, episode->column);
     result_fields_unusual_text(episode->reason, episode->direction,
                                episode->direction == 0 ? NAN : 0, "another column", unusual,
                                sizeof unusual);
-    print_plain(name ? name : "", name ? strlen(name) : 0);
+    print_plain(name, strlen(name));
     output_print(" %s", unusual);
     if (episode->change > 0)
         output_print(episode->change >= 1e3 && episode->change < 1e9 ? " by %.0f" : " by %.3g",
@@ -77,8 +85,7 @@ static void print_episode(const oif_pipeline *pipeline, const oif_past_episode *
     char text[MOMENT_TEXT_BYTES] = "";
     if (!isnan(episode->first_seconds))
         moment_text(episode->first_seconds, text);
-    output_print("%-7s  %8" PRIu64 "  %-24s  %8.2f  ", mark_word(episode->mark), episode->first_row,
-                 text, episode->severity);
+    output_print("%8" PRIu64 "  %-24s  %8.2f  ", episode->first_row, text, episode->severity);
     print_episode_name(pipeline, episode);
     output_print("  ");
     print_why(pipeline, episode);
@@ -87,27 +94,46 @@ static void print_episode(const oif_pipeline *pipeline, const oif_past_episode *
 
 static void print_json_episode(const oif_pipeline *pipeline, const oif_past_episode *episode)
 {
-    feedback_write_episode(pipeline, episode);
-    output_print("\n");
+    static const char *const directions[] = {"low", NULL, "high"};
+    char *name = column_name(pipeline, episode->column);
+    output_print("{\"key\":");
+    write_json_key(episode->key != NULL, episode->key, episode->key_bytes);
+    output_print(",\"is_key_cut\":%s,\"number\":%" PRIu64 ",\"first_row\":%" PRIu64,
+                 episode->is_key_cut ? "true" : "false", episode->number, episode->first_row);
+    write_json_member("first_seconds", episode->first_seconds);
+    write_json_member("severity", episode->severity);
+    write_json_text("column", name);
+    write_json_text("direction", directions[episode->direction + 1]);
+    write_json_text("reason", result_fields_reason_word(episode->reason));
+    write_json_member("change", episode->change);
+    write_json_member("change_share", episode->change_share);
+    output_print("}\n");
+    free(name);
 }
 
-static void print_heading(void)
+static void print_rules(const oif_pipeline *pipeline)
 {
-    output_print("%-7s  %8s  %-24s  %8s  %s\n", "mark", "row", "time", "severity",
-                 "episode       why");
+    oif_rule_info rule;
+    for (size_t i = 0; oif_pipeline_rule(pipeline, i, &rule); i++) {
+        output_print("rule %zu  ", i + 1);
+        print_plain(rule.text, strlen(rule.text));
+        output_print("\n");
+    }
 }
 
 static exit_code list(const cli_settings *settings, oif_pipeline *pipeline)
 {
     oif_past_episode episode;
     if (!settings->json)
-        print_heading();
+        output_print("%8s  %-24s  %8s  %s\n", "row", "time", "severity", "episode       why");
     for (size_t i = 0; oif_pipeline_past_episode(pipeline, i, &episode); i++)
         (settings->json ? print_json_episode : print_episode)(pipeline, &episode);
+    if (!settings->json)
+        print_rules(pipeline);
     return EXIT_OK;
 }
 
-/* ---- Marks ---- */
+/* ---- A proposal ---- */
 
 /* The part of "web-1#3" after the last #; the key is before it. NULL: it is not a number. */
 static const char *parse_number(const char *text, uint64_t *number)
@@ -144,13 +170,13 @@ static exit_code find_key(const cli_settings *settings, const oif_pipeline *pipe
     return EXIT_OK;
 }
 
-static exit_code mark(const cli_settings *settings, oif_pipeline *pipeline, const char *text,
-                      oif_mark as)
+static exit_code propose(const cli_settings *settings, oif_pipeline *pipeline)
 {
+    const char *text = settings->feedback.propose;
     uint64_t number = 0;
     oif_past_episode found = {.key = NULL};
     oif_error error;
-    char pasted[PASTED_PATH_BYTES];
+    char pasted[PASTED_PATH_BYTES], rule[OIF_RULE_BYTES];
     const char *digits = parse_number(text, &number);
     if (!digits)
         return complain(EXIT_USAGE, "'%s' is not an episode: write its number, or KEY#NUMBER",
@@ -160,135 +186,49 @@ static exit_code mark(const cli_settings *settings, oif_pipeline *pipeline, cons
         return EXIT_USAGE;
     const char *key = has_key ? text : found.key;
     const size_t key_bytes = has_key ? (size_t)(digits - text) - 1 : found.key_bytes;
-    if (oif_pipeline_mark_episode(pipeline, key, key_bytes, number, as, &error) != OIF_OK)
+    if (oif_pipeline_propose(pipeline, key, key_bytes, number, rule, &error) != OIF_OK)
         return complain(EXIT_FAILED,
                         "%s: there is no past episode '%s'; list all with: oif state feedback %s",
                         settings->file, text, path_to_paste(settings->file, pasted));
-    note("%s: episode %s is marked %s", settings->file, text,
-         as == OIF_MARK_NONE ? "no longer" : mark_word(as));
+    if (!*rule)
+        return complain(EXIT_FAILED, "%s: no rule describes episode %s", settings->file, text);
+    print_plain(rule, strlen(rule));
+    output_print("\n");
     return EXIT_OK;
-}
-
-static exit_code mark_one(const cli_settings *settings, oif_pipeline *pipeline)
-{
-    const feedback_settings *given = &settings->feedback;
-    if (given->useless)
-        return mark(settings, pipeline, given->useless, OIF_MARK_USELESS);
-    return given->real ? mark(settings, pipeline, given->real, OIF_MARK_REAL)
-                       : mark(settings, pipeline, given->unmark, OIF_MARK_NONE);
 }
 
 /* ---- Rules ---- */
 
-static void print_proposal(const oif_proposal *proposal, size_t number)
+static exit_code add(const cli_settings *settings, oif_pipeline *pipeline)
 {
-    output_print("%zu  ", number);
-    print_plain(proposal->rule, strlen(proposal->rule));
-    output_print("\n   would have muted %zu of %zu past episodes of this kind; %zu marked real\n",
-                 proposal->kind_held, proposal->kind_episodes, proposal->trial.real_held);
-}
-
-static void print_json_proposal(const oif_proposal *proposal, size_t number)
-{
-    feedback_write_proposal(proposal, number);
-    output_print("\n");
-}
-
-/* All proposals, to be freed; NULL: no memory. */
-static oif_proposal *find_proposals(const oif_pipeline *pipeline, size_t *count)
-{
-    oif_proposal *made = feedback_proposals(pipeline, count);
-    if (!made)
-        complain(EXIT_FAILED, "no memory for proposals");
-    return made;
-}
-
-static exit_code propose(const cli_settings *settings, oif_pipeline *pipeline)
-{
-    size_t count = 0;
-    oif_proposal *proposals = find_proposals(pipeline, &count);
-    if (!proposals)
-        return EXIT_FAILED;
-    for (size_t i = 0; i < count; i++)
-        (settings->json ? print_json_proposal : print_proposal)(&proposals[i], i + 1);
-    if (count == 0)
-        note("%s: nothing to propose: no episode is marked useless that the rules let through",
-             settings->file);
-    free(proposals);
-    return EXIT_OK;
-}
-
-static exit_code accept(const cli_settings *settings, oif_pipeline *pipeline)
-{
-    const uint64_t number = settings->feedback.accept;
-    size_t count = 0;
     oif_error error;
-    oif_proposal *proposals = find_proposals(pipeline, &count);
+    char *line = rule_list_line(settings->feedback.add);
+    if (!line)
+        return complain(EXIT_FAILED, "out of memory");
     exit_code code = EXIT_OK;
-    if (!proposals)
-        return EXIT_FAILED;
-    char rule[sizeof proposals->rule + sizeof RULE_FEEDBACK_MARK] = "";
-    if (number <= count)
-        snprintf(rule, sizeof rule, "%s" RULE_FEEDBACK_MARK, proposals[number - 1].rule);
-    if (number > count)
-        code = complain(EXIT_FAILED, "%s: there is no proposal %" PRIu64 "; --propose lists %zu",
-                        settings->file, number, count);
-    else if (oif_pipeline_add_rules(pipeline, rule, strlen(rule), &error) != OIF_OK)
-        code = complain(EXIT_FAILED, "%s: %s", settings->file, error.message);
+    if (oif_pipeline_add_rules(pipeline, line, strlen(line), &error) != OIF_OK)
+        code = complain(error.status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED,
+                        "--add: character %" PRIu64 ": %s", error.column, error.message);
     else
-        note("%s: added: %s", settings->file, rule);
-    free(proposals);
+        note("%s: added: %s", settings->file, line);
+    free(line);
     return code;
 }
 
-static void print_trial(const oif_pipeline *pipeline, const oif_rule_trial *trial,
-                        const bool *is_held)
+static exit_code remove_rule(const cli_settings *settings, oif_pipeline *pipeline)
 {
-    oif_past_episode episode;
-    output_print("would have muted %zu of %zu past episodes: %zu marked useless, %zu marked "
-                 "real\n",
-                 trial->held, trial->episodes, trial->useless_held, trial->real_held);
-    if (trial->real_held > 0)
-        print_heading();
-    for (size_t i = 0; oif_pipeline_past_episode(pipeline, i, &episode); i++)
-        if (is_held[i] && episode.mark == OIF_MARK_REAL)
-            print_episode(pipeline, &episode);
-}
-
-/* A summary, then what a rule would lose. */
-static void print_json_trial(const oif_pipeline *pipeline, const oif_rule_trial *trial,
-                             const bool *is_held)
-{
-    oif_past_episode episode;
-    output_print("{");
-    feedback_write_trial(trial);
-    output_print("}\n");
-    for (size_t i = 0; oif_pipeline_past_episode(pipeline, i, &episode); i++)
-        if (is_held[i] && episode.mark == OIF_MARK_REAL)
-            print_json_episode(pipeline, &episode);
-}
-
-static exit_code try_rule(const cli_settings *settings, oif_pipeline *pipeline)
-{
-    const char *rule = settings->feedback.try_rule;
-    bool is_held[OIF_PAST_EPISODES_MAX];
-    oif_rule_trial trial;
+    const uint64_t number = settings->feedback.remove;
+    oif_rule_info rule;
     oif_error error;
-    oif_status status =
-        oif_pipeline_try_rules(pipeline, rule, strlen(rule), &trial, is_held, &error);
-    if (status != OIF_OK)
-        return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED,
-                        "--try: character %" PRIu64 ": %s", error.column, error.message);
-    (settings->json ? print_json_trial : print_trial)(pipeline, &trial, is_held);
-    return EXIT_OK;
+    if (number > SIZE_MAX || !oif_pipeline_rule(pipeline, (size_t)number - 1, &rule))
+        return complain(EXIT_FAILED, "%s: there is no rule %" PRIu64, settings->file, number);
+    note("%s: removed: %s", settings->file, rule.text);
+    return rule_list_exchange(pipeline, (size_t)number - 1, NULL, &error)
+               ? EXIT_OK
+               : complain(EXIT_FAILED, "%s: %s", settings->file, error.message);
 }
 
 /* ---- The command ---- */
-
-static bool is_marking(const feedback_settings *given)
-{
-    return given->useless || given->real || given->unmark;
-}
 
 static exit_code answer(const cli_settings *settings, oif_pipeline *pipeline)
 {
@@ -299,68 +239,49 @@ static exit_code answer(const cli_settings *settings, oif_pipeline *pipeline)
                         "%s: has no past episodes: the program that wrote it kept none; 'oif score "
                         "--state %s' keeps them from now on",
                         settings->file, path_to_paste(settings->file, pasted));
-    return is_marking(given)   ? mark_one(settings, pipeline)
-           : given->accept > 0 ? accept(settings, pipeline)
-           : given->propose    ? propose(settings, pipeline)
-           : given->try_rule   ? try_rule(settings, pipeline)
+    return given->propose      ? propose(settings, pipeline)
+           : given->add        ? add(settings, pipeline)
+           : given->remove > 0 ? remove_rule(settings, pipeline)
                                : list(settings, pipeline);
 }
 
 exit_code feedback_run(const cli_settings *settings)
 {
     const feedback_settings *given = &settings->feedback;
-    const bool changes = is_marking(given) || given->accept > 0;
+    const bool changes = given->add || given->remove > 0;
     if (!settings->file)
         return complain(EXIT_USAGE, "feedback needs a FILE, as 'oif score --state FILE' writes it");
-    if ((given->useless != NULL) + (given->real != NULL) + (given->unmark != NULL) +
-            given->propose + (given->accept > 0) + (given->try_rule != NULL) >
-        1)
-        return complain(EXIT_USAGE,
-                        "give only one of --useless, --real, --unmark, --propose, --accept, --try");
+    if ((given->propose != NULL) + (given->add != NULL) + (given->remove > 0) > 1)
+        return complain(EXIT_USAGE, "give only one of --propose, --add, --remove");
     return changes ? state_change(settings, answer, true) : state_read(settings, answer);
 }
 
 static const cli_option options[] = {
-    {"useless", OPTION_TEXT, SETTING(feedback.useless), GROUP_ALERTS,
-     .brief = "mark an episode that was not needed: N, or KEY#N",
-     .help = "mark an episode as one that was not needed: its number, or KEY#N if several keys "
-             "have one of this number",
+    {"propose", OPTION_TEXT, SETTING(feedback.propose), GROUP_ALERTS,
+     .brief = "print a rule that mutes alerts like this one: N, or KEY#N",
+     .help = "print a rule that mutes alerts like this episode and nothing wider: its number, or "
+             "KEY#N if several keys have one of this number",
      .argument = "EPISODE"},
-    {"real", OPTION_TEXT, SETTING(feedback.real), GROUP_ALERTS,
-     .brief = "mark an episode that must not be muted",
-     .help = "mark an episode as a real incident: no proposal would mute it",
-     .argument = "EPISODE"},
-    {"unmark", OPTION_TEXT, SETTING(feedback.unmark), GROUP_ALERTS,
-     .brief = "remove the mark of an episode", .argument = "EPISODE"},
-    {"propose", OPTION_SWITCH, SETTING(feedback.propose), GROUP_ALERTS,
-     .brief = "propose rules that mute what was marked useless",
-     .help = "propose rules, one for each kind of episode that was marked useless, with what they "
-             "would have muted"},
-    {"accept", OPTION_COUNT, SETTING(feedback.accept), GROUP_ALERTS,
-     .brief = "add a proposal to the rules of the state",
-     .help = "add the proposal with this number to the rules of the state; 'oif score' mutes by it "
-             "from the next run on",
-     .argument = "N", .from = 1, .to = OIF_PAST_EPISODES_MAX, .range = "1 to 256"},
-    {"try", OPTION_TEXT, SETTING(feedback.try_rule), GROUP_ALERTS,
-     .brief = "what a rule would have muted, and which real ones",
-     .help = "try a rule, such as 'mute column=latency change<20%', on the past episodes: how many "
-             "it would have muted, and which real ones; the state does not change",
+    {"add", OPTION_TEXT, SETTING(feedback.add), GROUP_ALERTS,
+     .brief = "add a rule to those of the state",
+     .help = "add a rule, such as 'mute column=latency change<20%', to those of the state; 'oif "
+             "score' mutes by it from the next run on",
      .argument = "RULE"},
+    {"remove", OPTION_COUNT, SETTING(feedback.remove), GROUP_ALERTS,
+     .brief = "remove the rule with this number", .argument = "N", .from = 1, .to = 1e9,
+     .range = "1 or more"},
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT,
      .brief = "print NDJSON: an object per line"},
 };
 
 const cli_command feedback_command = {
     .name = "state feedback",
-    .summary = "mark useless alerts of a state; get rules that mute them",
+    .summary = "list the alerts of a state; mute others like one by a rule",
     .usage = "state feedback [OPTION...] FILE",
-    .examples = "  oif state feedback hosts.oif                     the last episodes and reasons\n"
-                "  oif state feedback --useless web-1#3 hosts.oif   this alert was useless\n"
-                "  oif state feedback --real db-2#1 hosts.oif       and this one was not\n"
-                "  oif state feedback --propose hosts.oif           rules that mute them\n"
-                "  oif state feedback --accept 1 hosts.oif          use the first one from now on\n"
-                "  oif state feedback --try 'mute column=latency change<20%' hosts.oif\n"
-                "                                                   what another rule does\n",
+    .examples = "  oif state feedback hosts.oif                     the last episodes, and the rules\n"
+                "  oif state feedback --propose web-1#3 hosts.oif   a rule that mutes alerts like this\n"
+                "  oif state feedback --add 'mute column=latency change<20%' hosts.oif\n"
+                "  oif state feedback --remove 1 hosts.oif          use the first rule no longer\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

@@ -86,10 +86,9 @@ typedef struct key_settings {
 
 /* What `oif state feedback` is asked for; NULL or 0: not given. */
 typedef struct feedback_settings {
-    const char *useless, *real, *unmark; /* episodes: "3", "web-1#3" */
-    bool propose;
-    uint64_t accept; /* a proposal, from 1 */
-    const char *try_rule;
+    const char *propose; /* an episode: "3", "web-1#3" */
+    const char *add;     /* a rule */
+    uint64_t remove;     /* a rule, from 1 */
 } feedback_settings;
 
 /* What `oif serve` is asked for; NULL or 0: not given. */

@@ -29,15 +29,12 @@ from ._results import (
     Explain,
     Grade,
     KeyInfo,
-    Mark,
     Motion,
     Output,
     PastEpisode,
-    Proposal,
     Reason,
     Result,
     Rule,
-    RuleTrial,
     Season,
     Silence,
     Switch,
@@ -54,7 +51,6 @@ if TYPE_CHECKING:
 
 _Detector = Union[Detector, type[Detector], str]
 _GRADES = tuple(Grade)
-_MARKS: tuple[Mark | None, ...] = (None, "useless", "real")  # as oif_mark
 _REASONS = tuple(Reason)
 _BASES: dict[int, Literal["values", "season", "partner", "jump"]] = {
     Reason.VALUES: "values",
@@ -123,8 +119,8 @@ class Pipeline(Alerting):
         only_low: columns where only low values are alerts: "mute column=... direction=high"
         min_change: how far values must be outside what was expected to be alerts, by column: {"latency": "20%", "errors": 5}
             is short for the rules "mute column=latency change<20%" and "mute column=errors change<5"
-        keep_episodes: keep the last 256 episodes, so they can be marked and rules be proposed (past_episodes, mark, proposals,
-            try_rule); also an attribute that can be set
+        keep_episodes: keep the last 256 episodes, so rules can be proposed (past_episodes, propose); also an attribute that can
+            be set
         small: small models, for very many keys or little memory, of a RollingIsolationForest; parameters that were given
             another value than the initial one keep it
         threads: threads, 1 to 16, that share the keys of a block of rows; results do not depend on it. Rows of new keys, of keys
@@ -596,7 +592,7 @@ class Pipeline(Alerting):
         self._told_of_times = False
 
     def add_rules(self, rules: Rules) -> None:
-        """Add rules after the existing ones, such as the rule of a Proposal."""
+        """Add rules after the existing ones, such as one that propose() gives."""
         before = self.rules
         try:
             self._set_rules(b"\n".join([*([text_of(before)] if before else []), text_of(rules)]))
@@ -615,44 +611,27 @@ class Pipeline(Alerting):
         >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, motion="off")
         >>> results = pipeline.process(rows)
         >>> low = [one for one in pipeline.past_episodes() if one.column == 0 and one.direction < 0]
-        >>> for one in low[:3]:
-        ...     pipeline.mark(one.number, "useless")
-        >>> [(one.kind_useless, one.trial.real_held) for one in pipeline.proposals()]
-        [(3, 0)]
-        >>> pipeline.add_rules(pipeline.proposals()[0].rule)
+        >>> pipeline.add_rules(pipeline.propose(max(low, key=lambda one: one.change).number))
         >>> pipeline.process_one([40, 5]).anomaly
         False
         """
         names = self._learned_names(self.column_names)
 
         def made(key: bytes, *fields: Any) -> PastEpisode:
-            number, row, seconds, severity, column, direction, change, share, reason, mark, is_cut = fields
+            number, row, seconds, severity, column, direction, change, share, reason, is_cut = fields
             name = column if column is None or not names else names[column]
             place = (_key(key) or None, number, row, seconds, severity, name, direction)
-            return PastEpisode(*place, change, share, _REASONS[reason], _MARKS[mark], is_cut)
+            return PastEpisode(*place, change, share, _REASONS[reason], is_cut)
 
         return [made(*fields) for fields in self._past_episodes()]
 
-    def mark(self, number: int, mark: Mark | None, key: str | bytes | int | None = None) -> None:
-        """Mark the past episode of a key with this number as "useless" or "real"; None removes the mark.
+    def propose(self, number: int, key: str | bytes | int | None = None) -> str | None:
+        """A rule that mutes past episodes like the one of this key with this number, and nothing wider; None if no rule does.
 
-        Marks change no model and no score.
+        The pipeline does not change; add_rules() accepts the rule.
         """
-        if mark not in _MARKS:
-            raise because("parameter_range", ParameterError(f"a mark is 'useless', 'real' or None, not {mark!r}"))
-        self._mark(key if key is None else key_of(key), operator.index(number), _MARKS.index(mark))
-
-    def proposals(self) -> list[Proposal]:
-        """Rules that mute the kinds of episodes that were marked useless, and none that was marked real."""
-        return [
-            Proposal(rule.decode("utf-8", "surrogateescape"), episodes, held, useless, RuleTrial(*trial))
-            for rule, episodes, held, useless, trial in self._propose()
-        ]
-
-    def try_rule(self, rules: Rules) -> RuleTrial:
-        """What rules would have done to the past episodes. The pipeline does not change."""
-        figures, is_held = self._try_rules(text_of(rules))
-        return RuleTrial(*figures, tuple(is_held))
+        rule = self._propose(key if key is None else key_of(key), operator.index(number))
+        return rule.decode("utf-8", "surrogateescape") or None
 
     def episode(self, key: str | bytes | int | None = None) -> EpisodeInfo | None:
         """The current episode of a key, or else its last one; None if it has had none.

@@ -203,7 +203,6 @@ class PastEpisode(NamedTuple):
     number: among the episodes of its key, from 1
     column: the learned column with the highest share; None if unknown
     change: how far its value was outside what was expected, and change_share as a fraction of that; NaN if unknown
-    mark: the mark that it was given: "useless", "real" or None
     is_key_cut: the key is long, and only its first bytes are kept
     """
 
@@ -217,7 +216,6 @@ class PastEpisode(NamedTuple):
     change: float
     change_share: float
     reason: Reason
-    mark: Mark | None
     is_key_cut: bool
 
 
@@ -228,32 +226,6 @@ class TableInfo(NamedTuple):
     rows: int
     anomalies: int
     chance: float
-
-
-class RuleTrial(NamedTuple):
-    """What rules would have done to the past episodes: how many there are, how many of these they would have muted,
-    and how many of those were marked useless and real. is_held has one value per past episode; it is empty in a Proposal."""
-
-    episodes: int
-    held: int
-    useless_held: int
-    real_held: int
-    is_held: tuple[bool, ...] = ()
-
-
-class Proposal(NamedTuple):
-    """A rule that mutes episodes that were marked useless; Pipeline.add_rules accepts it.
-
-    kind_episodes: past episodes of its kind: with the same column, direction and reason
-    kind_held, kind_useless: of these, those that it would have muted, and those that were marked useless
-    trial: what it would have done to all past episodes
-    """
-
-    rule: str
-    kind_episodes: int
-    kind_held: int
-    kind_useless: int
-    trial: RuleTrial
 
 
 class Rule(NamedTuple):
@@ -340,7 +312,6 @@ RESULT = np.dtype(
 
 Explain = Union[bool, Literal["anomalies"]]
 Output = Literal["auto", "array", "pandas", "polars", "arrow"]
-Mark = Literal["useless", "real"]
 Switch = Union[bool, Literal["off", "on"]]
 Motion = Union[bool, Literal["off", "on", "auto"]]
 

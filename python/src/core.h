@@ -314,9 +314,7 @@ bool pipeline_keeps(const pipeline_object *self);
 PyObject *pipeline_get_keep_episodes(PyObject *self, void *unused);
 int pipeline_set_keep_episodes(PyObject *self, PyObject *value, void *unused);
 PyObject *pipeline_past_episodes(PyObject *self, PyObject *unused);
-PyObject *pipeline_mark(PyObject *self, PyObject *arguments);
-PyObject *pipeline_try_rules(PyObject *self, PyObject *text);
-PyObject *pipeline_propose(PyObject *self, PyObject *unused);
+PyObject *pipeline_propose(PyObject *self, PyObject *arguments);
 
 /* ---- pipeline_keys.c ---- */
 

@@ -1,4 +1,4 @@
-/* Past episodes of a pipeline, what was said about them, and the rules that follow from it.
+/* Past episodes of a pipeline, and the rules that follow from them.
  *
  * Before the first row there is no pipeline of the library, and so no episode: whether to keep them
  * waits in keeps_episodes. */
@@ -59,10 +59,10 @@ static PyObject *past_tuple(const oif_past_episode *past)
 {
     PyObject *column = past->column == OIF_UNKNOWN_COLUMN ? Py_NewRef(Py_None)
                                                           : PyLong_FromUnsignedLong(past->column);
-    return Py_BuildValue("y#KKddNiddiiN", past->key ? past->key : "", (Py_ssize_t)past->key_bytes,
+    return Py_BuildValue("y#KKddNiddiN", past->key ? past->key : "", (Py_ssize_t)past->key_bytes,
                          (unsigned long long)past->number, (unsigned long long)past->first_row,
                          past->first_seconds, past->severity, column, (int)past->direction,
-                         past->change, past->change_share, (int)past->reason, (int)past->mark,
+                         past->change, past->change_share, (int)past->reason,
                          PyBool_FromLong(past->is_key_cut));
 }
 
@@ -90,92 +90,21 @@ static oif_status fail_without_rows(oif_error *error)
     return error->status;
 }
 
-/* _mark(key, number, mark) */
-PyObject *pipeline_mark(PyObject *object, PyObject *arguments)
+/* _propose(key, number) -> bytes */
+PyObject *pipeline_propose(PyObject *object, PyObject *arguments)
 {
     learner *base = &((pipeline_object *)object)->base;
     PyObject *key_object;
     unsigned long long number;
-    int mark;
     row_key key;
+    char rule[OIF_RULE_BYTES];
     oif_error error;
-    if (!PyArg_ParseTuple(arguments, "OKi", &key_object, &number, &mark) ||
-        !key_read(key_object, &key, -1) || !learner_enter(base, true))
+    if (!PyArg_ParseTuple(arguments, "OK", &key_object, &number) ||
+        !key_read(key_object, &key, -1) || !learner_enter(base, false))
         return NULL;
-    oif_status status = base->made
-                            ? oif_pipeline_mark_episode(base->made, key.bytes, (size_t)key.count,
-                                                        number, (oif_mark)mark, &error)
-                            : fail_without_rows(&error);
+    oif_status status = base->made ? oif_pipeline_propose(base->made, key.bytes, (size_t)key.count,
+                                                          number, rule, &error)
+                                   : fail_without_rows(&error);
     learner_leave(base);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
-}
-
-/* ---- Rules ---- */
-
-/* (episodes, held, useless held, real held) */
-static PyObject *trial_tuple(const oif_rule_trial *trial)
-{
-    return Py_BuildValue("nnnn", (Py_ssize_t)trial->episodes, (Py_ssize_t)trial->held,
-                         (Py_ssize_t)trial->useless_held, (Py_ssize_t)trial->real_held);
-}
-
-/* _try_rules(bytes) -> (trial, [whether each past episode is held back]) */
-PyObject *pipeline_try_rules(PyObject *object, PyObject *text)
-{
-    pipeline_object *self = (pipeline_object *)object;
-    oif_rule_trial trial;
-    bool is_held[OIF_PAST_EPISODES_MAX];
-    oif_error error;
-    if (!PyBytes_Check(text))
-        PyErr_SetString(PyExc_TypeError, "rules are bytes here");
-    if (!PyBytes_Check(text) || !learner_enter(&self->base, false))
-        return NULL;
-    oif_status status =
-        self->base.made
-            ? oif_pipeline_try_rules(self->base.made, PyBytes_AsString(text),
-                                     (size_t)PyBytes_Size(text), &trial, is_held, &error)
-            : fail_without_rows(&error);
-    learner_leave(&self->base);
-    if (status != OIF_OK)
-        return raise_error(&error);
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < trial.episodes; i++)
-        if (!append(list, PyBool_FromLong(is_held[i])))
-            Py_CLEAR(list);
-    return list ? Py_BuildValue("NN", trial_tuple(&trial), list) : NULL;
-}
-
-static PyObject *proposal_tuple(const oif_proposal *proposal)
-{
-    return Py_BuildValue("ynnnN", proposal->rule, (Py_ssize_t)proposal->kind_episodes,
-                         (Py_ssize_t)proposal->kind_held, (Py_ssize_t)proposal->kind_useless,
-                         trial_tuple(&proposal->trial));
-}
-
-static PyObject *list_proposals(const oif_pipeline *made)
-{
-    size_t count = made ? oif_pipeline_propose(made, NULL, 0) : 0;
-    oif_proposal *proposals = PyMem_Calloc(count + 1, sizeof *proposals);
-    if (!proposals)
-        return PyErr_NoMemory();
-    if (made)
-        (void)oif_pipeline_propose(made, proposals, count);
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < count; i++)
-        if (!append(list, proposal_tuple(&proposals[i])))
-            Py_CLEAR(list);
-    PyMem_Free(proposals);
-    return list;
-}
-
-/* _propose() -> [(rule as bytes, episodes, held and useless of its kind, trial), ...] */
-PyObject *pipeline_propose(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    learner *base = &((pipeline_object *)object)->base;
-    if (!learner_enter(base, false))
-        return NULL;
-    PyObject *list = list_proposals(base->made);
-    learner_leave(base);
-    return list;
+    return status == OIF_OK ? PyBytes_FromString(rule) : raise_error(&error);
 }

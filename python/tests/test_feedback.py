@@ -1,4 +1,4 @@
-"""Past episodes, what is said about them, and the rules that follow from it."""
+"""Past episodes, and the rules that follow from them."""
 
 import math
 import pickle
@@ -26,29 +26,20 @@ def low_ones(pipeline):
     return [one for one in pipeline.past_episodes() if one.column == "latency" and one.direction < 0]
 
 
-def test_what_is_marked_useless_is_proposed_tried_and_accepted():
+def test_a_useless_episode_becomes_a_rule():
     pipeline = processed()
     low = low_ones(pipeline)
     assert len(low) >= 5
-    assert low[0].key is None and low[0].reason is oif.Reason.VALUES and low[0].mark is None
+    assert low[0].key is None and low[0].reason is oif.Reason.VALUES
     assert low[0].change > 40 and 0.4 < low[0].change_share < 0.7
     assert low[0].first_seconds == 1.7e9 + 60 * (low[0].first_row - 1)
-    assert pipeline.proposals() == []
-    for one in low[:3]:
-        pipeline.mark(one.number, "useless")
-    assert [one.mark for one in low_ones(pipeline)] == ["useless"] * 3 + [None] * (len(low) - 3)
-    (proposal,) = pipeline.proposals()
-    assert "column=latency direction=low" in proposal.rule and proposal.kind_useless == 3
-    trial = pipeline.try_rule(proposal.rule)
-    assert trial[:4] == proposal.trial[:4] and trial.useless_held == 3 and trial.real_held == 0
-    assert len(trial.is_held) == trial.episodes == len(pipeline.past_episodes()) and sum(trial.is_held) == trial.held
+    proposal = pipeline.propose(max(low, key=lambda one: one.change).number)
+    assert "column=latency direction=low reason=values change<" in proposal
     pipeline.rules = ["mute reason=stuck"]
-    pipeline.add_rules(proposal.rule)
-    assert [rule.text for rule in pipeline.rules] == ["mute reason=stuck", proposal.rule]
-    assert pipeline.proposals() == []
+    pipeline.add_rules(proposal)
+    assert [rule.text for rule in pipeline.rules] == ["mute reason=stuck", proposal]
     assert pipeline.process_one([40, 5]).rule == 2
-    pipeline.mark(low[0].number, None)
-    assert low_ones(pipeline)[0].mark is None
+    assert pipeline.process_one([1, 5]).rule == 0, "it is farther out"
 
 
 def test_scores_do_not_depend_on_it():
@@ -83,30 +74,24 @@ def test_keys_are_those_of_the_rows():
     pipeline.process(rows(), ["web-1"] * 5000)
     one = pipeline.past_episodes()[-1]
     assert one.key == "web-1" and math.isnan(one.first_seconds)
-    pipeline.mark(one.number, "real", "web-1")
-    assert pipeline.past_episodes()[-1].mark == "real"
+    assert pipeline.propose(one.number, "web-1").startswith("mute column=")
     with pytest.raises(oif.DataError) as error:
-        pipeline.mark(one.number, "real", "web-2")
+        pipeline.propose(one.number, "web-2")
     assert error.value.cause == "unknown_episode"
 
 
 def test_what_cannot_be_is_refused():
     fresh = oif.Pipeline()
-    assert fresh.past_episodes() == fresh.proposals() == []
-    for call in (lambda: fresh.mark(1, "real"), lambda: fresh.try_rule("mute reason=stuck")):
-        with pytest.raises(oif.DataError) as error:
-            call()
-        assert error.value.cause == "no_episodes_kept"
+    assert fresh.past_episodes() == []
+    with pytest.raises(oif.DataError) as error:
+        fresh.propose(1)
+    assert error.value.cause == "no_episodes_kept"
     pipeline = processed()
-    with pytest.raises(oif.ParameterError, match="'useless', 'real' or None"):
-        pipeline.mark(1, "silly")
-    with pytest.raises(oif.ParameterError):
-        pipeline.try_rule("hush")
     pipeline.rules = "mute reason=stuck"
     with pytest.raises(oif.ParameterError) as error:
         pipeline.add_rules(["mute reason=jump", "hush"])
     assert error.value.row == 1 and len(pipeline.rules) == 1
     with pytest.raises(TypeError):
-        pipeline.mark("one", "real")
+        pipeline.propose("one")
     with pytest.raises(oif.DataError):
-        pipeline.mark(10**9, "real")
+        pipeline.propose(10**9)

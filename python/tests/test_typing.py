@@ -41,9 +41,7 @@ strengths: list[float] = [season.strength for season in oif.Pipeline(season="aut
 motion: str = oif.Pipeline(motion="auto").motion
 roles = oif.Pipeline(key="pump", time="at", keep_episodes=True)
 north: oif.Result = roles.process_one({"pump": "north", "at": "2026-11-17T22:00:00Z", "flow": 60})
-marks: list[str | None] = [one.mark for one in roles.past_episodes()]
-would: tuple[bool, ...] = oif.Pipeline().try_rule("mute reason=stuck").is_held
-texts: list[str] = [one.rule for one in roles.proposals()]
+texts: list[str | None] = [roles.propose(one.number, one.key) for one in roles.past_episodes()]
 forest.learn_one({"a": 1.0, "b": None})
 score: float = forest.score_one([1.0, 2.0])
 seed: int = oif.OnlineIsolationForest(num_trees=8, variant="paper").params["seed"]

@@ -26,8 +26,7 @@ bool api_influx_write(api_call *call, problem *why);
 bool api_influx_query(api_call *call, problem *why);
 bool api_otlp_metrics(api_call *call, problem *why);
 
-bool api_get_feedback(api_call *call, problem *why);
-bool api_post_feedback(api_call *call, problem *why);
+bool api_propose_rule(api_call *call, problem *why);
 bool api_post_rule(api_call *call, problem *why);
 bool api_delete_rule(api_call *call, problem *why);
 

@@ -1,4 +1,4 @@
-/* What people say about episodes: marks and rules. */
+/* Rules that mute alerts: proposed from an episode, added and removed. */
 #include "api.h"
 
 #include "front/text/cut.h"
@@ -11,8 +11,8 @@
 /* A key may have any character; other texts have no NUL, which is_line finds. */
 enum { BODY_FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL };
 
-static const api_object mark_object = {
-    "the members", "{\"episode\": 3, \"key\": \"web-1\", \"mark\": \"useless\"}", BODY_FLAGS};
+static const api_object episode_object = {"the members", "{\"episode\": 3, \"key\": \"web-1\"}",
+                                          BODY_FLAGS};
 static const api_object rule_object = {"the members", "{\"rule\": \"mute column=cpu change<20%\"}",
                                        BODY_FLAGS};
 
@@ -78,36 +78,16 @@ static bool read_episode(stream *one, const json_t *object, episode_name *name, 
                                    "the stream has keys, and \"key\" is not given");
 }
 
-/* ---- Marks ---- */
-
-bool api_get_feedback(api_call *call, problem *why)
+bool api_propose_rule(api_call *call, problem *why)
 {
-    return api_find_stream(call, why) && stream_write_feedback(call->one, why);
-}
-
-static bool read_mark(const json_t *object, oif_mark *mark, problem *why)
-{
-    static const char *const words[] = {"none", "useless", "real"};
-    const char *word = json_string_value(json_object_get(object, "mark"));
-    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i], word) == 0) {
-            *mark = (oif_mark)i;
-            return true;
-        }
-    return problem_set(why, 400, "Send \"mark\": \"useless\", \"real\" or \"none\".",
-                       "\"mark\" is not one of the three words");
-}
-
-bool api_post_feedback(api_call *call, problem *why)
-{
-    static const char *const members[] = {"episode", "key", "mark", NULL};
+    static const char *const members[] = {"episode", "key", NULL};
     json_t *object = NULL;
     episode_name name;
-    oif_mark mark = OIF_MARK_NONE;
     bool is_good = api_find_stream(call, why) &&
-                   read_members(call->asked, &mark_object, members, &object, why) &&
-                   read_episode(call->one, object, &name, why) && read_mark(object, &mark, why) &&
-                   stream_mark(call->one, &name, mark, why);
+                   read_members(call->asked, &episode_object, members, &object, why) &&
+                   read_episode(call->one, object, &name, why) &&
+                   stream_write_proposal(call->one, &name, why);
+    call->is_change = false;
     json_decref(object);
     return is_good;
 }
@@ -123,42 +103,26 @@ static bool read_rule(const json_t *object, const char **rule, problem *why)
                        "\"rule\" is not one line of text");
 }
 
-bool api_post_rule(api_call *call, problem *why)
+/* The body that both ways of changing rules have. */
+static bool change_rules(api_call *call,
+                         bool (*change)(stream *one, const char *rule, problem *why), problem *why)
 {
     static const char *const members[] = {"rule", NULL};
     json_t *object = NULL;
     const char *rule;
-    bool is_trial = false;
-    bool is_good = api_find_stream(call, why) && request_flag(call->asked, "try", &is_trial, why) &&
+    bool is_good = api_find_stream(call, why) &&
                    read_members(call->asked, &rule_object, members, &object, why) &&
-                   read_rule(object, &rule, why) &&
-                   (is_trial ? stream_write_trial : stream_add_rule)(call->one, rule, why);
-    call->is_change = !is_trial;
+                   read_rule(object, &rule, why) && change(call->one, rule, why);
     json_decref(object);
     return is_good;
 }
 
-static bool delete_rule(const api_call *call, const json_t *object, problem *why)
+bool api_post_rule(api_call *call, problem *why)
 {
-    const char *rule = NULL;
-    uint64_t number = 0;
-    const bool has_number = request_find(call->asked, "number") != NULL;
-    if (has_number == (object != NULL))
-        return problem_set(why, 400, "Send {\"rule\": \"...\"}, or ?number=N, not both.",
-                           "the request does not name one rule");
-    return (has_number ? request_count(call->asked, "number", UINT64_C(1) << 40, &number, why)
-                       : read_rule(object, &rule, why)) &&
-           stream_remove_rule(call->one, rule, number, why);
+    return change_rules(call, stream_add_rule, why);
 }
 
 bool api_delete_rule(api_call *call, problem *why)
 {
-    static const char *const members[] = {"rule", NULL};
-    json_t *object = NULL;
-    const bool has_body = call->asked->body_bytes > 0;
-    bool is_good = api_find_stream(call, why) &&
-                   (!has_body || read_members(call->asked, &rule_object, members, &object, why)) &&
-                   delete_rule(call, object, why);
-    json_decref(object);
-    return is_good;
+    return change_rules(call, stream_remove_rule, why);
 }

@@ -23,7 +23,6 @@ typedef enum journal_kind {
     JOURNAL_FORGET,   /* a key */
     JOURNAL_CLOCK,    /* the stream was silent at `seconds` */
     JOURNAL_BAD_ROWS, /* `skip` bad rows so far, after a body without any processed row */
-    JOURNAL_MARK,     /* episode `skip` of a key gets the mark `format` */
     JOURNAL_RULE,     /* a rule that is added, or removed: see rule_change */
     JOURNAL_END,      /* episode `skip` of a key ended because no row came */
     JOURNAL_NO_DATA,  /* the feed was dead at `seconds` */

@@ -1,14 +1,11 @@
-// What people say about an episode: useless or real. And the rules that come of it.
+// A useless alert: a rule that mutes others like it is proposed, added and removed.
 import { ask, path } from "./server.js";
 import { $, el, fill, setText, show } from "./dom.js";
 import * as format from "./format.js";
 
-let of = null, episode = null, marks = [], proposals = [], page = null, turn = 0;
+let of = null, episode = null, proposal = null, page = null;
 
 const nameOf = (where, one) => one && JSON.stringify([where.stream, where.key, one.number]);
-const isMine = past => past.number === episode.number &&
-    (past.is_key_cut ? (episode.key ?? "").startsWith(past.key) : (past.key ?? null) === (episode.key ?? null));
-const past = () => marks.findLast(isMine);
 
 // ---- Asking ----
 
@@ -31,29 +28,22 @@ const guarded = (error, run) => async (...given) => {
 const byEpisode = run => guarded(() => $("episode-error"), run);
 const byRule = run => guarded(() => $("rule-error"), run);
 
-const send = (method, where, rest, body, query) => ask(path(where, rest, query), {
+const send = (method, where, rest, body) => ask(path(where, rest), {
     method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
 });
 
-async function load() {
-    const mine = ++turn, answer = await ask(path(of.stream, "/feedback"));
-    if (mine !== turn)
-        return;
-    marks = answer.episodes;
-    proposals = answer.proposals;
-    render();
-}
-
-const mark = byEpisode(async word => {
-    const { stream } = of, { number, key } = episode;
-    await send("POST", stream, "/feedback", { episode: number, key, mark: past()?.mark === word ? "none" : word });
-    await load();
+const propose = byEpisode(async () => {
+    const name = nameOf(of, episode), { rule } = await send("POST", of.stream, "/feedback", { episode: episode.number, key: episode.key });
+    if (!rule)
+        throw new Error("no rule describes this episode");
+    if (name === nameOf(of, episode))
+        proposal = rule;
 });
 
-const mute = byEpisode(async rule => {
-    await send("POST", of.stream, "/rules", { rule });
+const mute = byEpisode(async () => {
+    await send("POST", of.stream, "/rules", { rule: proposal });
+    proposal = null;
     page.onChange();
-    await load();
 });
 
 const remove = byRule(async (stream, rule) => {
@@ -63,35 +53,17 @@ const remove = byRule(async (stream, rule) => {
 
 // ---- The chosen episode ----
 
-function renderProposals() {
-    const wanted = page.mayWrite() && past()?.mark === "useless" ? proposals : [];
-    const make = () => el("li", {}, el("code"), el("span", { className: "dim" }), el("button", { type: "button", textContent: "Mute" }));
-    fill($("proposals"), wanted, make, (item, proposal) => {
-        const [rule, effect, button] = item.children;
-        setText(rule, format.short(proposal.rule, 2000));
-        setText(effect, `would have muted ${format.count(proposal.kind_held)} of ${format.count(proposal.kind_episodes)} past episodes of this kind; ${
-            format.count(proposal.real_held)} marked real`);
-        button.setAttribute("aria-label", `Mute by this rule: ${format.short(proposal.rule, 2000)}`);
-        button.onclick = () => mute(proposal.rule);
-    });
-    show($("proposals"), wanted.length > 0);
-}
-
 function render() {
     show($("episode"), episode !== null);
     if (!episode)
         return;
-    const known = past(), { began, ended } = episode, start = began == null ? `row ${format.count(episode.first_row)}` : format.time(began);
+    const { began, ended } = episode, start = began == null ? `row ${format.count(episode.first_row)}` : format.time(began);
     const when = episode.open ? `open since ${start}` : began == null || ended == null ? start : `${start} – ${format.endTime(began, ended)}`;
     setText($("episode-title"), `${format.short(format.reason(episode))}, ${when}`);
     show($("episode-silent"), episode.ended_by === "silence");
     show($("episode-tools"), page.mayWrite());
-    for (const word of ["useless", "real"]) {
-        const button = $(`mark-${word}`);
-        show(button, known !== undefined);
-        button.setAttribute("aria-pressed", known?.mark === word);
-    }
-    renderProposals();
+    show($("proposal"), proposal !== null && page.mayWrite());
+    setText($("proposal-rule"), format.short(proposal ?? "", 2000));
 }
 
 // where: { stream, key }; one: the episode that the page shows, or null
@@ -101,8 +73,7 @@ export function showEpisode(where, one) {
     episode = one ?? null;
     if (isOther) {
         show($("episode-error"), false);
-        if (episode)
-            load().catch(() => {}); // the rest of the page says that the server does not answer
+        proposal = null;
     }
     render();
 }
@@ -128,6 +99,6 @@ export function renderRules(stream) {
 // given: { mayWrite, onChange }
 export function startFeedback(given) {
     page = given;
-    $("mark-useless").onclick = () => mark("useless");
-    $("mark-real").onclick = () => mark("real");
+    $("propose").onclick = propose;
+    $("mute").onclick = mute;
 }

@@ -77,20 +77,14 @@ typedef struct episode_name {
     uint64_t number;
 } episode_name;
 
-/* {"episodes": [...], "proposals": [...]}, as `oif state feedback --json` prints them. */
-bool stream_write_feedback(stream *one, problem *why);
-
-/* Marks a past episode, and writes {"proposals": [...]}; 404: it is not remembered. */
-bool stream_mark(stream *one, const episode_name *name, oif_mark mark, problem *why);
+/* {"rule": "mute ..."}: a rule as narrow as a past episode; null: no rule describes it. 404: it is
+ * not remembered. */
+bool stream_write_proposal(stream *one, const episode_name *name, problem *why);
 
 /* Adds a rule to those of the state, or removes it; both write {"rules": [...]}. Rules of the
- * settings cannot be removed here: 409. To remove one, name its text, or its number from 1 on if
- * `rule` is NULL; 404: there is none. */
+ * settings cannot be removed here: 409. 404: there is no such rule. */
 bool stream_add_rule(stream *one, const char *rule, problem *why);
-bool stream_remove_rule(stream *one, const char *rule, uint64_t number, problem *why);
-
-/* What a rule would have held back: {"episodes": 9, "held": 4, ..., "real": [...]}. */
-bool stream_write_trial(stream *one, const char *rule, problem *why);
+bool stream_remove_rule(stream *one, const char *rule, problem *why);
 
 bool stream_has_keys(stream *one);
 json_t *stream_copy_settings(stream *one); /* the caller frees it; NULL: out of memory */

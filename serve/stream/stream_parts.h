@@ -254,8 +254,7 @@ void stream_drop_key(stream *one, const char *key, size_t key_bytes);
 
 /* ---- stream_feedback.c ---- */
 
-/* Marks and rules of the journal. Replaying one that the snapshot has changes nothing. */
-void stream_replay_mark(stream *one, const journal_record *record);
+/* Rules of the journal. Replaying one that the snapshot has changes nothing. */
 void stream_replay_rule(stream *one, const journal_record *record);
 
 /* ---- stream_idle.c ---- */

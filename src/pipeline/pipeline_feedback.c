@@ -1,4 +1,4 @@
-/* The past episodes of a pipeline: kept, marked, and rules proposed from them. */
+/* The past episodes of a pipeline, and rules proposed from them. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "pipeline/pipeline.h"
@@ -43,7 +43,7 @@ void oif_pipeline_keep_episode(const oif_pipeline *pipeline, const oif_model *mo
     oif_past_episodes_add(pipeline->past, &past);
 }
 
-/* ---- Asking and marking ---- */
+/* ---- Asking ---- */
 
 bool oif_pipeline_past_episode(const oif_pipeline *pipeline, size_t index,
                                oif_past_episode *episode)
@@ -64,66 +64,31 @@ bool oif_pipeline_past_episode(const oif_pipeline *pipeline, size_t index,
                                   .change = cause->change,
                                   .change_share = cause->change_share,
                                   .reason = (oif_reason)past->causes.reason,
-                                  .mark = (oif_mark)past->mark,
                                   .is_key_cut = past->key_bytes > OIF_PAST_KEY_BYTES};
     return true;
 }
 
-static oif_status fail_without(oif_error *error)
-{
-    return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_NO_EPISODES_KEPT,
-                            "the pipeline keeps no past episodes");
-}
-
-oif_status oif_pipeline_mark_episode(oif_pipeline *pipeline, const char *key, size_t key_bytes,
-                                     uint64_t number, oif_mark mark, oif_error *error)
+oif_status oif_pipeline_propose(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                uint64_t number, char rule[OIF_RULE_BYTES], oif_error *error)
 {
     if (!pipeline->past)
-        return fail_without(error);
-    if ((unsigned)mark > OIF_MARK_REAL)
-        return oif_fail_because(error, OIF_EPARAM, OIF_CAUSE_PARAMETER_RANGE,
-                                "%d is not a mark of an episode", (int)mark);
-    oif_past *episode = oif_past_episodes_find(pipeline->past, (oif_text){key, key_bytes}, number);
+        return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_NO_EPISODES_KEPT,
+                                "the pipeline keeps no past episodes");
+    const oif_past *episode =
+        oif_past_episodes_find(pipeline->past, (oif_text){key, key_bytes}, number);
     if (!episode)
         return oif_fail_because(error, OIF_EVALUE, OIF_CAUSE_UNKNOWN_EPISODE,
                                 "there is no past episode %" PRIu64
                                 " of this key; the last %d of all keys are kept",
                                 number, OIF_PAST_EPISODES_MAX);
-    episode->mark = mark;
+    const bool has_keys = pipeline->keys.count + pipeline->evicted.count > 1;
+    const oif_rule_columns columns = {&pipeline->plan, pipeline->names};
+    if (!oif_rules_propose(episode, &columns, has_keys, rule))
+        *rule = '\0';
     return OIF_OK;
 }
 
 /* ---- Rules ---- */
-
-static oif_rule_columns columns_of(const oif_pipeline *pipeline)
-{
-    return (oif_rule_columns){&pipeline->plan, pipeline->names};
-}
-
-oif_status oif_pipeline_try_rules(const oif_pipeline *pipeline, const char *text, size_t bytes,
-                                  oif_rule_trial *trial, bool *is_held, oif_error *error)
-{
-    oif_rules *rules;
-    if (!pipeline->past)
-        return fail_without(error);
-    oif_status status = oif_rules_new(text, bytes, pipeline->names, NULL, &rules, error);
-    if (status != OIF_OK)
-        return status;
-    const oif_rule_columns columns = columns_of(pipeline);
-    *trial = oif_rules_try(pipeline->past, rules ? rules->list : NULL, rules ? rules->count : 0,
-                           &columns, is_held);
-    oif_rules_free(rules);
-    return OIF_OK;
-}
-
-size_t oif_pipeline_propose(const oif_pipeline *pipeline, oif_proposal *proposals, size_t capacity)
-{
-    const oif_rule_columns columns = columns_of(pipeline);
-    const bool has_keys = pipeline->keys.count + pipeline->evicted.count > 1;
-    return pipeline->past ? oif_rules_propose(pipeline->past, pipeline->rules, &columns, has_keys,
-                                              proposals, capacity)
-                          : 0;
-}
 
 oif_status oif_pipeline_add_rules(oif_pipeline *pipeline, const char *text, size_t bytes,
                                   oif_error *error)

@@ -142,9 +142,6 @@ static void an_unknown_enumerator_has_no_word_and_changes_nothing(void **state)
     assert_string_equal(oif_cause_name((oif_cause)99), "");
     assert_string_equal(oif_status_text((oif_status)99), "unknown status");
     assert_int_equal(oif_pipeline_derive(pipeline, 0, (oif_derive)99, false, &error), OIF_EPARAM);
-    assert_int_equal(oif_pipeline_keep_episodes(pipeline, true, &error), OIF_OK);
-    assert_int_equal(oif_pipeline_mark_episode(pipeline, NULL, 0, 1, (oif_mark)99, &error),
-                     OIF_EPARAM);
     oif_pipeline_free(pipeline);
 }
 

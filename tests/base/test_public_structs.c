@@ -31,9 +31,7 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_incident_info), 88);
     assert_int_equal(sizeof(oif_incident_member), 112);
     assert_int_equal(sizeof(oif_incident_shared), 40);
-    assert_int_equal(sizeof(oif_past_episode), 112);
-    assert_int_equal(sizeof(oif_rule_trial), 48);
-    assert_int_equal(sizeof(oif_proposal), 1112);
+    assert_int_equal(sizeof(oif_past_episode), 104);
     assert_int_equal(sizeof(oif_table_info), 64);
     assert_int_equal(sizeof(oif_expected), 32);
     assert_int_equal(sizeof(oif_rule_info), 48);

@@ -784,15 +784,10 @@ RUN(keep_episodes)
     return oif_pipeline_keep_episodes(w->pipeline, true, error);
 }
 
-RUN(mark_episode)
+RUN(propose_rule)
 {
-    return oif_pipeline_mark_episode(w->pipeline, "a", 1, 1, OIF_MARK_USELESS, error);
-}
-
-RUN(try_rules)
-{
-    oif_rule_trial trial;
-    return oif_pipeline_try_rules(w->pipeline, a_rule, strlen(a_rule), &trial, NULL, error);
+    char rule[OIF_RULE_BYTES];
+    return oif_pipeline_propose(w->pipeline, "a", 1, 1, rule, error);
 }
 
 RUN(process_known_key)
@@ -1224,8 +1219,7 @@ static const struct call {
     {"oif_rules_check", nothing, check_rules, true},
     {"oif_pipeline_add_rules", a_pipeline_with_feedback, add_rules, true},
     {"oif_pipeline_keep_episodes", a_pipeline, keep_episodes, true},
-    {"oif_pipeline_mark_episode", a_pipeline_with_feedback, mark_episode, false},
-    {"oif_pipeline_try_rules", a_pipeline_with_feedback, try_rules, true},
+    {"oif_pipeline_propose", a_pipeline_with_feedback, propose_rule, false},
     {"oif_pipeline_clone", a_pipeline_with_feedback, clone_pipeline, true},
     {"oif_pipeline_load", a_saved_pipeline_with_feedback, load_pipeline, true},
     {"oif_pipeline_process", a_pipeline_with_feedback, process_known_key, false},
@@ -1965,7 +1959,7 @@ static void measure_calls(oif_detector *model)
 /* What only some rows need: a search for a season, an explanation, a proposal. */
 static void live_for_long(void *context)
 {
-    static oif_proposal proposals[4];
+    char rule[OIF_RULE_BYTES];
     oif_pipeline *pipeline = context;
     oif_expected expected[DIMENSION];
     for (uint64_t i = 0; i < 20000; i++) {
@@ -1975,9 +1969,8 @@ static void live_for_long(void *context)
     oif_pipeline_expected(pipeline, expected);
     oif_past_episode past;
     for (size_t i = 0; oif_pipeline_past_episode(pipeline, i, &past); i++)
-        require_ok(oif_pipeline_mark_episode(pipeline, past.key, past.key_bytes, past.number,
-                                             OIF_MARK_USELESS, NULL));
-    (void)oif_pipeline_propose(pipeline, proposals, 4);
+        require_ok(
+            oif_pipeline_propose(pipeline, past.key, past.key_bytes, past.number, rule, NULL));
     require_ok(oif_pipeline_check(pipeline, NULL));
 }
 

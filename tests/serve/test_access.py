@@ -228,7 +228,7 @@ def test_what_rows_contain_is_not_logged(serve):
         server.post(path, "SECRET,x=SECRET SECRET=SECRET\n", headers={"Content-Type": "application/json"})
     server.put("/api/v1/streams/b", {"key": ["SECRET"], "nonsense": "SECRET"})
     server.post("/api/v1/streams/a/rules", {"rule": "SECRET"})
-    server.post("/api/v1/streams/a/feedback", {"episode": 1, "key": "SECRET", "mark": "useless"})
+    server.post("/api/v1/streams/a/feedback", {"episode": 1, "key": "SECRET"})
     server.stop()
     assert sum("event=refused" in line for line in server.log) > 10, server.log
     assert not [line for line in server.log if "SECRET" in line]

@@ -1,7 +1,7 @@
-"""Feedback by the API: episodes are marked, rules are proposed, tried, added and removed, and nothing of it is lost by kill -9."""
+"""Feedback by the API: rules are proposed from episodes, added and removed, and nothing of it is lost by kill -9."""
 
-import json
 import random
+import re
 import subprocess
 import threading
 
@@ -33,74 +33,51 @@ def learn(server, settings=SETTINGS):
     assert server.post(STREAM + "/rows", to_ndjson(make_hosts())).status == 200
 
 
-def useless(server, column="latency"):
-    """The key and the number of a past episode of this column with a large change."""
-    past = server.get(FEEDBACK).json["episodes"]
-    one = next(e for e in past if e["column"] == column and e["change"] > 20)
-    return {"episode": one["number"], "key": one["key"]}
+def episodes(server, column="latency"):
+    """The key and the number of each past episode of this column, as a body."""
+    past = server.get(STREAM + "/episodes?limit=1000").json["episodes"]
+    return [{"episode": e["number"], "key": e["key"]} for e in past if e["reason"] == column + " high"]
 
 
-def state_of(server, tmp_path):
-    """What the shell reads in the state of a server that has ended."""
-    path = str(tmp_path / "data" / "streams" / "web" / "state")
-    lines = subprocess.run([OIF, "state", "feedback", "--json", path], capture_output=True, check=True).stdout.decode()
-    rules = json.loads(subprocess.run([OIF, "state", "inspect", "--json", path], capture_output=True, check=True).stdout)["rules"]
-    return [json.loads(line) for line in lines.splitlines()], rules
+def proposal(server):
+    """The widest of the rules that are proposed."""
+    rules = [server.post(FEEDBACK, one).json["rule"] for one in episodes(server)]
+    return max(rules, key=lambda rule: float(re.search(r"change<([0-9.]+)", rule)[1]))
 
 
-def test_the_api_has_what_the_shell_prints(server, tmp_path):
+def rule_texts(server):
+    return [one["rule"] for one in server.get(STREAM).json["rules"]]
+
+
+def test_the_api_proposes_what_the_shell_proposes(server, tmp_path):
     learn(server)
-    answer = server.get(FEEDBACK)
-    assert answer.status == 200 and answer.json["proposals"] == []
-    past = answer.json["episodes"]
-    assert sum(e["key"] == "web-1" and e["column"] == "latency" and e["direction"] == "high" for e in past) >= 3
-    assert {e["mark"] for e in past} == {"none"}
-    answer = server.post(FEEDBACK, {**useless(server), "mark": "useless"})
-    assert answer.status == 200 and set(answer.json) == {"proposals"}
-    proposal = answer.json["proposals"][0]
-    assert proposal["rule"].startswith("mute column=latency direction=high reason=values change<") and proposal["number"] == 1
-    assert proposal["kind_held"] >= 3 and proposal["real_held"] == 0 and proposal["episodes"] == len(past)
-    now = server.get(FEEDBACK).json
-    assert now["proposals"] == answer.json["proposals"] and [e["mark"] for e in now["episodes"]].count("useless") == 1
+    one = episodes(server)[0]
+    answer = server.post(FEEDBACK, one)
+    assert answer.status == 200 and set(answer.json) == {"rule"}
+    rule = answer.json["rule"]
+    assert rule.startswith("mute column=latency direction=high reason=values change<") and rule.endswith(" key=web-1")
+    assert rule_texts(server) == [], "a proposal changes nothing"
     assert server.stop() == 0
-    assert state_of(server, tmp_path)[0] == now["episodes"]
     path = str(tmp_path / "data" / "streams" / "web" / "state")
-    printed = subprocess.run([OIF, "state", "feedback", "--propose", "--json", path], capture_output=True, check=True).stdout
-    assert [json.loads(line) for line in printed.splitlines()] == now["proposals"]
+    name = f"{one['key']}#{one['episode']}"
+    assert subprocess.run([OIF, "state", "feedback", "--propose", name, path], capture_output=True, check=True).stdout.decode() == rule + "\n"
 
 
 def test_a_rule_mutes_its_kind_until_it_is_removed(server):
     learn(server)
-    rule = server.post(FEEDBACK, {**useless(server), "mark": "useless"}).json["proposals"][0]["rule"]
+    rule = proposal(server)
     answer = server.post(RULES, {"rule": rule})
     assert answer.status == 200, answer.text
     assert [one["rule"] for one in answer.json["rules"]] == [rule + " # feedback"]
-    assert server.get(FEEDBACK).json["proposals"] == []
-    before = len(server.get(FEEDBACK).json["episodes"])
     later = make_hosts(2500, 4000)
     alerts = server.post(STREAM + "/rows?answer=alerts", to_ndjson(later)).text
     assert '"web-2"' in alerts and LATENCY not in alerts
     rules = server.get(STREAM).json["rules"]
     assert rules[0]["held"] >= 3 and rules[0]["rule"] == rule + " # feedback"
-    assert len(server.get(FEEDBACK).json["episodes"]) > before
     assert server.post(RULES, {"rule": rule}).json["rules"] == rules, "the same rule again changes nothing, not even its count"
     assert server.ask("DELETE", RULES, {"rule": rule}).json == {"rules": []}
     alerts = server.post(STREAM + "/rows?answer=alerts", to_ndjson(make_hosts(4000, 4600))).text
-    assert LATENCY in alerts and server.get(STREAM).json["rules"] == []
-
-
-def test_real_episodes_are_listed_when_a_rule_is_tried(server):
-    learn(server)
-    real = useless(server, "errors")
-    assert server.post(FEEDBACK, {**real, "mark": "real"}).status == 200
-    answer = server.post(RULES + "?try=true", {"rule": "mute reason=values"})
-    assert answer.status == 200
-    trial = answer.json
-    assert trial["held"] >= 5 and trial["real_held"] == 1 and trial["useless_held"] == 0
-    assert [(one["key"], one["number"]) for one in trial["real"]] == [(real["key"], real["episode"])]
-    assert server.get(STREAM).json["rules"] == [], "a trial changes nothing"
-    assert server.post(FEEDBACK, {**real, "mark": "none"}).status == 200
-    assert server.post(RULES + "?try=true", {"rule": "mute reason=values"}).json["real"] == []
+    assert LATENCY in alerts and rule_texts(server) == []
 
 
 def test_rules_of_settings_and_of_feedback_live_side_by_side(server):
@@ -109,57 +86,52 @@ def test_rules_of_settings_and_of_feedback_live_side_by_side(server):
     assert server.post(RULES, {"rule": "mute key=web-2 time=02:00-04:00 zone=Europe/Berlin"}).status == 200
     rules = [one["rule"] for one in server.get(STREAM).json["rules"]]
     assert len(rules) == 2 and rules[0] == "mute column=errors change<5" and rules[1].endswith(" # feedback")
-    answer = server.ask("DELETE", RULES + "?number=1")
+    answer = server.ask("DELETE", RULES, {"rule": rules[0]})
     assert answer.status == 409 and "PATCH" in answer.error["remedy"]
     assert server.ask("PATCH", STREAM, {"alert-rate": 0.01, "mute": None}).status == 200
     assert [one["rule"] for one in server.get(STREAM).json["rules"]] == rules[1:], "other settings leave feedback alone"
-    answer = server.ask("DELETE", RULES + "?number=1")
+    answer = server.ask("DELETE", RULES, {"rule": rules[1]})
     assert answer.status == 200 and answer.json == {"rules": []}
-    assert server.ask("DELETE", RULES + "?number=1").status == 404
+    assert server.ask("DELETE", RULES, {"rule": rules[1]}).status == 404
 
 
 def test_what_is_wrong_gets_a_remedy(server):
-    assert server.get(FEEDBACK).status == 404
+    assert server.post(FEEDBACK, {"episode": 1, "key": "a"}).status == 404
     assert server.put(STREAM, SETTINGS).status == 201
-    assert server.get(FEEDBACK).json == {"episodes": [], "proposals": []}
-    assert server.post(FEEDBACK, {"episode": 1, "key": "a", "mark": "real"}).status == 404
+    assert server.post(FEEDBACK, {"episode": 1, "key": "a"}).status == 404
     answer = server.post(RULES, {"rule": "mute column=latency"})
     assert answer.status == 409 and "rows" in answer.error["message"]
     assert server.post(STREAM + "/rows", to_ndjson(make_hosts())).status == 200
-    unknown = server.post(FEEDBACK, {"episode": 999, "key": "web-1", "mark": "real"})
-    assert unknown.status == 404 and "feedback" in unknown.error["remedy"] and unknown.error["cause"] == "unknown_episode"
-    one = useless(server)
+    unknown = server.post(FEEDBACK, {"episode": 999, "key": "web-1"})
+    assert unknown.status == 404 and "episodes" in unknown.error["remedy"] and unknown.error["cause"] == "unknown_episode"
+    one = episodes(server)[0]
     for body in (
-        {**one, "mark": "bad"}, {**one, "mark": 1}, one, {**one, "mark": "real", "other": 1}, {"episode": one["episode"], "mark": "real"},
-        {**one, "mark": "real", "episode": 0}, {**one, "mark": "real", "episode": -1}, {**one, "mark": "real", "episode": "1"},
-        {**one, "mark": "real", "episode": 1.5}, {**one, "mark": "real", "key": 7}, {**one, "mark": "real", "episode": 10**30}, {}, [],
+        {**one, "other": 1}, {"episode": one["episode"]}, {**one, "episode": 0}, {**one, "episode": -1}, {**one, "episode": "1"},
+        {**one, "episode": 1.5}, {**one, "key": 7}, {**one, "episode": 10**30}, {}, [],
     ):  # fmt: skip
         answer = server.post(FEEDBACK, body)
         assert answer.status == 400 and answer.error["message"], body
-    assert server.post(FEEDBACK, {"episode": 10**18, "key": "web-1\0", "mark": "real"}).status == 404
+    assert server.post(FEEDBACK, {"episode": 10**18, "key": "web-1\0"}).status == 404
     for body in (
         {"rule": ""}, {"rule": "nonsense"}, {"rule": "mute column=nothing"}, {"rule": "mute\nmute"}, {"rule": "# only words"}, {"rule": 3},
         {"rule": "mute column=a\0"}, {"rule": "mute change<-1"}, {"rule": None}, {}, {"rules": "mute column=latency"},
     ):  # fmt: skip
-        for ask in (RULES, RULES + "?try=true"):
-            answer = server.post(ask, body)
-            is_comment = ask != RULES and body.get("rule") == "# only words"
-            assert answer.status == (200 if is_comment else 400), (body, answer.text)
+        assert server.post(RULES, body).status == 400, body
     assert server.post(RULES, {"rule": "mute column=" + "x" * 1_000_000}).status == 413
     assert server.ask("DELETE", RULES, {"rule": "mute column=latency"}).status == 404
     assert server.ask("DELETE", RULES).status == 400
-    assert server.ask("DELETE", RULES + "?number=1", {"rule": "mute"}).status == 400
-    assert server.get(STREAM).json["rules"] == []
+    assert rule_texts(server) == []
 
 
 def test_a_stream_without_keys_needs_none(server):
     assert server.put(STREAM, {"time": "t"}).status == 201
     rows = [{name: row[name] for name in ("latency", "t")} for row in make_hosts() if row["host"] == "web-1"]
     assert server.post(STREAM + "/rows", to_ndjson(rows)).status == 200
-    number = server.get(FEEDBACK).json["episodes"][0]["number"]
-    assert server.post(FEEDBACK, {"episode": number, "key": "a", "mark": "useless"}).status == 400
-    assert server.post(FEEDBACK, {"episode": number, "mark": "useless"}).status == 200
-    assert server.post(FEEDBACK, {"episode": number, "key": None, "mark": "useless"}).json["proposals"]
+    number = episodes(server)[0]["episode"]
+    assert server.post(FEEDBACK, {"episode": number, "key": "a"}).status == 400
+    rule = server.post(FEEDBACK, {"episode": number}).json["rule"]
+    assert rule.startswith("mute column=latency") and "key=" not in rule
+    assert server.post(FEEDBACK, {"episode": number, "key": None}).json["rule"] == rule
 
 
 def test_the_most_rules_are_a_thousand(server):
@@ -169,38 +141,35 @@ def test_the_most_rules_are_a_thousand(server):
     answer = server.post(RULES, {"rule": "mute key=one-more"})
     assert answer.status == 400 and "1000 rules" in answer.error["message"]
     assert len(server.get(STREAM).json["rules"]) == 1000
-    assert server.ask("DELETE", RULES + "?number=1000").status == 200
+    assert server.ask("DELETE", RULES, {"rule": "mute key=web-7"}).status == 200
     answer = server.post(RULES, {"rule": "mute key=" + "y" * 60_000})
     assert answer.status == 400 and len(answer.error["message"]) < 400, "a line of the core has its own limit"
     assert server.ask("PATCH", STREAM, {"mute": [f"key=k{i}" for i in range(997)]}).status == 400
     assert len(server.get(STREAM).json["rules"]) == 999
 
 
-def test_many_marks_of_two_clients_at_once(server):
+def test_many_changes_of_two_clients_at_once(server):
     learn(server)
-    past = server.get(FEEDBACK).json["episodes"]
+    past = episodes(server)
     statuses = set()
 
-    def mark(seed):
+    def change(seed):
         chance, connection = random.Random(seed), server.connect()
-        for _ in range(200):
-            one = chance.choice(past)
-            body = {"episode": one["number"], "key": one["key"], "mark": chance.choice(["useless", "real", "none"])}
-            statuses.add(server.post(FEEDBACK, body, connection=connection).status)
-            if chance.random() < 0.1:
-                rule = {"rule": f"mute key=k{chance.randrange(3)}"}
-                statuses.add(server.ask(chance.choice(["POST", "DELETE"]), RULES, rule, connection=connection).status)
+        for _ in range(100):
+            statuses.add(server.post(FEEDBACK, chance.choice(past), connection=connection).status)
+            rule = {"rule": f"mute key=k{chance.randrange(3)}"}
+            statuses.add(server.ask(chance.choice(["POST", "DELETE"]), RULES, rule, connection=connection).status)
 
-    threads = [threading.Thread(target=mark, args=(seed,)) for seed in (1, 2)]
+    threads = [threading.Thread(target=change, args=(seed,)) for seed in (1, 2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert statuses <= {200, 404}
-    before = [server.get(FEEDBACK).text, server.get(STREAM).json["rules"]]
+    before = server.get(STREAM).json["rules"]
     server.kill()
     server.start()
-    assert [server.get(FEEDBACK).text, server.get(STREAM).json["rules"]] == before
+    assert server.get(STREAM).json["rules"] == before
 
 
 def test_a_kill_loses_nothing_and_the_rows_after_it_get_the_same_results(serve, tmp_path):
@@ -209,16 +178,13 @@ def test_a_kill_loses_nothing_and_the_rows_after_it_get_the_same_results(serve, 
     parts = [rows[:5000], rows[5000:6000], rows[6000:7000], rows[7000:]]
 
     def change(server, step):
-        one = useless(server)
         if step == 1:
-            rule = server.post(FEEDBACK, {**one, "mark": "useless"}).json["proposals"][0]["rule"]
-            assert server.post(RULES, {"rule": rule}).status == 200
-            assert server.post(FEEDBACK, {**useless(server, "errors"), "mark": "real"}).status == 200
+            assert server.post(RULES, {"rule": proposal(server)}).status == 200
         if step == 2:
             assert server.post(RULES, {"rule": "mute column=errors change<100"}).status == 200
             assert server.ask("PATCH", STREAM, {"mute": ["column=errors change<1"], "alert-rate": 0.002}).status == 200
         if step == 3:
-            assert server.ask("DELETE", RULES + "?number=2").status == 200
+            assert server.ask("DELETE", RULES, {"rule": rule_texts(server)[1]}).status == 200
             assert server.post(RULES, {"rule": "mute column=latency time=01:00-02:00"}).status == 200
 
     def run(folder, is_killed):
@@ -234,9 +200,9 @@ def test_a_kill_loses_nothing_and_the_rows_after_it_get_the_same_results(serve, 
             if is_killed:
                 server.kill()
                 server.start()
-        rules, past = server.get(STREAM).json["rules"], server.get(FEEDBACK).text
+        rules = server.get(STREAM).json["rules"]
         assert server.stop() == 0
-        return lines, rules, past, (folder / "data" / "streams" / "web" / "state").read_bytes()
+        return lines, rules, (folder / "data" / "streams" / "web" / "state").read_bytes()
 
     calm, killed = tmp_path / "calm", tmp_path / "killed"
     calm.mkdir()
@@ -261,12 +227,10 @@ def test_changes_that_the_snapshot_has_already_change_nothing(server, tmp_path):
         assert server.post(RULES, {"rule": rule}).status == 200
     assert server.ask("DELETE", RULES, {"rule": "mute key=c"}).status == 200
     assert server.post(RULES, {"rule": "mute key=d"}).status == 200
-    for mark in ("useless", "real", "none", "useless"):
-        assert server.post(FEEDBACK, {**useless(server), "mark": mark}).status == 200
     assert server.ask("PATCH", STREAM, {"mute": ["column=errors", "key=r"]}).status == 200
 
     def now():
-        return [server.get(STREAM + rest).json for rest in ("/feedback", "/episodes?limit=1000")] + [server.get(STREAM).json["rules"]]
+        return [server.get(STREAM + rest).json for rest in ("/episodes?limit=1000",)] + [server.get(STREAM).json["rules"]]
 
     expected, journal = now(), (folder / "journal").read_bytes()
     assert server.stop() == 0
@@ -275,7 +239,7 @@ def test_changes_that_the_snapshot_has_already_change_nothing(server, tmp_path):
     (folder / "journal").write_bytes(journal)
     server.start()
     assert now() == expected
-    rules = [(one["rule"].split()[1], one["held"] > 0) for one in expected[2]]
+    rules = [(one["rule"].split()[1], one["held"] > 0) for one in expected[1]]
     assert rules == [("column=errors", True), ("key=r", False), ("key=web-1", True), ("key=b", False), ("key=a", False), ("key=d", False)]
     assert server.stop() == 0
     assert (folder / "state").read_bytes() == state

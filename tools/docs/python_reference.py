@@ -21,7 +21,7 @@ GROUPS = {
     "Evaluation and snapshots": ["evaluate", "Evaluation", "Measured", "load"],
     "Results": [
         *("Result", "Attribution", "Expected", "EpisodeInfo", "Season", "KeyInfo", "Rule", "Silence"),
-        *("PastEpisode", "Proposal", "RuleTrial", "Episode", "Grade", "Reason"),
+        *("PastEpisode", "Episode", "Grade", "Reason"),
     ],
     "Incidents": ["Incidents", "Incident", "IncidentMember", "IncidentShared", "IncidentPlace"],
 }

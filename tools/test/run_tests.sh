@@ -156,7 +156,7 @@ servers='serve\.(alertmanager|idle|config_file|days|deploy|feedback|incidents|me
 corpora='replay\..*' # the fuzzers begin with them, under the same sanitizers
 not_with_asan="^($statistics|$programs|$servers|$corpora|$tree)\$"
 
-measurements=(operations reality feedback short small)
+measurements=(operations reality short small)
 machines=(bench-quick bench-keys same-bits analysis wheels paper java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits

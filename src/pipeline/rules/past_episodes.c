@@ -72,25 +72,25 @@ void oif_past_set_key(oif_past *episode, oif_text key)
         memcpy(episode->key, key.text, oif_past_key(episode).bytes);
 }
 
-bool oif_past_is_same_key(const oif_past *a, const oif_past *b)
+static bool is_same_key(const oif_past *a, const oif_past *b)
 {
     return a->key_bytes == b->key_bytes && a->key_hash == b->key_hash &&
            memcmp(a->key, b->key, oif_past_key(a).bytes) == 0;
 }
 
-oif_past *oif_past_episodes_find(oif_past_episodes *past, oif_text key, uint64_t number)
+const oif_past *oif_past_episodes_find(const oif_past_episodes *past, oif_text key, uint64_t number)
 {
     oif_past wanted = {.number = number};
     if (key.bytes > OIF_KEY_MAX_BYTES)
         return NULL;
     oif_past_set_key(&wanted, key);
     for (size_t i = past->count; i-- > 0;)
-        if (past->list[i].number == number && oif_past_is_same_key(&past->list[i], &wanted))
+        if (past->list[i].number == number && is_same_key(&past->list[i], &wanted))
             return &past->list[i];
     return NULL;
 }
 
-/* ---- Trying rules ---- */
+/* ---- Names ---- */
 
 oif_text oif_rule_column_name(const oif_rule_columns *columns, size_t learned,
                               char number[OIF_COLUMN_NUMBER_BYTES])
@@ -103,45 +103,6 @@ oif_text oif_rule_column_name(const oif_rule_columns *columns, size_t learned,
         name = number;
     }
     return (oif_text){name, strlen(name)};
-}
-
-static bool is_ignored(const oif_past *episode, const oif_rule *rules, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].ignores &&
-            oif_rule_is_in_force(&rules[i], oif_past_key(episode), episode->first_seconds, NULL))
-            return true;
-    return false;
-}
-
-static bool is_matched(const oif_rule_question *asked, const oif_rule *rules, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (oif_rule_matches(&rules[i], asked, NULL))
-            return true;
-    return false;
-}
-
-bool oif_past_is_held(const oif_past *episode, const oif_rule *rules, size_t count,
-                      const oif_rule_columns *columns)
-{
-    double held = 0, open = 0;
-    if (is_ignored(episode, rules, count))
-        return true;
-    for (uint32_t i = 0; i < episode->causes.count; i++) {
-        const oif_alert_cause *cause = &episode->causes.list[i];
-        char number[OIF_COLUMN_NUMBER_BYTES];
-        const oif_rule_question asked = {.column =
-                                             oif_rule_column_name(columns, cause->column, number),
-                                         .key = oif_past_key(episode),
-                                         .reason = (oif_reason)episode->causes.reason,
-                                         .direction = cause->direction,
-                                         .change = cause->change,
-                                         .change_share = cause->change_share,
-                                         .seconds = episode->first_seconds};
-        *(is_matched(&asked, rules, count) ? &held : &open) += cause->share;
-    }
-    return held > 0 && held >= open;
 }
 
 /* ---- Snapshots ---- */
@@ -164,7 +125,6 @@ static void visit_head(oif_past *episode, oif_state_visitor *visitor)
     oif_visit_f64(visitor, "severity", &episode->severity, 1);
     oif_visit_u64(visitor, "key_hash", &episode->key_hash, 1);
     oif_visit_u32(visitor, "key_bytes", &episode->key_bytes, 1);
-    oif_visit_u32(visitor, "mark", &episode->mark, 1);
     oif_visit_u32(visitor, "reason", &episode->causes.reason, 1);
     oif_visit_u32(visitor, "causes", &episode->causes.count, 1);
 }
@@ -203,7 +163,7 @@ static bool check_head(const oif_past *episode, uint64_t after, uint64_t rows)
     return episode->row > after && episode->row <= rows && episode->number > 0 &&
            episode->first_row > 0 && (seconds != seconds || fabs(seconds) <= DBL_MAX) &&
            episode->severity == episode->severity && episode->key_bytes <= OIF_KEY_MAX_BYTES &&
-           episode->mark <= OIF_MARK_REAL && episode->causes.reason <= OIF_REASON_SHAPE &&
+           episode->causes.reason <= OIF_REASON_SHAPE &&
            episode->causes.count <= OIF_ALERT_CAUSES_MAX;
 }
 

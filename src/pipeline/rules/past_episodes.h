@@ -1,5 +1,4 @@
-/* The last episodes of a pipeline, over all keys, and what people said about them. Rules are tried
- * on them, and proposed from them (proposals.h).
+/* The last episodes of a pipeline, over all keys. Rules are proposed from them (proposals.h).
  *
  * Each episode has the causes of its first row as rules are asked about them (rules.h), measured
  * before the row is learned. Episodes are in the order of their first rows, however many threads
@@ -35,7 +34,6 @@ typedef struct oif_past {
     double first_seconds, severity;
     uint64_t key_hash;  /* of the whole key */
     uint32_t key_bytes; /* the same; at most OIF_PAST_KEY_BYTES are kept */
-    uint32_t mark;      /* an oif_mark */
     oif_alert_causes causes;
     char key[OIF_PAST_KEY_BYTES];
 } oif_past;
@@ -52,6 +50,12 @@ typedef struct oif_rule_columns {
     const oif_column_names *names; /* NULL: none */
 } oif_rule_columns;
 
+/* The name of the column in the row that a learned column is made from, as rules name it; `number`
+ * has room for that of a column without a name. */
+enum { OIF_COLUMN_NUMBER_BYTES = 24 };
+oif_text oif_rule_column_name(const oif_rule_columns *columns, size_t learned,
+                              char number[OIF_COLUMN_NUMBER_BYTES]);
+
 /* NULL if out of memory. */
 oif_past_episodes *oif_past_episodes_new(void);
 oif_past_episodes *oif_past_episodes_clone(const oif_past_episodes *past);
@@ -61,7 +65,8 @@ void oif_past_episodes_free(oif_past_episodes *past);
 void oif_past_episodes_add(oif_past_episodes *past, const oif_past *episode);
 
 /* The newest episode with this number of a key; NULL: none. */
-oif_past *oif_past_episodes_find(oif_past_episodes *past, oif_text key, uint64_t number);
+const oif_past *oif_past_episodes_find(const oif_past_episodes *past, oif_text key,
+                                       uint64_t number);
 
 /* The key as far as it is kept. */
 static inline oif_text oif_past_key(const oif_past *episode)
@@ -70,19 +75,6 @@ static inline oif_text oif_past_key(const oif_past *episode)
     return (oif_text){episode->key, bytes < OIF_PAST_KEY_BYTES ? bytes : OIF_PAST_KEY_BYTES};
 }
 void oif_past_set_key(oif_past *episode, oif_text key);
-
-/* Whether two episodes are of the same key. */
-bool oif_past_is_same_key(const oif_past *a, const oif_past *b);
-
-/* The name of the column in the row that a learned column is made from, as rules name it; `number`
- * has room for that of a column without a name. */
-enum { OIF_COLUMN_NUMBER_BYTES = 24 };
-oif_text oif_rule_column_name(const oif_rule_columns *columns, size_t learned,
-                              char number[OIF_COLUMN_NUMBER_BYTES]);
-
-/* Whether rules would have held back the first row of an episode. */
-bool oif_past_is_held(const oif_past *episode, const oif_rule *rules, size_t count,
-                      const oif_rule_columns *columns);
 
 /* The section PAST of a snapshot, which may be skipped. Nothing is written for NULL. Reading
  * expects it open; `rows` are those of the pipeline. */

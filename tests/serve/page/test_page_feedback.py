@@ -1,4 +1,4 @@
-"""What people say about an episode, by clicks: useless or real, rules."""
+"""What people say about an episode, by clicks: a rule is proposed, added and removed."""
 
 import pytest
 from page_rows import pumps
@@ -17,40 +17,28 @@ def filled(server):
 def open_ready(open_page, server, **options):
     page = open_page(server.url, **options)
     page.wait_for_selector("#score-chart[aria-label]")
-    page.wait_for_selector("#mark-useless:visible")
+    page.wait_for_selector("#propose:visible")
     return page
-
-
-def feedback(server):
-    return server.ask("GET", "/api/v1/streams/pumps/feedback")
 
 
 def test_a_useless_alert_becomes_a_rule_by_two_clicks(filled, open_page):
     page = open_ready(open_page, filled)
-    assert page.locator("#proposals").is_hidden() and page.locator("#rules").is_hidden()
-    page.click("#mark-useless")
-    page.wait_for_selector("#proposals li")
-    assert page.get_attribute("#mark-useless", "aria-pressed") == "true"
-    proposal = feedback(filled)["proposals"][0]
-    assert page.locator("#proposals li code").first.inner_text() == proposal["rule"]
-    assert f"would have muted {proposal['kind_held']} of {proposal['kind_episodes']} past episodes" in page.locator("#proposals li").first.inner_text()
+    assert page.locator("#proposal").is_hidden() and page.locator("#rules").is_hidden()
+    page.click("#propose")
+    page.wait_for_selector("#proposal:visible")
+    rule = page.locator("#proposal-rule").inner_text()
+    assert rule.startswith("mute column=") and rule.endswith(" key=pump-1")
     check_every_screen(page, "feedback")
-    page.locator("#proposals button").first.click()
+    page.click("#mute")
     page.wait_for_selector("#rules:visible")
-    wait_until(page, "document.querySelectorAll('#proposals li').length === 0")
+    wait_until(page, "document.getElementById('proposal').hidden")
     page.click("#rules summary")
-    assert page.locator("#rule-list code").inner_text() == proposal["rule"] + " # feedback"
+    assert page.locator("#rule-list code").inner_text() == rule + " # feedback"
     assert "held back 0 rows" in page.locator("#rule-list li").inner_text()
     check_every_screen(page, "rules")
     page.click("#rule-list button")
     wait_until(page, "document.getElementById('rules').hidden")
     assert filled.ask("GET", "/api/v1/streams/pumps")["rules"] == []
-    page.click("#mark-useless")
-    wait_until(page, "document.getElementById('mark-useless').getAttribute('aria-pressed') === 'false'")
-    assert {one["mark"] for one in feedback(filled)["episodes"]} == {"none"}
-    page.click("#mark-real")
-    wait_until(page, "document.getElementById('mark-real').getAttribute('aria-pressed') === 'true'")
-    assert [one["mark"] for one in feedback(filled)["episodes"]].count("real") == 1
 
 
 def test_an_episode_of_a_stopped_source_says_so(filled, open_page):
@@ -69,7 +57,7 @@ def test_a_reader_sees_the_episode_but_no_buttons(start_server, open_page, tmp_p
     server.ask("POST", stream + "/rows?answer=count", pumps(fault=LASTING).encode(), "text/csv", token=token)
     page = open_page(server.url, http_credentials={"username": "oif", "password": "read-token-0123456789"})
     page.wait_for_selector("#episode-title:visible")
-    for part in ("#episode-tools", "#proposals", "#rule-list button"):
+    for part in ("#episode-tools", "#proposal", "#rule-list button"):
         assert page.locator(part).is_hidden(), part
     assert page.locator("#rules").is_visible()
 
@@ -77,7 +65,7 @@ def test_a_reader_sees_the_episode_but_no_buttons(start_server, open_page, tmp_p
 def test_a_failure_is_said_where_the_button_is(filled, open_page):
     page = open_ready(open_page, filled, expect_errors=True)
     page.route("**/feedback", lambda route: route.fulfill(status=507, json={"error": {"message": "the disk is full", "remedy": "make room"}}))
-    page.click("#mark-useless")
+    page.click("#propose")
     page.wait_for_selector("#episode-error:visible")
     assert page.locator("#episode-error").inner_text() == "the disk is full. make room"
-    assert page.locator("#mark-useless").is_enabled()
+    assert page.locator("#propose").is_enabled()

@@ -219,88 +219,34 @@ static void pipeline_past_episodes(JNIEnv *env, jclass type, jlong handle, jobje
     for (size_t i = 0; is_good && oif_pipeline_past_episode(jni_pipeline_at(handle), i, &past);
          i++) {
         const jni_text key = {past.key ? past.key : "", past.key_bytes};
-        const double numbers[] = {
-            (double)past.number, (double)past.first_row,     past.first_seconds,
-            past.severity,       column_number(past.column), (double)past.direction,
-            past.change,         past.change_share,          (double)past.reason,
-            (double)past.mark,   (double)past.is_key_cut};
+        const double numbers[] = {(double)past.number,
+                                  (double)past.first_row,
+                                  past.first_seconds,
+                                  past.severity,
+                                  column_number(past.column),
+                                  (double)past.direction,
+                                  past.change,
+                                  past.change_share,
+                                  (double)past.reason,
+                                  (double)past.is_key_cut};
         is_good = jni_entries_add(&entries, &key, 1, numbers, COUNT_OF(numbers));
     }
 }
 
-static void pipeline_mark(JNIEnv *env, jclass type, jlong handle, jbyteArray key, jlong number,
-                          jint mark)
+static jbyteArray pipeline_propose(JNIEnv *env, jclass type, jlong handle, jbyteArray key,
+                                   jlong number)
 {
     (void)type;
     jni_copy copy = {.bytes = NULL};
+    char rule[OIF_RULE_BYTES];
     oif_error error;
-    if (jni_copy_bytes(env, key, &copy))
-        (void)jni_ok(env,
-                     oif_pipeline_mark_episode(jni_pipeline_at(handle), copy.bytes, copy.count,
-                                               (uint64_t)number, (oif_mark)mark, &error),
-                     &error);
-    jni_free_copy(&copy);
-}
-
-enum { TRIAL_NUMBERS = 4 };
-
-static void write_trial(const oif_rule_trial *trial, double numbers[TRIAL_NUMBERS])
-{
-    numbers[0] = (double)trial->episodes;
-    numbers[1] = (double)trial->held;
-    numbers[2] = (double)trial->useless_held;
-    numbers[3] = (double)trial->real_held;
-}
-
-/* The numbers of a trial, then 1 for each past episode that is held back and 0 for others. */
-static jdoubleArray pipeline_try_rules(JNIEnv *env, jclass type, jlong handle, jbyteArray text)
-{
-    (void)type;
-    jni_copy copy = {.bytes = NULL};
-    oif_rule_trial trial;
-    bool is_held[OIF_PAST_EPISODES_MAX] = {false};
-    oif_error error;
-    bool is_good = jni_copy_bytes(env, text, &copy) &&
+    bool is_good = jni_copy_bytes(env, key, &copy) &&
                    jni_ok(env,
-                          oif_pipeline_try_rules(jni_pipeline_at(handle), copy.bytes, copy.count,
-                                                 &trial, is_held, &error),
+                          oif_pipeline_propose(jni_pipeline_at(handle), copy.bytes, copy.count,
+                                               (uint64_t)number, rule, &error),
                           &error);
     jni_free_copy(&copy);
-    if (!is_good)
-        return NULL;
-    double numbers[TRIAL_NUMBERS + OIF_PAST_EPISODES_MAX];
-    write_trial(&trial, numbers);
-    for (size_t i = 0; i < trial.episodes; i++)
-        numbers[TRIAL_NUMBERS + i] = is_held[i];
-    return jni_numbers_of(env, numbers, TRIAL_NUMBERS + trial.episodes);
-}
-
-static bool add_proposal(const jni_entries *entries, const oif_proposal *proposal)
-{
-    const jni_text rule = {proposal->rule, strlen(proposal->rule)};
-    double numbers[3 + TRIAL_NUMBERS] = {(double)proposal->kind_episodes,
-                                         (double)proposal->kind_held,
-                                         (double)proposal->kind_useless};
-    write_trial(&proposal->trial, numbers + 3);
-    return jni_entries_add(entries, &rule, 1, numbers, COUNT_OF(numbers));
-}
-
-/* The rule, {episodes, held, useless} of its kind, and the numbers of its trial. */
-static void pipeline_proposals(JNIEnv *env, jclass type, jlong handle, jobject sink)
-{
-    (void)type;
-    const size_t count = oif_pipeline_propose(jni_pipeline_at(handle), NULL, 0);
-    oif_proposal *proposals = count > 0 ? calloc(count, sizeof *proposals) : NULL;
-    jni_entries entries;
-    if (count > 0 && !proposals) {
-        jni_throw_out_of_memory(env);
-        return;
-    }
-    (void)oif_pipeline_propose(jni_pipeline_at(handle), proposals, count);
-    bool is_good = jni_entries_begin(env, sink, &entries);
-    for (size_t i = 0; is_good && i < count; i++)
-        is_good = add_proposal(&entries, &proposals[i]);
-    free(proposals);
+    return is_good ? jni_bytes_of(env, rule, strlen(rule)) : NULL;
 }
 
 /* ---- What oif.Native declares ---- */
@@ -322,9 +268,7 @@ bool jni_register_alerts(JNIEnv *env, jclass type)
         NATIVE("pipelineKeepEpisodes", "(JZ)V", pipeline_keep_episodes),
         NATIVE("pipelineKeepsEpisodes", "(J)Z", pipeline_keeps_episodes),
         NATIVE("pipelinePastEpisodes", "(JLoif/Entries;)V", pipeline_past_episodes),
-        NATIVE("pipelineMark", "(J[BJI)V", pipeline_mark),
-        NATIVE("pipelineTryRules", "(J[B)[D", pipeline_try_rules),
-        NATIVE("pipelineProposals", "(JLoif/Entries;)V", pipeline_proposals),
+        NATIVE("pipelinePropose", "(J[BJ)[B", pipeline_propose),
     };
     return (*env)->RegisterNatives(env, type, methods, COUNT_OF(methods)) == JNI_OK;
 }

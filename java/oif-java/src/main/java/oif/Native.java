@@ -133,11 +133,7 @@ final class Native {
 
     static native void pipelinePastEpisodes(long pipeline, Entries entries);
 
-    static native void pipelineMark(long pipeline, byte[] key, long number, int mark);
-
-    static native double[] pipelineTryRules(long pipeline, byte[] text);
-
-    static native void pipelineProposals(long pipeline, Entries entries);
+    static native byte[] pipelinePropose(long pipeline, byte[] key, long number);
 
     // ---- Incidents: jni_incidents.c ----
 

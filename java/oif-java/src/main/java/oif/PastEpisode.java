@@ -13,7 +13,6 @@ package oif;
  * @param change how far its value was outside what was expected; NaN if unknown
  * @param changeShare the same as a fraction of what was expected: 0.2 is 20%
  * @param reason what was unusual
- * @param mark what was said about it
  * @param isKeyCut whether the key is long, and only its first bytes are kept
  */
 public record PastEpisode(
@@ -27,15 +26,7 @@ public record PastEpisode(
         double change,
         double changeShare,
         Result.Reason reason,
-        Mark mark,
         boolean isKeyCut) {
-
-    /** What was said about an episode. The order is that of oif_mark. */
-    public enum Mark {
-        NONE,
-        USELESS,
-        REAL
-    }
 
     static PastEpisode from(String key, double[] n) {
         return new PastEpisode(
@@ -49,7 +40,6 @@ public record PastEpisode(
                 n[6],
                 n[7],
                 Result.Reason.values()[(int) n[8]],
-                Mark.values()[(int) n[9]],
-                n[10] != 0);
+                n[9] != 0);
     }
 }

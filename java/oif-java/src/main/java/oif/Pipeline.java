@@ -306,29 +306,19 @@ public final class Pipeline implements AutoCloseable {
         return list;
     }
 
-    /** Marks a past episode, or removes its mark. Marks change no model and no score. */
-    public void mark(byte[] key, long number, PastEpisode.Mark mark) {
-        int ordinal = mark.ordinal();
-        handle.run(address -> Native.pipelineMark(address, key, number, ordinal));
+    /**
+     * A rule that holds back past episodes like the one of this key with this number, and nothing wider; "" if no
+     * rule does. The pipeline does not change; {@link #addRules} accepts the rule.
+     *
+     * @throws OifException if the episode is not kept
+     */
+    public String propose(byte[] key, long number) {
+        return text(handle.ask(address -> Native.pipelinePropose(address, key, number)));
     }
 
-    /** Marks a past episode, or removes its mark. */
-    public void mark(String key, long number, PastEpisode.Mark mark) {
-        mark(utf8(key), number, mark);
-    }
-
-    /** Proposes rules that hold back what was marked useless, and nothing that was marked real. */
-    public List<Proposal> proposals() {
-        List<Proposal> list = new ArrayList<>();
-        handle.run(address -> Native.pipelineProposals(
-                address, (texts, n) -> list.add(Proposal.from(text(texts[0]), n))));
-        return list;
-    }
-
-    /** What rules would have done to the past episodes. The pipeline does not change. */
-    public RuleTrial tryRules(String... texts) {
-        byte[] text = utf8(String.join("\n", texts));
-        return RuleTrial.from(handle.ask(address -> Native.pipelineTryRules(address, text)), 0);
+    /** A rule that holds back past episodes like this one. */
+    public String propose(String key, long number) {
+        return propose(utf8(key), number);
     }
 
     // ---- Keys ----

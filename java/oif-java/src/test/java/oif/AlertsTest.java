@@ -93,9 +93,9 @@ class AlertsTest {
     // ---- Feedback ----
 
     @Test
-    void whatIsMarkedUselessIsProposedAsARule() {
+    void aPastEpisodeBecomesARule() {
         try (Pipeline pipeline = pipeline("latency", "load")) {
-            assertThrows(OifException.class, () -> pipeline.tryRules("mute reason=values"));
+            assertThrows(OifException.class, () -> pipeline.propose("web-1", 1));
             assertFalse(pipeline.keepsEpisodes());
             pipeline.keepEpisodes(true);
             assertTrue(pipeline.keepsEpisodes());
@@ -106,40 +106,17 @@ class AlertsTest {
             assertTrue(low.size() >= 4, past.toString());
             assertEquals("web-1", low.get(0).key());
             assertTrue(low.get(0).change() > 50 && low.get(0).changeShare() > 0.5, low.toString());
-            assertEquals(List.of(), pipeline.proposals());
-
-            for (PastEpisode each : low.subList(0, 3)) {
-                pipeline.mark("web-1", each.number(), PastEpisode.Mark.USELESS);
-            }
-            assertEquals(
-                    3,
-                    pipeline.pastEpisodes().stream()
-                            .filter(each -> each.mark() == PastEpisode.Mark.USELESS)
-                            .count());
-            List<Proposal> proposals = pipeline.proposals();
-            assertEquals(1, proposals.size(), proposals.toString());
-            Proposal proposal = proposals.get(0);
-            assertTrue(proposal.rule().contains("column=latency direction=low"), proposal.rule());
-            assertEquals(3, proposal.kindUseless());
-            RuleTrial trial = pipeline.tryRules(proposal.rule());
-            assertEquals(past.size(), trial.episodes());
-            assertEquals(past.size(), trial.isHeld().size());
-            assertEquals(trial.held(), trial.isHeld().stream().filter(held -> held).count());
-            assertEquals(3, trial.uselessHeld());
-            assertEquals(0, trial.realHeld());
-            assertEquals(proposal.trial().held(), trial.held());
-
-            pipeline.addRules(proposal.rule());
-            assertEquals(List.of(), pipeline.proposals(), "it is accepted");
+            String rule = pipeline.propose("web-1", low.get(0).number());
+            assertTrue(rule.startsWith("mute column=latency direction=low reason=values change<"), rule);
+            pipeline.addRules(rule);
+            assertEquals(rule, pipeline.rules().get(0).text());
             try (Pipeline loaded = Pipeline.load(pipeline.save())) {
                 assertEquals(pipeline.pastEpisodes(), loaded.pastEpisodes());
             }
-            pipeline.mark("web-1", low.get(0).number(), PastEpisode.Mark.NONE);
-            OifException unknown = assertThrows(
-                    OifException.class, () -> pipeline.mark("web-9", 1, PastEpisode.Mark.REAL));
+            OifException unknown =
+                    assertThrows(OifException.class, () -> pipeline.propose("web-9", 1));
             assertEquals("unknown_episode", unknown.causeName());
-            assertThrows(OifException.class, () -> pipeline.mark("web-1", -1, PastEpisode.Mark.REAL));
-            assertThrows(NullPointerException.class, () -> pipeline.mark("web-1", 1, null));
+            assertThrows(OifException.class, () -> pipeline.propose("web-1", -1));
         }
     }
 
