@@ -59,7 +59,7 @@ def test_an_incident_opens_its_members_in_the_order_of_their_begins(fleet, open_
     wait_until(page, "text => document.getElementById('detail-title').textContent === text", f"fleet / {HOSTS[1]}")
     assert page.locator("#now-list .members [aria-current=true]").inner_text().count(HOSTS[1]) == 1
     assert page.locator("#now-list .members li").count() == 3, "it stays open"
-    fleet.post("fleet", rows(10, LEARNED + 10, {HOSTS[1]: 0, HOSTS[2]: 0}))
+    fleet.post("fleet", rows(40, LEARNED + 10, {HOSTS[1]: 0, HOSTS[2]: 0}))
     wait_until(page, "[...document.querySelectorAll('#now-list .members li')].map(one => one.dataset.past).join() === 'false,false,true'")
     assert members.all_inner_texts() == [HOSTS[1], HOSTS[2], HOSTS[0]], "those that are open come first"
     colours = page.eval_on_selector_all("#now-list .members .badge", "badges => badges.map(badge => getComputedStyle(badge).color)")
@@ -71,7 +71,7 @@ def test_an_incident_that_ends_moves_below(fleet, open_page):
     assert page.locator("#now-title").inner_text() == "All quiet" and page.locator("#ended").is_hidden()
     break_rack(fleet)
     page.wait_for_selector("#now[data-state=wrong]")
-    fleet.post("fleet", rows(30, LEARNED + 10))
+    fleet.post("fleet", rows(60, LEARNED + 10))
     page.wait_for_selector("#now[data-state=quiet]")
     wait_until(page, "document.getElementById('ended-title').textContent === '1 ended incident'")
     page.click("#ended-title")
@@ -89,7 +89,7 @@ def test_the_page_counts_what_the_server_counts(fleet, open_page):
     page = open_ready(open_page, fleet)
     assert fleet.ask("GET", "/api/v1/now")["incidents"] == 2
     assert page.locator("#now-title").inner_text() == "2 open incidents" and page.locator("#now-list > li").count() == 2
-    fleet.post("fleet", rows(30, LEARNED + 11))
+    fleet.post("fleet", rows(60, LEARNED + 11))
     wait_until(page, "document.getElementById('now-title').textContent === '1 open incident'")
     assert fleet.ask("GET", "/api/v1/now")["incidents"] == 1
     assert page.locator("#ended-title").inner_text() == "1 ended incident"
