@@ -258,7 +258,7 @@ exit_code feedback_run(const cli_settings *settings)
 
 static const cli_option options[] = {
     {"propose", OPTION_TEXT, SETTING(feedback.propose), GROUP_ALERTS,
-     .brief = "print a rule that mutes alerts like this one: N, or KEY#N",
+     .brief = "print a rule that mutes its kind: N, or KEY#N",
      .help = "print a rule that mutes alerts like this episode and nothing wider: its number, or "
              "KEY#N if several keys have one of this number",
      .argument = "EPISODE"},
@@ -278,10 +278,10 @@ const cli_command feedback_command = {
     .name = "state feedback",
     .summary = "list the alerts of a state; mute others like one by a rule",
     .usage = "state feedback [OPTION...] FILE",
-    .examples = "  oif state feedback hosts.oif                     the last episodes, and the rules\n"
-                "  oif state feedback --propose web-1#3 hosts.oif   a rule that mutes alerts like this\n"
+    .examples = "  oif state feedback hosts.oif                   the last episodes, the rules\n"
+                "  oif state feedback --propose web-1#3 hosts.oif a rule that mutes its kind\n"
                 "  oif state feedback --add 'mute column=latency change<20%' hosts.oif\n"
-                "  oif state feedback --remove 1 hosts.oif          use the first rule no longer\n",
+                "  oif state feedback --remove 1 hosts.oif        use the first rule no longer\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,
