@@ -308,7 +308,7 @@ class BaseAndRowsTest {
         assertThrows(IllegalStateException.class, model::takeRows);
     }
 
-    // ---- Stores that were written before this class ----
+    // ---- Stores whose rows were written before this class ----
 
     private static byte[] stored(String name) throws IOException {
         Properties all = new Properties();
