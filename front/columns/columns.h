@@ -8,8 +8,7 @@
 #include "front/text/name_list.h"
 #include "known_columns.h"
 
-/* Whether the label is read, or only left out of learning. It is one of a record's texts; raw
- * rows have none, so there it follows the learned columns in the values. */
+/* Whether the label is read, or only left out of learning. It is one of a record's texts. */
 typedef enum label_use { LABEL_IGNORED, LABEL_READ } label_use;
 
 typedef struct cli_columns {

@@ -10,7 +10,7 @@
 
 typedef struct cli_input {
     byte_source source;
-    translator *translator; /* of the source; NULL: it is CSV, NDJSON or raw */
+    translator *translator; /* of the source; NULL: it is CSV or NDJSON */
     oif_format format;
     oif_reader *reader; /* gives the records */
     cli_columns columns;

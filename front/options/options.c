@@ -297,21 +297,28 @@ void params_print_json(const oif_params *params)
     }
 }
 
-/* As words: the same parameter of another detector may have other choices. --season sets several
- * options. */
+/* What a value of an option was given as: --season sets several options. */
+static const char *given_text(const oif_param *param, double value, char text[PARAM_TEXT_BYTES])
+{
+    if (strcmp(param->name, "find_season") == 0)
+        return value != 0 ? "auto" : "off";
+    return strstr(param->name, "season") && value == 0 ? "off" : param_text(param, value, text);
+}
+
+/* As words: the same parameter of another detector may have other choices. */
 static exit_code compare_param(const oif_param *param, double asked, const oif_params *held,
                                const char *file)
 {
     char name[FLAG_NAME_BYTES], asked_text[PARAM_TEXT_BYTES], held_text[PARAM_TEXT_BYTES];
     const oif_param season = {.name = "season"};
     size_t position = find_param_position(held, param->name);
-    const char *asked_word = param_text(param, asked, asked_text), *held_word;
+    const char *asked_word = given_text(param, asked, asked_text), *held_word;
     param_flag_name(strstr(param->name, "season") ? &season : param, name);
     if (position == held->table->param_count)
         return complain(EXIT_USAGE,
                         "%s: --%s does not suit the state, whose detector is %s; leave it out",
                         file, name, held->table->name);
-    held_word = param_text(&held->table->params[position], held->values[position], held_text);
+    held_word = given_text(&held->table->params[position], held->values[position], held_text);
     if (strcmp(asked_word, held_word) == 0)
         return EXIT_OK;
     return complain(

@@ -6,14 +6,14 @@
 
 typedef enum cell_kind {
     CELL_MISSING,
-    CELL_NUMBER, /* it was learned, or the row is raw */
+    CELL_NUMBER, /* it was learned */
     CELL_TEXT
 } cell_kind;
 
 typedef struct row_cell {
     cell_kind kind;
-    double number; /* of CELL_NUMBER; a raw one may be infinite */
-    oif_text text; /* as it came; empty in raw rows */
+    double number; /* of CELL_NUMBER */
+    oif_text text; /* as it came */
 } row_cell;
 
 typedef struct row_cells {

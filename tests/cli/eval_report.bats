@@ -109,9 +109,9 @@ PYTHON
     make_plant 6000
     options="--label label --time at --alert-rate 0.02 --season 1d"
     "$OIF" eval $options --report page.html plant.csv > /dev/null
-    "$OIF" score $options --fields why,expected_low,expected_high plant.csv > scored.csv
+    "$OIF" score $options --fields why,expected plant.csv > scored.csv
     read_page page.html <<'PYTHON'
-import csv
+import csv, re
 scored = list(csv.DictReader(open("scored.csv")))
 near = lambda a, b: abs(a - float(b)) <= 1e-3 * abs(a)
 compared = set()
@@ -122,9 +122,10 @@ for card in data["episodes"]:
         assert all(low is None and high is None or low <= high for _, low, high in changes), changes
         for i, row in enumerate(card["rows"]):
             why = scored[row - 1]
-            if why["expected_low"] and why["why"].split(" ")[0] == column["name"]:
+            said = re.search(r", expected (\S+) to (\S+)$", why["expected"])
+            if said and why["why"].split(" ")[0] == column["name"]:
                 _, low, high = [change for change in changes if change[0] <= i][-1]
-                assert near(low, why["expected_low"]) and near(high, why["expected_high"]), (row, low, high, why)
+                assert near(low, said[1]) and near(high, said[2]), (row, low, high, why)
                 compared.add((low, high))
             elif row < 100:
                 assert not [change for change in changes if change[0] <= i and change[1] is not None], (row, changes)

@@ -184,9 +184,9 @@ make_keys() {
     oif score --exclude at --season auto --state days.oif days.csv
     exits 0 "oif: days.oif: resumes after 2500 rows"
     oif score --exclude at --season 50 --state days.oif days.csv
-    exits 2 "oif: days.oif: the state was learned with --season 0, not 50; leave it out or name another file"
+    exits 2 "oif: days.oif: the state was learned with --season off, not 50; leave it out or name another file"
     oif score --exclude at --season off --state days.oif days.csv
-    exits 2 "oif: days.oif: the state was learned with --season on, not off; leave it out or name another file"
+    exits 2 "oif: days.oif: the state was learned with --season auto, not off; leave it out or name another file"
     oif score --exclude at --season 48 --state given.oif days.csv
     exits 0
     oif score --exclude at --season 50 --state given.oif days.csv

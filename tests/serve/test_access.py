@@ -320,7 +320,7 @@ def test_files_are_for_their_owner_alone(serve, tmp_path):
     assert len(list(data.rglob("*"))) > 4 and not wide()
     for path in data.rglob("*"):
         if path.is_file():
-            path.chmod(0o644)  # as earlier versions left them
+            path.chmod(0o644)  # as a backup may restore them
     server.start()
     server.stop()
     assert not [path for path in wide() if "/streams/a/" in path]
