@@ -1029,9 +1029,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_add_rules(oif_pipeline *pipeline,
 
 /* ---- Pipelines: feedback ---- */
 
-/* Turns a useless alert into a rule that holds back others like it:
+/* Turns a useless alert into a rule that holds back others like it;
+ * `rule` has OIF_RULE_BYTES:
  *
- *     char rule[OIF_RULE_BYTES];
  *     oif_pipeline_keep_episodes(pipeline, true, &error)       before the rows
  *     oif_pipeline_propose(pipeline, "web-1", 5, 3, rule, &error)
  *     oif_pipeline_add_rules(pipeline, rule, strlen(rule), &error)

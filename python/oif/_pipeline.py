@@ -611,7 +611,8 @@ class Pipeline(Alerting):
         >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, motion="off")
         >>> results = pipeline.process(rows)
         >>> low = [one for one in pipeline.past_episodes() if one.column == 0 and one.direction < 0]
-        >>> pipeline.add_rules(pipeline.propose(max(low, key=lambda one: one.change).number))
+        >>> rule = pipeline.propose(max(low, key=lambda one: one.change).number)
+        >>> pipeline.add_rules(rule or [])  # None: no rule describes it
         >>> pipeline.process_one([40, 5]).anomaly
         False
         """

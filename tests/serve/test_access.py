@@ -102,7 +102,7 @@ def test_a_token_to_read_changes_nothing(serve, tokens):
         ("POST", "/write?db=b", "cpu,host=a value=1 1700000000000000000\n", 204),
         ("PATCH", stream, {"alert-rate": 0.01}, 200),
         ("POST", stream + "/rules", {"rule": "mute column=a"}, 200),
-        ("DELETE", stream + "/rules?number=1", None, 200),
+        ("DELETE", stream + "/rules", {"rule": "mute column=a"}, 200),
         ("DELETE", stream + "/keys?key=x", None, 404),
         ("DELETE", stream, None, 204),
     ):

@@ -57,11 +57,11 @@ def test_a_stream_is_learning_then_quiet_then_in_an_alert_then_recovering(server
     stream, (episode,) = server.get(STREAM).json, server.get(STREAM + "/episodes?open=true").json["episodes"]
     assert stream["state_grade"] == episode["grade"] and stream["state_severity"] == episode["peak_severity"]
     assert stream["state_since"] == episode["began"] and episode["state"] == "alert"
-    post(server, fleet.rows(3))  # of the four that end it
+    post(server, fleet.rows(12))  # of the sixteen that end it
     assert state_of(server) == "recovering"
     assert server.get(STREAM + "/episodes").json["episodes"][0]["state"] == "recovering"
     assert server.get(STREAM).json["state_severity"] == stream["state_severity"]
-    post(server, fleet.rows(3))
+    post(server, fleet.rows(12))
     assert state_of(server) == "quiet"
 
 

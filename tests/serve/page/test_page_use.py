@@ -241,11 +241,11 @@ def test_ten_thousand_keys_are_a_hundred_rows(server, open_page):
 
 
 def test_a_thousand_open_episodes_are_counted_and_at_most_fifty_lines_shown(server, open_page):
-    # 300 calm rows of each key, then one row that is far off for all of them.
-    calm = "".join(f"{START + row},host-{host:04d},{(row * 7 + host) % 10}\n" for row in range(300) for host in range(1000))
-    server.create("outage", key="host", time="time", threshold=0.75)
+    # 600 calm rows of each key, then one row that is far off for all of them.
+    calm = "".join(f"{START + row},host-{host:04d},{(row * 7 + host) % 10}\n" for row in range(600) for host in range(1000))
+    server.create("outage", key="host", time="time")
     server.post("outage", "time,host,load\n" + calm)
-    server.post("outage", "time,host,load\n" + "".join(f"{START + 300},host-{host:04d},900\n" for host in range(1000)))
+    server.post("outage", "time,host,load\n" + "".join(f"{START + 600},host-{host:04d},900\n" for host in range(1000)))
     answer = server.ask("GET", "/api/v1/now?limit=50")
     assert answer["open"] > 900 and len(answer["episodes"]) == 50
     page = open_page(server.url)
