@@ -44,7 +44,8 @@ typedef struct eval_labels {
 eval_labels eval_labels_start(const cli_settings *settings, const byte_source *source);
 void eval_labels_close(eval_labels *labels);
 
-/* Reads the label of a record, a text. `code` becomes the position of its value. Prints what is wrong unless it returns EXIT_OK. */
+/* Reads the label of a record, a text. `code` becomes the position of its value. Prints what is
+ * wrong unless it returns EXIT_OK. */
 exit_code eval_labels_read(eval_labels *labels, const oif_reader *reader, const oif_record *record,
                            size_t column, oif_text text, uint8_t *code);
 
