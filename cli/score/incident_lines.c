@@ -90,7 +90,7 @@ static const char *column_of(const row_verdict *verdict, bool begins)
 /* Who hears of an incident hears again when its grade rises. */
 static void take_event(incident_lines *lines, const oif_incident_event *event, bool begins)
 {
-    oif_incident_place place;
+    oif_incident_place place = {0};
     oif_incident_info info;
     if ((begins ? oif_incidents_begin : oif_incidents_end)(lines->incidents, event, &place, NULL) !=
             OIF_OK || /* times of rows are finite, and keys short */

@@ -272,8 +272,9 @@ static void take_notices(incident_list *list, const json_t *array)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(array, i, one)
+    json_array_foreach(array, i, one) {
         incident_list_add_notice(list, take_text(one));
+    }
 }
 
 static void take_events(incident_list *list, json_t *counts)
