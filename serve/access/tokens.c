@@ -39,13 +39,12 @@ static bool is_token_character(char c)
 }
 
 /* Returns NULL, or what is wrong. */
-static const char *check(const char *text)
+static const char *check(const char *text, size_t bytes)
 {
-    const size_t bytes = strlen(text);
     if (bytes == 0)
         return "there is no token";
-    for (const char *c = text; *c; c++)
-        if (!is_token_character(*c))
+    for (size_t i = 0; i < bytes; i++)
+        if (!is_token_character(text[i]))
             return "one token is expected, of ASCII letters, digits and signs other than \" , ; "
                    "and \\";
     return bytes < TOKEN_BYTES_MIN || bytes > TOKEN_BYTES_MAX ? "a token has 16 to 255 characters"
@@ -55,18 +54,16 @@ static const char *check(const char *text)
 /* The text of a file without the end of its line. */
 static bool load(const char *file, secret *hash, problem *why)
 {
-    char text[TOKEN_BYTES_MAX + 3]; /* CR LF, or a byte too many */
+    char text[TOKEN_BYTES_MAX + 3]; /* CR LF, and a byte too many */
     FILE *opened = open_file(file, why);
     if (!opened)
         return false;
-    const size_t bytes = fread(text, 1, sizeof text - 1, opened);
+    size_t bytes = fread(text, 1, sizeof text, opened);
     fclose(opened);
-    text[bytes] = '\0';
-    char *end = text + strlen(text);
-    while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
-        *--end = '\0';
-    const char *wrong = check(text);
-    const bool is_hashed = secret_hash(text, strlen(text), hash);
+    while (bytes > 0 && (text[bytes - 1] == '\n' || text[bytes - 1] == '\r'))
+        bytes--;
+    const char *wrong = check(text, bytes);
+    const bool is_hashed = secret_hash(text, bytes, hash);
     secret_forget(text, sizeof text);
     if (wrong)
         return problem_set(why, 400, NULL, "%s: %s; make one with: openssl rand -hex 32 > %s", file,

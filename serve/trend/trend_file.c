@@ -149,8 +149,10 @@ static void open_file(trend_file *file, uint64_t rows)
 trend_file *trend_file_open(const char *path, size_t columns, size_t limit_bytes, uint64_t rows)
 {
     const size_t bucket_bytes = trend_bucket_bytes(columns);
-    if (limit_bytes < sizeof(file_header) + bucket_bytes)
+    if (limit_bytes < sizeof(file_header) + bucket_bytes) {
+        unlink(path); /* of a larger limit before */
         return NULL;
+    }
     trend_file *file = calloc(1, sizeof *file);
     if (!file || !(file->path = strdup(path))) {
         free(file);

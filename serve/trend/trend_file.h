@@ -22,7 +22,7 @@
 typedef struct trend_file trend_file;
 
 /* The file at `path` after the stream had this many rows. NULL: the limit has no room for a single
- * bucket, or out of memory. */
+ * bucket, and a file of before is removed; or out of memory. */
 trend_file *trend_file_open(const char *path, size_t columns, size_t limit_bytes, uint64_t rows);
 void trend_file_close(trend_file *file); /* accepts NULL */
 

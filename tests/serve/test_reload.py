@@ -60,8 +60,16 @@ def test_events_of_a_removed_token_end(server, tmp_path):
 
 def test_a_bad_file_keeps_what_was_there(server, tmp_path):
     file = tmp_path / "token"
-    for text, expected in (("", "there is no token"), ("short", "16 to 255"), (f"{WRITE}\n{NEW}\n", "one token")):
-        file.write_text(text)
+    bad = (
+        ("", "there is no token"),
+        ("short", "16 to 255"),
+        (f"{WRITE}\n{NEW}\n", "one token"),
+        (f"{WRITE}\0{NEW}\n", "one token"),
+        (f"{255 * 'a'}\r\nb", "one token"),
+    )
+    for text, expected in bad:
+        server.log.clear()
+        file.write_bytes(text.encode())
         reload(server, "reload: everything stays as it was")
         assert any(expected in line for line in server.log), server.log
         assert server.get("/api/v1", headers=bearer(WRITE)).status == 200

@@ -309,7 +309,10 @@ static void other_columns_or_another_size_start_again(void **state)
     assert_non_null(file);
     assert_int_equal(read_key(file, 7, rows, ROWS).count, 0);
     trend_file_close(file);
+    struct stat info;
+    assert_int_equal(stat(file_path(), &info), 0);
     assert_null(trend_file_open(file_path(), COLUMNS, 0, ROWS));
+    assert_int_equal(stat(file_path(), &info), -1);
     free(open);
     free(rows);
 }
