@@ -17,7 +17,7 @@ enum { MAX_TEXT = 2048, MAX_WORDS = 64 };
 
 static struct {
     unsigned complaints, printed_bytes, runs;
-    cli_settings settings; /* of the last run */
+    run_settings settings; /* of the last run */
 } said;
 
 void output_start(void)
@@ -133,9 +133,9 @@ const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
 
 /* ---- Commands that only check their settings ---- */
 
-static const cli_command *const commands[] = {&score_command,   &eval_command,      &size_command,
-                                              &inspect_command, &detectors_command, &demo_command,
-                                              &feedback_command};
+static const command_entry *const commands[] = {&score_command,   &eval_command,      &size_command,
+                                                &inspect_command, &detectors_command, &demo_command,
+                                                &feedback_command};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -148,7 +148,7 @@ static void require_in_range(const oif_params *params)
                 OIF_OK);
 }
 
-static exit_code look(const cli_settings *settings)
+static exit_code look(const run_settings *settings)
 {
     require_in_range(&settings->params);
     require_in_range(&settings->options);
@@ -164,7 +164,7 @@ static exit_code look(const cli_settings *settings)
     return EXIT_OK;
 }
 
-static exit_code run_command(const cli_command *command, char **words)
+static exit_code run_command(const command_entry *command, char **words)
 {
     said.complaints = said.printed_bytes = said.runs = 0;
     exit_code code = command_run(command, look, words);
@@ -195,7 +195,7 @@ static size_t cut(char *text, size_t size, char *words[MAX_WORDS + 1])
 
 /* The settings point into the text, which is the same for all runs. Lists that were given in parts
  * are freed by now. */
-static void require_same_settings(const cli_settings *a, const cli_settings *b)
+static void require_same_settings(const run_settings *a, const run_settings *b)
 {
     require(memcmp(a->params.values, b->params.values, sizeof a->params.values) == 0);
     require(memcmp(a->options.values, b->options.values, sizeof a->options.values) == 0);
@@ -213,9 +213,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     cut(text, size - 1, words);
-    const cli_command *command = commands[data[0] % COMMANDS];
+    const command_entry *command = commands[data[0] % COMMANDS];
     exit_code code = run_command(command, words);
-    cli_settings first = said.settings;
+    run_settings first = said.settings;
     unsigned runs = said.runs;
     require(run_command(command, words) == code && said.runs == runs);
     if (runs > 0)

@@ -1582,7 +1582,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *f
 /* ---- More keys than memory ---- */
 
 /* Keeps the models of evicted keys on disk, in the evicted models file:
- * PATH.shelf beside the state file.
+ * PATH.evicted beside the state file.
  * A model is restored when its key comes back.
  * Scores are then the same as without a memory limit, bit for bit.
  *

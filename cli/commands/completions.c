@@ -19,7 +19,7 @@ static void print_quoted(const char *text, const char *special, const char *esca
 }
 
 /* "inspect" of "state inspect"; NULL: the name has one word. */
-static const char *second_word(const cli_command *command)
+static const char *second_word(const command_entry *command)
 {
     const char *space = strchr(command->name, ' ');
     return space ? space + 1 : NULL;
@@ -28,16 +28,16 @@ static const char *second_word(const cli_command *command)
 /* "score eval ...": also what follows `oif help`, which is not in the table of commands. */
 static void print_command_names(void)
 {
-    const cli_command *command;
+    const command_entry *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         if (!second_word(command))
             output_print("%s%s", i > 0 ? " " : "", command->name);
 }
 
 /* "inspect feedback ...": what may follow a command, with `between` the words. */
-static size_t print_second_words(const cli_command *first, const char *between)
+static size_t print_second_words(const command_entry *first, const char *between)
 {
-    const cli_command *command;
+    const command_entry *command;
     const size_t bytes = strlen(first->name);
     size_t count = 0;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
@@ -47,10 +47,10 @@ static size_t print_second_words(const cli_command *first, const char *between)
 }
 
 /* Calls `print` for each command, with its flags. */
-static void for_each_command(void (*print)(const cli_command *command, const flag_list *list))
+static void for_each_command(void (*print)(const command_entry *command, const flag_list *list))
 {
     static flag_list list; /* more than 100 kilobytes */
-    const cli_command *command;
+    const command_entry *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         flag_list_make(command, NULL, &list);
         print(command, &list);
@@ -78,7 +78,7 @@ static const char bash_start[] =
     "    if [[ $COMP_CWORD -eq 1 ]]; then\n"
     "        _oif_words \"";
 
-static void print_bash_values(const cli_command *command, const flag_list *list)
+static void print_bash_values(const command_entry *command, const flag_list *list)
 {
     char name[COMMAND_NAME_BYTES];
     for (size_t i = 0; i < list->count; i++) {
@@ -94,7 +94,7 @@ static void print_bash_values(const cli_command *command, const flag_list *list)
     }
 }
 
-static void print_bash_command(const cli_command *command, const flag_list *list)
+static void print_bash_command(const command_entry *command, const flag_list *list)
 {
     char name[COMMAND_NAME_BYTES];
     output_print("    %s:-*) _oif_words \"", command_page(command, name));
@@ -157,7 +157,7 @@ static void print_zsh_flag(const listed_flag *flag)
     output_print("'");
 }
 
-static void print_zsh_command(const cli_command *command, const flag_list *list)
+static void print_zsh_command(const command_entry *command, const flag_list *list)
 {
     char name[COMMAND_NAME_BYTES];
     output_print("    %s)\n        _arguments", command_page(command, name));
@@ -179,7 +179,7 @@ static void print_zsh(void)
     output_print(
         "#compdef oif\n# zsh completion for oif, made by 'oif completions zsh'\n\n_oif() {\n"
         "    local -a commands=(\n");
-    const cli_command *command;
+    const command_entry *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (second_word(command))
             continue;
@@ -215,7 +215,7 @@ static void print_fish_description(const char *text)
     output_print("'\n");
 }
 
-static void print_fish_command(const cli_command *command, const flag_list *list)
+static void print_fish_command(const command_entry *command, const flag_list *list)
 {
     const char *name = second_word(command) ? second_word(command) : command->name;
     if (second_word(command))
@@ -257,7 +257,7 @@ static void print_fish(void)
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static void (*const printers[])(void) = {print_bash, print_zsh, print_fish};
 
-exit_code completions_run(const cli_settings *settings)
+exit_code completions_run(const run_settings *settings)
 {
     for (size_t i = 0; settings->file && shells[i]; i++) {
         if (strcmp(settings->file, shells[i]) == 0) {
@@ -269,7 +269,7 @@ exit_code completions_run(const cli_settings *settings)
                     "completions are for bash, zsh or fish (usage: oif completions SHELL)");
 }
 
-const cli_command completions_command = {
+const command_entry completions_command = {
     .name = "completions",
     .summary = "print what a shell needs to complete the command line",
     .usage = "completions bash|zsh|fish",

@@ -121,7 +121,7 @@ static exit_code report(const pump_stream *stream, double seconds)
     return code;
 }
 
-exit_code demo_show(const cli_settings *settings)
+exit_code demo_show(const run_settings *settings)
 {
     pump_stream *stream = calloc(1, sizeof *stream);
     oif_detector *detector = NULL;

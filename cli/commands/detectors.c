@@ -25,7 +25,7 @@ static void print_params(const oif_detector_info *info)
     output_print("\n");
 }
 
-exit_code detectors_run(const cli_settings *settings)
+exit_code detectors_run(const run_settings *settings)
 {
     const oif_detector_info *info;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
@@ -41,14 +41,14 @@ exit_code detectors_run(const cli_settings *settings)
     return EXIT_OK;
 }
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"dimension", OPTION_COUNT, SETTING(dimension), GROUP_COLUMNS,
      .brief = "columns of a row, for the memory (default 10)",
      .help = "columns of a row, for the memory it takes (default 10)", .argument = "D", .from = 1,
      .to = 1e9, .range = "1 to 1e9"},
 };
 
-const cli_command detectors_command = {
+const command_entry detectors_command = {
     .name = "detectors",
     .summary = "list the detectors, what they cost, and when to choose which",
     .usage = "detectors [OPTION...]",

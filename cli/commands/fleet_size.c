@@ -177,7 +177,7 @@ static void multiply(const trial *t, fleet_size *size)
     fit_limit(size);
 }
 
-static void add_history(const cli_settings *settings, const trial *t, uint64_t rows,
+static void add_history(const run_settings *settings, const trial *t, uint64_t rows,
                         fleet_size *size)
 {
     char text[KEY_TEXT_BYTES];
@@ -198,9 +198,9 @@ static void add_history(const cli_settings *settings, const trial *t, uint64_t r
 /* ---- Settings ---- */
 
 /* The limits of the run are not those of the trial. */
-static exit_code start_trial(const cli_settings *settings, size_t columns, trial *t)
+static exit_code start_trial(const run_settings *settings, size_t columns, trial *t)
 {
-    cli_settings own = *settings;
+    run_settings own = *settings;
     settings_set_option(&own, "max_keys", 1e6);
     settings_set_option(&own, "memory_limit", 0);
     t->columns = columns;
@@ -209,7 +209,7 @@ static exit_code start_trial(const cli_settings *settings, size_t columns, trial
                   : complain(EXIT_FAILED, "out of memory");
 }
 
-static exit_code read_limit(const cli_settings *settings, size_t columns, fleet_size *size)
+static exit_code read_limit(const run_settings *settings, size_t columns, fleet_size *size)
 {
     oif_pipeline *pipeline = NULL;
     exit_code code = settings_make_pipeline(settings, columns, &pipeline);
@@ -222,7 +222,7 @@ static exit_code read_limit(const cli_settings *settings, size_t columns, fleet_
     return EXIT_OK;
 }
 
-exit_code fleet_size_estimate(const cli_settings *settings, uint64_t keys, size_t columns,
+exit_code fleet_size_estimate(const run_settings *settings, uint64_t keys, size_t columns,
                               uint64_t rows, fleet_size *size)
 {
     trial t = {0};

@@ -28,7 +28,7 @@ typedef struct fleet_size {
 
 /* The size of `keys` keys of that many columns after `rows` rows each. Prints what is wrong unless
  * it returns EXIT_OK. */
-exit_code fleet_size_estimate(const cli_settings *settings, uint64_t keys, size_t columns,
+exit_code fleet_size_estimate(const run_settings *settings, uint64_t keys, size_t columns,
                               uint64_t rows, fleet_size *size);
 
 #endif

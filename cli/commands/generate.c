@@ -335,7 +335,7 @@ static exit_code generate(const stream_kind *kind, const generate_settings *aske
     return code;
 }
 
-exit_code demo_run(const cli_settings *settings)
+exit_code demo_run(const run_settings *settings)
 {
     if (!settings->file)
         return demo_show(settings);
@@ -349,7 +349,7 @@ exit_code demo_run(const cli_settings *settings)
 
 /* ---- The command line ---- */
 
-static const char *set_share(cli_settings *settings, const char *value)
+static const char *set_share(run_settings *settings, const char *value)
 {
     const char *end = value + strlen(value);
     double *share = &settings->generate.share;
@@ -359,7 +359,7 @@ static const char *set_share(cli_settings *settings, const char *value)
                : "a share from 0 to 0.5";
 }
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"rows", OPTION_COUNT, SETTING(generate.rows), GROUP_STREAM,
      .brief = "how many rows (default 10000 or more, by kind)",
      .help =
@@ -380,7 +380,7 @@ static const cli_option options[] = {
      .argument = "SHARE", .apply = set_share},
 };
 
-const cli_command demo_command = {
+const command_entry demo_command = {
     .name = "demo",
     .summary = "score an embedded stream and show what was found; or print one",
     .usage = "demo [KIND] [OPTION...]",

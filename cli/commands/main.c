@@ -11,8 +11,8 @@
 #include <string.h>
 
 typedef struct known_command {
-    const cli_command *accepts;
-    exit_code (*run)(const cli_settings *settings);
+    const command_entry *accepts;
+    exit_code (*run)(const run_settings *settings);
 } known_command;
 
 static const known_command commands[] = {
@@ -42,14 +42,14 @@ const char program_examples[] =
     "  oif eval --label fault pump.csv     how many known anomalies are found?\n"
     "  oif serve --data /var/lib/oif       rows over HTTP, a live page, metrics\n";
 
-const cli_command *command_at(size_t index)
+const command_entry *command_at(size_t index)
 {
     if (index >= COMMAND_COUNT || commands[index].accepts->is_hidden)
         return NULL;
     return commands[index].accepts;
 }
 
-const char *command_page(const cli_command *command, char name[COMMAND_NAME_BYTES])
+const char *command_page(const command_entry *command, char name[COMMAND_NAME_BYTES])
 {
     snprintf(name, COMMAND_NAME_BYTES, "%s", command->name);
     for (char *c = name; *c; c++)
@@ -68,7 +68,7 @@ static exit_code print_help(void)
     output_print("oif: find the unusual rows of a stream, and say why\n\nExamples:\n%s\n"
                  "Usage: oif COMMAND [OPTION...] [FILE|-]...\n\nCommands:\n",
                  program_examples);
-    const cli_command *command;
+    const command_entry *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         output_print("  %-14s %s\n", command->name, command->summary);
     output_print("\n"

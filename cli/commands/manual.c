@@ -189,9 +189,9 @@ static void print_detectors(void)
 }
 
 /* The command whose name comes next in the alphabet; NULL after the last. */
-static const cli_command *command_after(const char *name)
+static const command_entry *command_after(const char *name)
 {
-    const cli_command *next = NULL, *command;
+    const command_entry *next = NULL, *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         if (strcmp(command->name, name) > 0 && (!next || strcmp(command->name, next->name) < 0))
             next = command;
@@ -199,7 +199,7 @@ static const cli_command *command_after(const char *name)
 }
 
 /* Of the page of a command, or of oif itself: NULL. */
-static void print_end(const cli_command *page)
+static void print_end(const command_entry *page)
 {
     const char *between = "";
     char name[COMMAND_NAME_BYTES];
@@ -215,7 +215,8 @@ static void print_end(const cli_command *page)
         output_print(".Xr oif 1");
         between = " ,\n";
     }
-    for (const cli_command *other = command_after(""); other; other = command_after(other->name)) {
+    for (const command_entry *other = command_after(""); other;
+         other = command_after(other->name)) {
         if (other == page)
             continue;
         output_print("%s.Xr oif-%s 1", between, command_page(other, name));
@@ -228,7 +229,7 @@ static void print_end(const cli_command *page)
 
 static void print_program_page(void)
 {
-    const cli_command *command;
+    const command_entry *command;
     char name[COMMAND_NAME_BYTES];
     print_title("", "", "find the unusual rows of a stream, and say why");
     output_print(
@@ -246,7 +247,7 @@ static void print_program_page(void)
     print_end(NULL);
 }
 
-static void print_command_page(const cli_command *command)
+static void print_command_page(const command_entry *command)
 {
     static flag_list list; /* more than 100 kilobytes */
     flag_list_make(command, NULL, &list);
@@ -267,13 +268,13 @@ static void print_command_page(const cli_command *command)
     print_end(command);
 }
 
-exit_code manual_run(const cli_settings *settings)
+exit_code manual_run(const run_settings *settings)
 {
     if (!settings->file) {
         print_program_page();
         return EXIT_OK;
     }
-    const cli_command *command;
+    const command_entry *command;
     char name[COMMAND_NAME_BYTES];
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (strcmp(settings->file, command_page(command, name)) == 0) {
@@ -284,7 +285,7 @@ exit_code manual_run(const cli_settings *settings)
     return complain(EXIT_USAGE, "there is no command '%s'; 'oif --help' lists all", settings->file);
 }
 
-const cli_command manual_command = {
+const command_entry manual_command = {
     .name = "manual",
     .summary = "print the manual page of oif or of one of its commands",
     .usage = "manual [COMMAND]",

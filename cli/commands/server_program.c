@@ -35,7 +35,7 @@ static exit_code start(const char *path, char *const *arguments)
     return complain(EXIT_FAILED, "cannot start %s: %s", path, strerror(errno));
 }
 
-exit_code server_program_run(const cli_settings *settings)
+exit_code server_program_run(const run_settings *settings)
 {
     char folder[PATH_BYTES], path[PATH_BYTES + 64];
     find_folder(folder);

@@ -136,7 +136,7 @@ static void report_history(const fleet_size *size)
              limit_text(size->history.needed_bytes, needed));
 }
 
-exit_code size_run(const cli_settings *settings)
+exit_code size_run(const run_settings *settings)
 {
     fleet_size size;
     const uint64_t rows = settings->size.rows > 0 ? settings->size.rows : DEFAULT_ROWS;
@@ -154,7 +154,7 @@ exit_code size_run(const cli_settings *settings)
     return EXIT_OK;
 }
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"keys", OPTION_COUNT, SETTING(size.keys), GROUP_KEYS, .brief = "how many keys there will be",
      .argument = "N", .from = 1, .to = 1e9, .range = "1 to 1e9"},
     {"rows-per-key", OPTION_COUNT, SETTING(size.rows), GROUP_KEYS,
@@ -177,7 +177,7 @@ static const cli_option options[] = {
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print JSON, sizes in bytes"},
 };
 
-const cli_command size_command = {
+const command_entry size_command = {
     .name = "state size",
     .summary = "estimate the memory and the state file of many keys",
     .usage = "state size --keys N --columns D [OPTION...]",

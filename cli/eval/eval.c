@@ -26,7 +26,7 @@ static exit_code complain_out_of_memory(void)
 
 /* Parameters given for the first detector apply to every other detector that has one of that
  * name. */
-static exit_code copy_params(const cli_settings *settings, oif_params *params)
+static exit_code copy_params(const run_settings *settings, oif_params *params)
 {
     const oif_params *first = &settings->params;
     oif_error error;
@@ -55,10 +55,10 @@ static exit_code set_seed(oif_params *params, size_t run)
 }
 
 /* As `oif score` makes it. */
-static exit_code make_pipeline(const eval_run *evaluation, const cli_settings *settings,
+static exit_code make_pipeline(const eval_run *evaluation, const run_settings *settings,
                                eval_try *try)
 {
-    cli_settings own = *settings;
+    run_settings own = *settings;
     own.params = try->params;
     exit_code code = settings_make_pipeline(&own, evaluation->column_count, &try->pipeline);
     if (code == EXIT_OK)
@@ -68,7 +68,7 @@ static exit_code make_pipeline(const eval_run *evaluation, const cli_settings *s
     return code;
 }
 
-static exit_code add_contestant(eval_run *evaluation, const cli_settings *settings,
+static exit_code add_contestant(eval_run *evaluation, const run_settings *settings,
                                 const char *name, size_t name_bytes)
 {
     eval_contestant *contestant = &evaluation->contestants[evaluation->contestant_count];
@@ -97,7 +97,7 @@ static exit_code add_contestant(eval_run *evaluation, const cli_settings *settin
     return code;
 }
 
-static exit_code add_contestants(eval_run *evaluation, const cli_settings *settings)
+static exit_code add_contestants(eval_run *evaluation, const run_settings *settings)
 {
     const oif_detector_info *info;
     const char *names = settings->detectors;
@@ -238,7 +238,7 @@ static exit_code measure(eval_run *evaluation)
 
 /* ---- The command ---- */
 
-static exit_code check_settings(const cli_settings *settings)
+static exit_code check_settings(const run_settings *settings)
 {
     if (!settings->label)
         return complain(
@@ -252,9 +252,9 @@ static exit_code check_settings(const cli_settings *settings)
     return alert_options_check(settings);
 }
 
-static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
+static exit_code evaluate(eval_run *evaluation, run_settings *settings)
 {
-    cli_input *input = evaluation->input;
+    run_input *input = evaluation->input;
     alert_options_note_useless(settings, NULL);
     alert_options_note_idle(settings);
     evaluation->times =
@@ -277,10 +277,10 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
     return code;
 }
 
-exit_code eval_command_run(const cli_settings *asked)
+exit_code eval_command_run(const run_settings *asked)
 {
-    cli_settings settings = *asked;
-    cli_input input;
+    run_settings settings = *asked;
+    run_input input;
     eval_run evaluation = {.settings = &settings,
                            .input = &input,
                            .run_count = settings.eval.runs > 0 ? (size_t)settings.eval.runs : 1};
@@ -308,7 +308,7 @@ exit_code eval_command_run(const cli_settings *asked)
     return code;
 }
 
-static const char *set_anomaly(cli_settings *settings, const char *value)
+static const char *set_anomaly(run_settings *settings, const char *value)
 {
     if (settings->eval.anomaly_count == ANOMALY_VALUES_MAX)
         return "at most 16 values";
@@ -318,7 +318,7 @@ static const char *set_anomaly(cli_settings *settings, const char *value)
 
 static const char *const bad_row_words[] = {"fail", "skip", "null", NULL}; /* as on_bad_row */
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"label", OPTION_TEXT, SETTING(label), GROUP_COLUMNS,
      .brief = "the column that marks anomalies, for example by 1",
      .help = "the column that says which rows are anomalies: 0 and 1, false and true, no and yes, "
@@ -372,7 +372,7 @@ static const cli_option options[] = {
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print the results as JSON"},
 };
 
-const cli_command eval_command = {
+const command_entry eval_command = {
     .name = "eval",
     .summary = "score a labelled file: what is found, how soon, what is false",
     .usage = "eval --label COL [OPTION...] [FILE|-]...",

@@ -49,8 +49,8 @@ typedef struct row_spans {
 } row_spans;
 
 typedef struct eval_run {
-    const cli_settings *settings;
-    cli_input *input;
+    const run_settings *settings;
+    run_input *input;
     eval_contestant contestants[MAX_CONTESTANTS];
     size_t contestant_count, run_count;
     size_t order[MAX_CONTESTANTS]; /* the best contestant first */

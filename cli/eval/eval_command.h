@@ -4,7 +4,7 @@
 
 #include "front/options/options.h"
 
-extern const cli_command eval_command;
-exit_code eval_command_run(const cli_settings *asked);
+extern const command_entry eval_command;
+exit_code eval_command_run(const run_settings *asked);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-eval_labels eval_labels_start(const cli_settings *settings, const byte_source *source)
+eval_labels eval_labels_start(const run_settings *settings, const byte_source *source)
 {
     return (eval_labels){.asked = &settings->eval,
                          .source = source,

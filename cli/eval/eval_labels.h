@@ -41,7 +41,7 @@ typedef struct eval_labels {
     size_t recent; /* the value of the row before */
 } eval_labels;
 
-eval_labels eval_labels_start(const cli_settings *settings, const byte_source *source);
+eval_labels eval_labels_start(const run_settings *settings, const byte_source *source);
 void eval_labels_close(eval_labels *labels);
 
 /* Reads the label of a record, a text. `code` becomes the position of its value. Prints what is

@@ -36,7 +36,7 @@ static exit_code complain_out_of_memory(void)
 /* For one more block. */
 static bool make_room(eval_run *evaluation)
 {
-    const cli_columns *columns = &evaluation->input->columns;
+    const input_columns *columns = &evaluation->input->columns;
     eval_rows *rows = &evaluation->rows;
     size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 16 * (size_t)BLOCK_ROWS;
     if (rows->count + BLOCK_ROWS <= rows->capacity)
@@ -126,15 +126,15 @@ static bool add_key(row_block *block, oif_text key)
 
 static exit_code read_label(eval_run *evaluation, const oif_record *record, uint8_t *code)
 {
-    const cli_input *input = evaluation->input;
-    const cli_columns *columns = &input->columns;
+    const run_input *input = evaluation->input;
+    const input_columns *columns = &input->columns;
     return eval_labels_read(&evaluation->labels, input->reader, record, columns->label,
                             record->texts[columns->label_text], code);
 }
 
 static exit_code add_row(eval_run *evaluation, row_block *block, const oif_record *record)
 {
-    cli_columns *columns = &evaluation->input->columns;
+    input_columns *columns = &evaluation->input->columns;
     eval_rows *rows = &evaluation->rows;
     size_t row = rows->count + block->row_count;
     exit_code code = read_label(evaluation, record, &rows->labels[row]);
@@ -159,7 +159,7 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
 
 static exit_code read_rows(eval_run *evaluation, row_block *block, progress_line *progress)
 {
-    cli_input *input = evaluation->input;
+    run_input *input = evaluation->input;
     exit_code code = EXIT_OK;
     oif_status status;
     oif_record record;

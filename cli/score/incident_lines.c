@@ -26,7 +26,7 @@ exit_code incident_lines_check(const score_settings *settings)
 }
 
 exit_code incident_lines_start(incident_lines *lines, const score_settings *settings,
-                               cli_state *state, on_alert *actions)
+                               kept_state *state, on_alert *actions)
 {
     *lines = (incident_lines){.actions = actions};
     if (settings->rows != PRINT_INCIDENTS)

@@ -22,7 +22,7 @@ exit_code incident_lines_check(const score_settings *settings);
 
 /* The state has its pipeline. Prints what is wrong unless it returns EXIT_OK. */
 exit_code incident_lines_start(incident_lines *lines, const score_settings *settings,
-                               cli_state *state, on_alert *actions);
+                               kept_state *state, on_alert *actions);
 
 /* The time of a row, before its verdict; and a row that begins or ends an episode. */
 void incident_lines_time(incident_lines *lines, double seconds);

@@ -7,7 +7,7 @@
 
 /* ---- Records ---- */
 
-row_block *row_block_new(const cli_columns *columns)
+row_block *row_block_new(const input_columns *columns)
 {
     row_block *block = calloc(1, sizeof *block);
     if (!block)

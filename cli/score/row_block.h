@@ -36,7 +36,7 @@ typedef struct row_block {
 } row_block;
 
 /* For rows without categories. NULL if out of memory. `free` accepts NULL. */
-row_block *row_block_new(const cli_columns *columns);
+row_block *row_block_new(const input_columns *columns);
 void row_block_free(row_block *block);
 
 /* Appends a copy of a record and of its key. False: it does not fit. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* In a pipe nothing is said, because somebody may have redirected stderr to the same file. */
-run_summary run_summary_start(const cli_settings *settings)
+run_summary run_summary_start(const run_settings *settings)
 {
     struct stat status;
     const bool to_file = fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);
@@ -74,7 +74,7 @@ static void print_worst(const worst_episode *worst)
 
 /* ---- The end ---- */
 
-static void print_left_out(const cli_columns *columns)
+static void print_left_out(const input_columns *columns)
 {
     names_text names = {.count = 0};
     for (size_t i = 0; i < columns->use_count; i++)
@@ -85,7 +85,7 @@ static void print_left_out(const cli_columns *columns)
         note("left out: %s", names_text_read(&names));
 }
 
-static void print_next(const run_summary *summary, const cli_settings *settings)
+static void print_next(const run_summary *summary, const run_settings *settings)
 {
     char path[PASTED_PATH_BYTES];
     if (!settings->file || strcmp(settings->file, "-") == 0)
@@ -99,8 +99,8 @@ static void print_next(const run_summary *summary, const cli_settings *settings)
         note("to see all of it as a picture: oif score --watch %s", path);
 }
 
-void run_summary_print(const run_summary *summary, const cli_settings *settings,
-                       const cli_columns *columns)
+void run_summary_print(const run_summary *summary, const run_settings *settings,
+                       const input_columns *columns)
 {
     if (!summary->is_wanted)
         return;

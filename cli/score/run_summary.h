@@ -21,13 +21,13 @@ typedef struct run_summary {
 } run_summary;
 
 /* Wanted if a person reads stderr, and the rows go to the same terminal or to a file. */
-run_summary run_summary_start(const cli_settings *settings);
+run_summary run_summary_start(const run_settings *settings);
 
 /* To be called with each anomaly; whether it is among the worst so far. */
 bool run_summary_takes(const run_summary *summary, const oif_result *result);
 void run_summary_add(run_summary *summary, const row_verdict *verdict, oif_text key, uint64_t line);
 
-void run_summary_print(const run_summary *summary, const cli_settings *settings,
-                       const cli_columns *columns);
+void run_summary_print(const run_summary *summary, const run_settings *settings,
+                       const input_columns *columns);
 
 #endif

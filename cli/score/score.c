@@ -48,7 +48,7 @@ static void pass_silence(void *context, const oif_silence *silence)
 /* Messages about columns that later rows cause. */
 static exit_code watch_columns(scoring_run *scoring, const oif_record *record)
 {
-    const cli_columns *columns = &scoring->input->columns;
+    const input_columns *columns = &scoring->input->columns;
     exit_code code = EXIT_OK;
     if (scoring->late.is_watching)
         code = late_keys_row(&scoring->late, columns, scoring->all_settings, record);
@@ -89,7 +89,7 @@ bool scored_row_process(scoring_run *scoring, session_row row, oif_status *statu
 
 static bool has_value(const scoring_run *scoring, const oif_record *record)
 {
-    const cli_columns *columns = &scoring->input->columns;
+    const input_columns *columns = &scoring->input->columns;
     bool is_there = columns->categories.count > 0; /* texts are values, too */
     for (size_t i = 0; i < columns->count && !is_there; i++)
         is_there = record->values[i] == record->values[i];
@@ -111,7 +111,7 @@ static bool next_row(scoring_run *scoring, oif_record *record, oif_status *statu
 
 static exit_code score_rows(scoring_run *scoring)
 {
-    cli_state *state = scoring->state;
+    kept_state *state = scoring->state;
     oif_status status = OIF_OK;
     oif_record record;
     oif_error error;
@@ -246,9 +246,9 @@ static void write_header_early(void *context)
 }
 
 /* What may fail before the first row: the pipeline, and who writes its results. */
-static exit_code open_parts(scoring_run *scoring, cli_settings *settings)
+static exit_code open_parts(scoring_run *scoring, run_settings *settings)
 {
-    bool is_new = !scoring->state->pipeline || scoring->state->is_taken_up;
+    bool is_new = !scoring->state->pipeline || scoring->state->is_resumed;
     exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
     if (code == EXIT_OK && is_new && scoring->state->path)
         code = known_roles_remember(settings, scoring->state->pipeline);
@@ -270,7 +270,7 @@ static exit_code open_parts(scoring_run *scoring, cli_settings *settings)
 }
 
 /* What follows the rows. */
-static void start_followers(scoring_run *scoring, cli_settings *settings)
+static void start_followers(scoring_run *scoring, run_settings *settings)
 {
     scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
                                         &scoring->input->columns.time_format);
@@ -300,7 +300,7 @@ static void start_followers(scoring_run *scoring, cli_settings *settings)
     scoring->input->source.idle_context = scoring;
 }
 
-static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
+static exit_code score_opened(scoring_run *scoring, run_settings *settings)
 {
     exit_code code = open_parts(scoring, settings);
     if (code != EXIT_OK) {
@@ -332,9 +332,9 @@ static bool had_alerts(const scoring_run *scoring)
            (worst > OIF_GRADE_NONE && worst >= scoring->settings->min_grade);
 }
 
-static exit_code score_input(cli_settings *settings, cli_state *state, on_alert *actions)
+static exit_code score_input(run_settings *settings, kept_state *state, on_alert *actions)
 {
-    cli_input input;
+    run_input input;
     scoring_run scoring = {.settings = &settings->score,
                            .all_settings = settings,
                            .input = &input,
@@ -373,10 +373,10 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
     return code;
 }
 
-exit_code score_run(const cli_settings *asked)
+exit_code score_run(const run_settings *asked)
 {
-    cli_settings settings = *asked;
-    cli_state state;
+    run_settings settings = *asked;
+    kept_state state;
     if (settings.is_silent)
         output_silence_notes();
     exit_code code = incident_lines_check(&settings.score);

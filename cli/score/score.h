@@ -4,6 +4,6 @@
 
 #include "front/options/options.h"
 
-exit_code score_run(const cli_settings *asked);
+exit_code score_run(const run_settings *asked);
 
 #endif

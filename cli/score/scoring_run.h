@@ -22,9 +22,9 @@ typedef struct held_rows held_rows;
 
 typedef struct scoring_run {
     const score_settings *settings;
-    const cli_settings *all_settings;
-    cli_input *input;
-    cli_state *state;
+    const run_settings *all_settings;
+    run_input *input;
+    kept_state *state;
     result_fields fields;
     row_writer writer;
     watch_view watch;

@@ -76,7 +76,7 @@ bool scoring_threads_flush(void *context)
 /* The state is saved after exactly as many rows as were asked for. */
 static bool is_block_full(const scoring_run *scoring)
 {
-    const cli_state *state = scoring->state;
+    const kept_state *state = scoring->state;
     return scoring->block->count == ROW_BLOCK_ROWS ||
            (state->rows_between_saves > 0 &&
             state->rows_unsaved + scoring->block->count >= state->rows_between_saves);
@@ -158,7 +158,7 @@ static unsigned processors(void)
  * rows one by one, and --category numbers the texts of all keys in the order of the rows. */
 static bool may_be_divided(const scoring_run *scoring)
 {
-    const cli_columns *columns = &scoring->input->columns;
+    const input_columns *columns = &scoring->input->columns;
     double alerts = 0;
     oif_status status =
         oif_params_get(oif_pipeline_options(scoring->state->pipeline), "alerts", &alerts, NULL);
@@ -169,7 +169,7 @@ static bool may_be_divided(const scoring_run *scoring)
 exit_code scoring_threads_start(scoring_run *scoring)
 {
     oif_error ignored;
-    cli_input *input = scoring->input;
+    run_input *input = scoring->input;
     const unsigned threads = processors();
     if (threads < 2 || !may_be_divided(scoring) ||
         oif_pipeline_set_threads(scoring->state->pipeline, threads, &ignored) != OIF_OK)

@@ -14,14 +14,14 @@
 
 enum { IDLE_MILLISECONDS = 250, KEY_TEXT_BYTES = 80 };
 
-static bool asks_for_alerts(const cli_settings *settings)
+static bool asks_for_alerts(const run_settings *settings)
 {
     const score_settings *score = &settings->score;
     return score->rows == PRINT_ALERTS || score->rows == PRINT_EPISODES || score->watch ||
            score->min_grade != OIF_GRADE_NONE || settings_give_option(settings, "silence");
 }
 
-silence_monitor silence_monitor_start(const cli_settings *settings, const row_writer *writer,
+silence_monitor silence_monitor_start(const run_settings *settings, const row_writer *writer,
                                       watch_view *watch, on_alert *actions,
                                       incident_lines *incidents)
 {

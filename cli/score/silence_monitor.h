@@ -24,7 +24,7 @@ typedef struct silence_monitor {
     uint64_t silences;
 } silence_monitor;
 
-silence_monitor silence_monitor_start(const cli_settings *settings, const row_writer *writer,
+silence_monitor silence_monitor_start(const run_settings *settings, const row_writer *writer,
                                       watch_view *watch, on_alert *actions,
                                       incident_lines *incidents);
 

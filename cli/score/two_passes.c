@@ -25,7 +25,7 @@ struct held_rows {
 /* What a table cannot have; NULL: nothing is in the way. */
 static const char *obstacle(const scoring_run *scoring)
 {
-    const cli_settings *settings = scoring->all_settings;
+    const run_settings *settings = scoring->all_settings;
     if (settings->state)
         return "--state, which continues a stream";
     if (scoring->input->columns.has_key)
@@ -229,8 +229,8 @@ void two_passes_finish(scoring_run *scoring, oif_status *status, oif_error *erro
 
 void two_passes_report(const scoring_run *scoring)
 {
-    const cli_settings *settings = scoring->all_settings;
-    const cli_columns *columns = &scoring->input->columns;
+    const run_settings *settings = scoring->all_settings;
+    const input_columns *columns = &scoring->input->columns;
     const char *why = obstacle(scoring);
     char text[GROUPED_TEXT_BYTES];
     if (scoring->was_ready || scoring->settings->one_pass || !why || settings->state ||

@@ -11,7 +11,7 @@
 
 /* ---- Columns ---- */
 
-static void tell_learned(const cli_columns *columns, const oif_pipeline *pipeline)
+static void tell_learned(const input_columns *columns, const oif_pipeline *pipeline)
 {
     names_text names = {.count = 0};
     for (size_t i = 0; i < oif_pipeline_learned_columns(pipeline); i++) {
@@ -23,7 +23,7 @@ static void tell_learned(const cli_columns *columns, const oif_pipeline *pipelin
          names.count, names.count == 1 ? "" : "s", names_text_read(&names));
 }
 
-static void tell_use(const cli_columns *columns, column_use use, const char *what)
+static void tell_use(const input_columns *columns, column_use use, const char *what)
 {
     names_text names = {.count = 0};
     for (size_t i = 0; i < columns->use_count; i++)
@@ -33,7 +33,7 @@ static void tell_use(const cli_columns *columns, column_use use, const char *wha
         note("%s: %s", what, names_text_read(&names));
 }
 
-static void tell_others(const cli_columns *columns)
+static void tell_others(const input_columns *columns)
 {
     char what[64], duration[DURATION_TEXT_BYTES];
     tell_use(columns, COLUMN_KEY, "each key has a model of its own");
@@ -71,7 +71,7 @@ static void tell_seasons(const oif_params *options)
 
 /* ---- When ---- */
 
-static void tell_when(const cli_settings *settings, const cli_columns *columns)
+static void tell_when(const run_settings *settings, const input_columns *columns)
 {
     size_t rows =
         warm_up_rows(&settings->params, &settings->options, columns->count, columns->row_seconds);
@@ -85,7 +85,7 @@ static void tell_when(const cli_settings *settings, const cli_columns *columns)
          columns->has_key ? " of a key" : "", after);
 }
 
-void verbose_start(const cli_settings *settings, const cli_columns *columns,
+void verbose_start(const run_settings *settings, const input_columns *columns,
                    const oif_pipeline *pipeline)
 {
     char number[GROUPED_TEXT_BYTES];
@@ -100,7 +100,7 @@ void verbose_start(const cli_settings *settings, const cli_columns *columns,
 
 /* ---- The end ---- */
 
-static void tell_season(const cli_columns *columns, const oif_pipeline *pipeline,
+static void tell_season(const input_columns *columns, const oif_pipeline *pipeline,
                         const oif_season_info *season, const char *of_key)
 {
     char *name = derive_name(pipeline, columns, season->column);
@@ -118,7 +118,7 @@ static void tell_season(const cli_columns *columns, const oif_pipeline *pipeline
     free(name);
 }
 
-void verbose_end(const cli_columns *columns, const oif_pipeline *pipeline)
+void verbose_end(const input_columns *columns, const oif_pipeline *pipeline)
 {
     oif_season_info season;
     size_t bytes = 0;

@@ -5,10 +5,10 @@
 
 #include "front/columns/columns.h"
 
-void verbose_start(const cli_settings *settings, const cli_columns *columns,
+void verbose_start(const run_settings *settings, const input_columns *columns,
                    const oif_pipeline *pipeline);
 
 /* At the end: which seasons the last key has, and how strong they are. */
-void verbose_end(const cli_columns *columns, const oif_pipeline *pipeline);
+void verbose_end(const input_columns *columns, const oif_pipeline *pipeline);
 
 #endif

@@ -121,7 +121,7 @@ static void print_rules(const oif_pipeline *pipeline)
     }
 }
 
-static exit_code list(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code list(const run_settings *settings, oif_pipeline *pipeline)
 {
     oif_past_episode episode;
     if (!settings->json)
@@ -147,7 +147,7 @@ static const char *parse_number(const char *text, uint64_t *number)
 }
 
 /* The key of the only past episode with this number. */
-static exit_code find_key(const cli_settings *settings, const oif_pipeline *pipeline,
+static exit_code find_key(const run_settings *settings, const oif_pipeline *pipeline,
                           uint64_t number, oif_past_episode *found)
 {
     size_t keys = 0;
@@ -170,7 +170,7 @@ static exit_code find_key(const cli_settings *settings, const oif_pipeline *pipe
     return EXIT_OK;
 }
 
-static exit_code propose(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code propose(const run_settings *settings, oif_pipeline *pipeline)
 {
     const char *text = settings->feedback.propose;
     uint64_t number = 0;
@@ -199,7 +199,7 @@ static exit_code propose(const cli_settings *settings, oif_pipeline *pipeline)
 
 /* ---- Rules ---- */
 
-static exit_code add(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code add(const run_settings *settings, oif_pipeline *pipeline)
 {
     oif_error error;
     char *line = rule_list_line(settings->feedback.add);
@@ -215,7 +215,7 @@ static exit_code add(const cli_settings *settings, oif_pipeline *pipeline)
     return code;
 }
 
-static exit_code remove_rule(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code remove_rule(const run_settings *settings, oif_pipeline *pipeline)
 {
     const uint64_t number = settings->feedback.remove;
     oif_rule_info rule;
@@ -230,7 +230,7 @@ static exit_code remove_rule(const cli_settings *settings, oif_pipeline *pipelin
 
 /* ---- The command ---- */
 
-static exit_code answer(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code answer(const run_settings *settings, oif_pipeline *pipeline)
 {
     const feedback_settings *given = &settings->feedback;
     char pasted[PASTED_PATH_BYTES];
@@ -245,7 +245,7 @@ static exit_code answer(const cli_settings *settings, oif_pipeline *pipeline)
                                : list(settings, pipeline);
 }
 
-exit_code feedback_run(const cli_settings *settings)
+exit_code feedback_run(const run_settings *settings)
 {
     const feedback_settings *given = &settings->feedback;
     const bool changes = given->add || given->remove > 0;
@@ -256,7 +256,7 @@ exit_code feedback_run(const cli_settings *settings)
     return changes ? state_change(settings, answer, true) : state_read(settings, answer);
 }
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"propose", OPTION_TEXT, SETTING(feedback.propose), GROUP_ALERTS,
      .brief = "print a rule that mutes its kind: N, or KEY#N",
      .help = "print a rule that mutes alerts like this episode and nothing wider: its number, or "
@@ -274,7 +274,7 @@ static const cli_option options[] = {
      .brief = "print NDJSON: an object per line"},
 };
 
-const cli_command feedback_command = {
+const command_entry feedback_command = {
     .name = "state feedback",
     .summary = "list the alerts of a state; mute others like one by a rule",
     .usage = "state feedback [OPTION...] FILE",

@@ -350,7 +350,7 @@ static uint64_t bytes_of_kept_models(const char *path)
     enum { BLOCK_BYTES = 512 }; /* of st_blocks */
     struct stat file;
     char *found = realpath(path, NULL), name[4096] = "";
-    int bytes = found ? snprintf(name, sizeof name, "%s.shelf", found) : -1;
+    int bytes = found ? snprintf(name, sizeof name, "%s.evicted", found) : -1;
     free(found);
     return bytes > 0 && (size_t)bytes < sizeof name && stat(name, &file) == 0
                ? (uint64_t)file.st_blocks * BLOCK_BYTES
@@ -375,7 +375,7 @@ static void print_held(const loaded_state *held, bool json)
         (json ? print_json_detector : print_detector)(held);
 }
 
-exit_code inspect_run(const cli_settings *settings)
+exit_code inspect_run(const run_settings *settings)
 {
     loaded_state held = {.pipeline = NULL};
     bool is_stdin = settings->file && strcmp(settings->file, "-") == 0;
@@ -394,11 +394,11 @@ exit_code inspect_run(const cli_settings *settings)
                           status == OIF_EKIND ? state_advice(status, &error) : "");
 }
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print it as JSON"},
 };
 
-const cli_command inspect_command = {
+const command_entry inspect_command = {
     .name = "state inspect",
     .summary = "show a state file or snapshot, and whether it is intact",
     .usage = "state inspect [OPTION...] FILE|-",

@@ -35,7 +35,8 @@ const char *state_advice(oif_status status, const oif_error *error)
 }
 
 /* The snapshot of a detector, as programs save it. It becomes part of a pipeline. */
-static oif_status take_up_detector(cli_state *state, const cli_settings *settings, oif_error *error)
+static oif_status take_up_detector(kept_state *state, const run_settings *settings,
+                                   oif_error *error)
 {
     oif_detector *detector = NULL;
     oif_error ignored;
@@ -44,11 +45,11 @@ static oif_status take_up_detector(cli_state *state, const cli_settings *setting
     oif_status status =
         oif_pipeline_new_around(&detector, &settings->options, NULL, 0, &state->pipeline, error);
     oif_detector_free(detector);
-    state->is_taken_up = status == OIF_OK;
+    state->is_resumed = status == OIF_OK;
     return status;
 }
 
-static exit_code load(cli_state *state, const cli_settings *settings)
+static exit_code load(kept_state *state, const run_settings *settings)
 {
     oif_error error;
     oif_status status = oif_state_file_load_pipeline(state->file, &state->pipeline, &error);
@@ -66,7 +67,7 @@ static exit_code load(cli_state *state, const cli_settings *settings)
                         error.cause == OIF_CAUSE_NOT_A_SNAPSHOT ? "; name another file"
                                                                 : state_advice(status, &error));
     state->is_saved = true;
-    if (state->is_taken_up && settings->score.key)
+    if (state->is_resumed && settings->score.key)
         return complain(EXIT_USAGE,
                         "%s: contains a detector that has learned one stream; leave --key out, or "
                         "name another file",
@@ -83,12 +84,12 @@ static exit_code load(cli_state *state, const cli_settings *settings)
     return settings_apply(settings, state->pipeline, state->path);
 }
 
-exit_code state_open(cli_state *state, const cli_settings *settings)
+exit_code state_open(kept_state *state, const run_settings *settings)
 {
-    *state = (cli_state){.path = settings->state,
-                         .rows_between_saves = settings->rows_between_saves,
-                         .seconds_between_saves = settings->seconds_between_saves,
-                         .has_terminal = isatty(STDOUT_FILENO) == 1};
+    *state = (kept_state){.path = settings->state,
+                          .rows_between_saves = settings->rows_between_saves,
+                          .seconds_between_saves = settings->seconds_between_saves,
+                          .has_terminal = isatty(STDOUT_FILENO) == 1};
     if (!state->path && (state->rows_between_saves > 0 || state->seconds_between_saves > 0))
         return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
     if (!state->path && settings->score.skip_seen)
@@ -113,7 +114,7 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
 }
 
 /* For 'oif state feedback'. */
-static exit_code keep_episodes(cli_state *state)
+static exit_code keep_episodes(kept_state *state)
 {
     oif_error error;
     if (!state->path || state->is_frozen ||
@@ -122,8 +123,8 @@ static exit_code keep_episodes(cli_state *state)
     return complain(EXIT_FAILED, "%s", error.message);
 }
 
-static exit_code make_pipeline(cli_state *state, const cli_settings *settings,
-                               const cli_columns *columns)
+static exit_code make_pipeline(kept_state *state, const run_settings *settings,
+                               const input_columns *columns)
 {
     exit_code code = settings_make_pipeline(settings, columns->count, &state->pipeline);
     if (code == EXIT_OK)
@@ -137,7 +138,7 @@ static exit_code make_pipeline(cli_state *state, const cli_settings *settings,
     return code == EXIT_OK ? keep_episodes(state) : code;
 }
 
-exit_code state_start(cli_state *state, const cli_settings *settings, const cli_columns *columns)
+exit_code state_start(kept_state *state, const run_settings *settings, const input_columns *columns)
 {
     state->next_save = clock_seconds() + state->seconds_between_saves;
     if (!state->pipeline)
@@ -155,7 +156,7 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
     uint64_t rows = oif_pipeline_rows(state->pipeline);
     if (!settings->score.skip_seen && !state->is_frozen)
         state->times_to_compare = ROWS_WITH_OLDER_TIMES;
-    if (state->is_taken_up) {
+    if (state->is_resumed) {
         note("%s: resumes a detector that has learned %" PRIu64
              " rows; from now on its alerts are saved with it",
              state->path,
@@ -171,7 +172,7 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
     return EXIT_OK;
 }
 
-exit_code state_start_incidents(cli_state *state)
+exit_code state_start_incidents(kept_state *state)
 {
     size_t bytes;
     oif_error error;
@@ -188,12 +189,12 @@ exit_code state_start_incidents(cli_state *state)
                     : complain(EXIT_FAILED, "%s", error.message);
 }
 
-bool state_is_kept(const cli_state *state)
+bool state_is_kept(const kept_state *state)
 {
     return state->file && !state->is_frozen;
 }
 
-void state_compare_time(cli_state *state, const char *input, oif_text key, double seconds)
+void state_compare_time(kept_state *state, const char *input, oif_text key, double seconds)
 {
     oif_key_info known;
     state->times_to_compare--;
@@ -209,7 +210,7 @@ void state_compare_time(cli_state *state, const char *input, oif_text key, doubl
              state->path);
 }
 
-bool state_skips_row(cli_state *state, const char *input, const session_row *row)
+bool state_skips_row(kept_state *state, const char *input, const session_row *row)
 {
     if (!state->file)
         return false;
@@ -222,7 +223,7 @@ bool state_skips_row(cli_state *state, const char *input, const session_row *row
     return false;
 }
 
-exit_code state_report_skipped(const cli_state *state, const char *input)
+exit_code state_report_skipped(const kept_state *state, const char *input)
 {
     const seen_rows *seen = &state->seen;
     if (seen_rows_are_lost(seen))
@@ -237,7 +238,7 @@ exit_code state_report_skipped(const cli_state *state, const char *input)
     return EXIT_OK;
 }
 
-void state_give_up(cli_state *state)
+void state_give_up(kept_state *state)
 {
     oif_pipeline_free(state->pipeline);
     state->pipeline = NULL;
@@ -245,12 +246,12 @@ void state_give_up(cli_state *state)
 
 /* ---- Saving ---- */
 
-void state_discard(cli_state *state)
+void state_discard(kept_state *state)
 {
     state->is_ahead = true;
 }
 
-void state_row(cli_state *state)
+void state_row(kept_state *state)
 {
     if (state->is_frozen)
         return;
@@ -258,7 +259,7 @@ void state_row(cli_state *state)
     state->is_saved = false;
 }
 
-bool state_is_due(const cli_state *state)
+bool state_is_due(const kept_state *state)
 {
     if (!state->file || state->is_saved)
         return false;
@@ -267,7 +268,7 @@ bool state_is_due(const cli_state *state)
     return state->seconds_between_saves > 0 && clock_seconds() >= state->next_save;
 }
 
-int state_milliseconds_left(const cli_state *state)
+int state_milliseconds_left(const kept_state *state)
 {
     double seconds = state->next_save - clock_seconds();
     if (!state->file || state->is_saved || !(state->seconds_between_saves > 0))
@@ -276,7 +277,7 @@ int state_milliseconds_left(const cli_state *state)
 }
 
 /* The incidents as bytes to be freed; of a run that does not follow them, those of before. */
-static void *copy_incidents(const cli_state *state, size_t *bytes, oif_error *error)
+static void *copy_incidents(const kept_state *state, size_t *bytes, oif_error *error)
 {
     const void *before = state_part_find(state->pipeline, INCIDENTS_PART, bytes);
     if (state->incidents)
@@ -296,7 +297,7 @@ static void *copy_incidents(const cli_state *state, size_t *bytes, oif_error *er
 }
 
 /* Makes the last rows and the incidents part of what is saved. */
-static bool attach_parts(cli_state *state, oif_error *error)
+static bool attach_parts(kept_state *state, oif_error *error)
 {
     unsigned char seen[SEEN_PART_BYTES];
     size_t bytes;
@@ -311,7 +312,7 @@ static bool attach_parts(cli_state *state, oif_error *error)
     return is_attached;
 }
 
-static bool save(cli_state *state, oif_error *error)
+static bool save(kept_state *state, oif_error *error)
 {
     /* If the terminal is gone, its output does not matter. Otherwise the state must not be
      * ahead of the output; output_finish reports that failure. */
@@ -324,7 +325,7 @@ static bool save(cli_state *state, oif_error *error)
     return true;
 }
 
-void state_save(cli_state *state)
+void state_save(kept_state *state)
 {
     oif_error error;
     bool was_failing = state->is_failing;
@@ -337,7 +338,7 @@ void state_save(cli_state *state)
     state->next_save = clock_seconds() + state->seconds_between_saves;
 }
 
-void state_save_now(cli_state *state)
+void state_save_now(kept_state *state)
 {
     if (!state->file) {
         note("nothing was saved: there is no --state FILE");
@@ -351,12 +352,12 @@ void state_save_now(cli_state *state)
         complain(EXIT_FAILED, "%s: could not be saved this time either", state->path);
 }
 
-bool state_has_lost(const cli_state *state)
+bool state_has_lost(const kept_state *state)
 {
     return !state->is_loss_reported && oif_pipeline_lost(state->pipeline, NULL) > state->lost;
 }
 
-void state_report_lost(cli_state *state)
+void state_report_lost(kept_state *state)
 {
     const char *why;
     oif_pipeline_lost(state->pipeline, &why);
@@ -364,7 +365,7 @@ void state_report_lost(cli_state *state)
     state->is_loss_reported = true;
 }
 
-exit_code state_close(cli_state *state, exit_code code)
+exit_code state_close(kept_state *state, exit_code code)
 {
     oif_error error;
     bool must_save = state->file && state->pipeline && !state->is_saved;

@@ -222,7 +222,7 @@ static exit_code complain_no_key(const char *path, const char *key)
                     path, key, path_to_paste(path, pasted));
 }
 
-exit_code state_read(const cli_settings *settings, pipeline_function show)
+exit_code state_read(const run_settings *settings, pipeline_function show)
 {
     oif_pipeline *pipeline = NULL;
     oif_error error;
@@ -234,7 +234,7 @@ exit_code state_read(const cli_settings *settings, pipeline_function show)
     return code;
 }
 
-static exit_code show(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code show(const run_settings *settings, oif_pipeline *pipeline)
 {
     file_facts file = facts_of(settings->file);
     if (settings->keys.list)
@@ -244,7 +244,7 @@ static exit_code show(const cli_settings *settings, oif_pipeline *pipeline)
     return EXIT_OK;
 }
 
-exit_code state_change(const cli_settings *settings, pipeline_function make, bool saves)
+exit_code state_change(const run_settings *settings, pipeline_function make, bool saves)
 {
     oif_state_file *file = NULL;
     oif_pipeline *pipeline = NULL;
@@ -263,7 +263,7 @@ exit_code state_change(const cli_settings *settings, pipeline_function make, boo
 
 /* ---- Dropping ---- */
 
-static exit_code drop_key(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code drop_key(const run_settings *settings, oif_pipeline *pipeline)
 {
     const char *key = settings->keys.drop;
     if (oif_pipeline_remove_key(pipeline, key, strlen(key), NULL) != OIF_OK)
@@ -313,7 +313,7 @@ static exit_code check_target(const char *state, const char *to)
     return EXIT_OK;
 }
 
-static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code export_key(const run_settings *settings, oif_pipeline *pipeline)
 {
     const char *key = settings->keys.export_key, *to = settings->keys.to;
     bool is_stdout = strcmp(to, "-") == 0;
@@ -337,7 +337,7 @@ static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline
 
 /* The state itself can be read at any time, but evicted models on disk only by the process that
  * has locked the file. */
-static exit_code export_from_file(const cli_settings *settings)
+static exit_code export_from_file(const run_settings *settings)
 {
     oif_pipeline *pipeline = NULL;
     oif_key_info info;
@@ -366,7 +366,7 @@ static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
     return ferror(stdin) ? -1 : (ptrdiff_t)got;
 }
 
-static exit_code import_key(const cli_settings *settings, oif_pipeline *pipeline)
+static exit_code import_key(const run_settings *settings, oif_pipeline *pipeline)
 {
     const char *from = settings->keys.import, *as = settings->keys.as;
     size_t as_bytes = as ? strlen(as) : 0;
@@ -385,7 +385,7 @@ static exit_code import_key(const cli_settings *settings, oif_pipeline *pipeline
 
 /* ---- The command ---- */
 
-exit_code state_run(const cli_settings *settings)
+exit_code state_run(const run_settings *settings)
 {
     const key_settings *keys = &settings->keys;
     bool is_shown = keys->list || settings->json;
@@ -406,7 +406,7 @@ exit_code state_run(const cli_settings *settings)
     return keys->export_key ? export_from_file(settings) : state_read(settings, show);
 }
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"keys", OPTION_SWITCH, SETTING(keys.list), GROUP_KEYS,
      .brief = "list the keys, the least recently seen first",
      .help = "list its keys, the least recently seen first: rows, whether they are ready or in an "
@@ -430,7 +430,7 @@ static const cli_option options[] = {
      .brief = "print JSON: an object, or one per key"},
 };
 
-const cli_command state_command = {
+const command_entry state_command = {
     .name = "state",
     .summary = "show a state file and its keys; drop keys, or move them",
     .usage = "state [OPTION...] FILE",

@@ -26,7 +26,7 @@ bool watch_is_possible(void)
 
 /* ---- Starting ---- */
 
-void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline)
+void watch_start(watch_view *watch, const run_input *input, const oif_pipeline *pipeline)
 {
     *watch = (watch_view){.input = input,
                           .pipeline = pipeline,

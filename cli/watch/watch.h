@@ -63,7 +63,7 @@ typedef struct watch_picture {
 } watch_picture;
 
 typedef struct watch_view {
-    const cli_input *input;
+    const run_input *input;
     const oif_pipeline *pipeline;
     uint64_t rows, anomalies, episode_total;
     double started, looked, next_draw; /* seconds */
@@ -94,7 +94,7 @@ typedef struct watch_view {
 /* Whether stdout is a terminal that can be drawn on. */
 bool watch_is_possible(void);
 
-void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline);
+void watch_start(watch_view *watch, const run_input *input, const oif_pipeline *pipeline);
 bool watch_row(watch_view *watch, const row_verdict *verdict, double seconds);
 
 /* Adds a line to the episodes. */

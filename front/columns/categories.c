@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool categories_open(cli_categories *categories, size_t count, size_t row_columns, bool is_json)
+bool categories_open(category_columns *categories, size_t count, size_t row_columns, bool is_json)
 {
-    *categories = (cli_categories){.count = count, .row_columns = row_columns, .is_json = is_json};
+    *categories =
+        (category_columns){.count = count, .row_columns = row_columns, .is_json = is_json};
     if (count == 0)
         return true;
     categories->list = calloc(count, sizeof *categories->list);
@@ -16,11 +17,11 @@ bool categories_open(cli_categories *categories, size_t count, size_t row_column
     return categories->list && categories->row;
 }
 
-void categories_close(cli_categories *categories)
+void categories_close(category_columns *categories)
 {
     free(categories->list);
     free(categories->row);
-    *categories = (cli_categories){0};
+    *categories = (category_columns){0};
 }
 
 /* The text of a string with escapes is outside the line; any other follows its quote in the
@@ -34,20 +35,20 @@ bool text_is_json_null(const oif_record *record, const oif_text *text)
 }
 
 /* An absent key of NDJSON has an empty text. */
-static double category_of(const cli_categories *categories, const oif_record *record,
+static double category_of(const category_columns *categories, const oif_record *record,
                           const oif_text *text)
 {
     bool is_null = categories->is_json && text_is_json_null(record, text);
     return oif_category(text->text, is_null ? 0 : text->bytes);
 }
 
-const double *categories_make_row(cli_categories *categories, const oif_record *record)
+const double *categories_make_row(category_columns *categories, const oif_record *record)
 {
     const double *next = record->values;
     size_t to = 0;
     categories->texts = record->texts;
     for (size_t i = 0; i < categories->count; i++) {
-        const cli_category *category = &categories->list[i];
+        const category_column *category = &categories->list[i];
         while (to < category->place)
             categories->row[to++] = *next++;
         categories->row[to++] = category_of(categories, record, &record->texts[category->text]);
@@ -57,7 +58,7 @@ const double *categories_make_row(cli_categories *categories, const oif_record *
     return categories->row;
 }
 
-static const cli_category *find(const cli_categories *categories, size_t place)
+static const category_column *find(const category_columns *categories, size_t place)
 {
     for (size_t i = 0; i < categories->count; i++)
         if (categories->list[i].place == place)
@@ -65,14 +66,14 @@ static const cli_category *find(const cli_categories *categories, size_t place)
     return NULL;
 }
 
-bool categories_contain(const cli_categories *categories, size_t place)
+bool categories_contain(const category_columns *categories, size_t place)
 {
     return find(categories, place) != NULL;
 }
 
-const oif_text *categories_text(const cli_categories *categories, size_t place)
+const oif_text *categories_text(const category_columns *categories, size_t place)
 {
-    const cli_category *found = find(categories, place);
+    const category_column *found = find(categories, place);
     return found && categories->texts ? &categories->texts[found->text] : NULL;
 }
 

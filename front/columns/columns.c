@@ -164,12 +164,12 @@ static exit_code mark_list(const column_source *from, const char *list, list_mea
 /* ---- All names ---- */
 
 /* NDJSON lines may lack keys and have extra ones, so the known columns are the default. */
-static bool takes_known_columns(const column_source *from, const cli_settings *settings)
+static bool takes_known_columns(const column_source *from, const run_settings *settings)
 {
     return has_paths(from) && !settings->columns && known_columns_have_names(from);
 }
 
-bool columns_are_fixed(const column_source *from, const cli_settings *settings)
+bool columns_are_fixed(const column_source *from, const run_settings *settings)
 {
     return !has_paths(from) || settings->columns || known_columns_have_names(from);
 }
@@ -206,7 +206,7 @@ static bool is_pair(const column_source *from, const char *name)
     return name && columns_find_pair(from->reader, name, pair);
 }
 
-oif_text columns_time(cli_columns *columns, const oif_record *record)
+oif_text columns_time(input_columns *columns, const oif_record *record)
 {
     const oif_text date = record->texts[columns->time_text];
     if (!columns->has_clock)
@@ -217,7 +217,7 @@ oif_text columns_time(cli_columns *columns, const oif_record *record)
 }
 
 /* Finds a column that is not learned from. */
-static exit_code set_aside(cli_columns *columns, const char *option, const char *name,
+static exit_code set_aside(input_columns *columns, const char *option, const char *name,
                            column_use use, size_t *column)
 {
     exit_code code = name ? find_column(&columns->from, option, name, column) : EXIT_OK;
@@ -226,7 +226,7 @@ static exit_code set_aside(cli_columns *columns, const char *option, const char 
     return code;
 }
 
-static exit_code set_time(cli_columns *columns, const char *name)
+static exit_code set_time(input_columns *columns, const char *name)
 {
     size_t pair[2];
     columns->has_time = name != NULL;
@@ -243,7 +243,7 @@ static exit_code set_time(cli_columns *columns, const char *name)
 }
 
 /* The NDJSON reader adds a column for each unknown name, so all names come first. */
-static exit_code find_all_names(const column_source *from, const cli_settings *settings,
+static exit_code find_all_names(const column_source *from, const run_settings *settings,
                                 const key_columns *key)
 {
     const struct {
@@ -268,7 +268,7 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
     return code;
 }
 
-static void mark_all(cli_columns *columns, const cli_settings *settings)
+static void mark_all(input_columns *columns, const run_settings *settings)
 {
     bool takes_known = takes_known_columns(&columns->from, settings);
     for (size_t i = 0; i < columns->use_count; i++)
@@ -281,7 +281,7 @@ static void mark_all(cli_columns *columns, const cli_settings *settings)
 
 /* Categories are learned even if --columns does not name them; those of the known pipeline even
  * without --category. */
-static exit_code mark_categories(cli_columns *columns, const cli_settings *settings)
+static exit_code mark_categories(input_columns *columns, const run_settings *settings)
 {
     const column_source *from = &columns->from;
     list_meaning category = {"category", columns->uses, COLUMN_CATEGORY, COLUMN_CATEGORY};
@@ -299,7 +299,7 @@ static exit_code mark_categories(cli_columns *columns, const cli_settings *setti
     return mark_list(from, settings->score.category, category);
 }
 
-static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
+static exit_code mark_uses(input_columns *columns, const run_settings *settings)
 {
     const column_source *from = &columns->from;
     list_meaning chosen = {"columns", columns->uses, COLUMN_CHOSEN, COLUMN_LEARNED},
@@ -325,13 +325,13 @@ static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
 
 /* ---- Selecting ---- */
 
-bool columns_is_learned(const cli_columns *columns, size_t column)
+bool columns_is_learned(const input_columns *columns, size_t column)
 {
     column_use use = columns->uses[column];
     return use == COLUMN_LEARNED || use == COLUMN_CHOSEN || use == COLUMN_CATEGORY;
 }
 
-static exit_code choose_learned(cli_columns *columns, const cli_settings *settings)
+static exit_code choose_learned(input_columns *columns, const run_settings *settings)
 {
     const column_source *from = &columns->from;
     for (size_t i = 0; i < columns->use_count; i++)
@@ -348,7 +348,7 @@ static exit_code choose_learned(cli_columns *columns, const cli_settings *settin
 }
 
 /* Where neither side has names, the known pipeline says which columns are categories. */
-static void mark_unnamed_categories(cli_columns *columns)
+static void mark_unnamed_categories(input_columns *columns)
 {
     const oif_pipeline *known = columns->from.known;
     if (!known || oif_pipeline_columns(known) != columns->count)
@@ -362,7 +362,7 @@ static void mark_unnamed_categories(cli_columns *columns)
 }
 
 /* Those that are numbers become values, those that are categories texts. */
-static exit_code select_values(cli_columns *columns, size_t selection[])
+static exit_code select_values(input_columns *columns, size_t selection[])
 {
     const column_source *from = &columns->from;
     size_t count = 0, categories = 0;
@@ -404,8 +404,8 @@ static size_t add_text(size_t selection[], size_t *count, size_t column)
 }
 
 /* time_text is a column until now. */
-static exit_code select_texts(cli_columns *columns, const cli_settings *settings, bool reads_label,
-                              size_t selection[])
+static exit_code select_texts(input_columns *columns, const run_settings *settings,
+                              bool reads_label, size_t selection[])
 {
     oif_reader *reader = columns->from.reader;
     size_t count = 0;
@@ -421,7 +421,7 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
     if (reads_label)
         columns->label_text = add_text(selection, &count, columns->label);
     for (size_t i = 0; i < columns->categories.count; i++) {
-        cli_category *category = &columns->categories.list[i];
+        category_column *category = &columns->categories.list[i];
         category->text = add_text(selection, &count, columns->learned[category->place]);
     }
     columns->text_count = count;
@@ -433,10 +433,10 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
 
 /* ---- Choosing ---- */
 
-exit_code columns_mark(cli_columns *columns, const column_source *from,
-                       const cli_settings *settings)
+exit_code columns_mark(input_columns *columns, const column_source *from,
+                       const run_settings *settings)
 {
-    *columns = (cli_columns){.from = *from, .time_format = settings_time_format(settings)};
+    *columns = (input_columns){.from = *from, .time_format = settings_time_format(settings)};
     exit_code code = key_columns_split(&columns->key, settings->score.key);
     if (code == EXIT_OK)
         code = find_all_names(from, settings, &columns->key);
@@ -448,7 +448,7 @@ exit_code columns_mark(cli_columns *columns, const column_source *from,
     return code == EXIT_OK ? mark_uses(columns, settings) : code;
 }
 
-exit_code columns_select(cli_columns *columns, const cli_settings *settings, label_use use)
+exit_code columns_select(input_columns *columns, const run_settings *settings, label_use use)
 {
     size_t *selection = calloc(columns->use_count + 1, sizeof *selection);
     if (!selection)
@@ -463,7 +463,7 @@ exit_code columns_select(cli_columns *columns, const cli_settings *settings, lab
     return code;
 }
 
-void columns_close(cli_columns *columns)
+void columns_close(input_columns *columns)
 {
     free(columns->uses);
     free(columns->undecided);
@@ -473,14 +473,14 @@ void columns_close(cli_columns *columns)
     categories_close(&columns->categories);
 }
 
-const char *columns_name(const cli_columns *columns, size_t position)
+const char *columns_name(const input_columns *columns, size_t position)
 {
     const column_source *from = &columns->from;
     const char *known = from->known ? oif_pipeline_column_name(from->known, position) : NULL;
     return known ? known : oif_reader_column_name(from->reader, columns->learned[position]);
 }
 
-exit_code columns_name_pipeline(const cli_columns *columns, oif_pipeline *pipeline)
+exit_code columns_name_pipeline(const input_columns *columns, oif_pipeline *pipeline)
 {
     if (!column_source_has_names(&columns->from) || oif_pipeline_column_name(pipeline, 0))
         return EXIT_OK;

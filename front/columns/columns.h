@@ -11,7 +11,7 @@
 /* Whether the label is read, or only left out of learning. It is one of a record's texts. */
 typedef enum label_use { LABEL_IGNORED, LABEL_READ } label_use;
 
-typedef struct cli_columns {
+typedef struct input_columns {
     column_source from;
     column_use *uses; /* of each of the reader's columns */
     size_t use_count;
@@ -20,9 +20,9 @@ typedef struct cli_columns {
     struct undecided_column {
         bool is_undecided, is_told;
     } * undecided;
-    size_t *learned;           /* the reader's columns, in the order of a row */
-    size_t count;              /* of the learned ones */
-    cli_categories categories; /* those of the learned ones that are texts */
+    size_t *learned;             /* the reader's columns, in the order of a row */
+    size_t count;                /* of the learned ones */
+    category_columns categories; /* those of the learned ones that are texts */
     size_t label;
     /* Which of a record's texts is what. */
     bool has_key, has_time;
@@ -38,26 +38,26 @@ typedef struct cli_columns {
     const char *time_name;       /* of --time, or the column that was found to be it; NULL: none */
     double row_seconds;          /* from row to row in the look at the first rows; 0: not known */
     bool is_rising_judged; /* enough rows were looked at to see which columns only ever rise */
-} cli_columns;
+} input_columns;
 
 /* Decides the use of each column by the settings, or by the known pipeline. Prints what is
  * wrong unless it returns EXIT_OK; to be closed in any case. */
-exit_code columns_mark(cli_columns *columns, const column_source *from,
-                       const cli_settings *settings);
+exit_code columns_mark(input_columns *columns, const column_source *from,
+                       const run_settings *settings);
 
 /* Whether a column of the reader is learned from. */
-bool columns_is_learned(const cli_columns *columns, size_t column);
+bool columns_is_learned(const input_columns *columns, size_t column);
 
 /* Selects the columns in the reader by their uses. */
-exit_code columns_select(cli_columns *columns, const cli_settings *settings, label_use use);
-void columns_close(cli_columns *columns);
+exit_code columns_select(input_columns *columns, const run_settings *settings, label_use use);
+void columns_close(input_columns *columns);
 
 /* The name of the column that the number `position` of a row is from; where the input has
  * no names, the one in the known pipeline. */
-const char *columns_name(const cli_columns *columns, size_t position);
+const char *columns_name(const input_columns *columns, size_t position);
 
 /* The time of a record as text; valid until the next call. */
-oif_text columns_time(cli_columns *columns, const oif_record *record);
+oif_text columns_time(input_columns *columns, const oif_record *record);
 
 /* The columns of --time: one, or two in A+B. Both are those of the reader; returns false if there
  * are none. */
@@ -71,10 +71,10 @@ bool columns_have_same_name(const oif_reader *reader, size_t column);
 
 /* Puts the names of the columns into a pipeline, unless it has some or the input has none. Prints
  * what is wrong unless it returns EXIT_OK. */
-exit_code columns_name_pipeline(const cli_columns *columns, oif_pipeline *pipeline);
+exit_code columns_name_pipeline(const input_columns *columns, oif_pipeline *pipeline);
 
 /* Whether the settings or the known pipeline fix the columns, so a new NDJSON key does not
  * matter. */
-bool columns_are_fixed(const column_source *from, const cli_settings *settings);
+bool columns_are_fixed(const column_source *from, const run_settings *settings);
 
 #endif

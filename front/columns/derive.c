@@ -21,7 +21,7 @@ static void list_flags(const score_settings *settings, derive_flag flags[FLAGS])
     flags[1] = (derive_flag){settings->category, OIF_DERIVE_CATEGORY};
 }
 
-bool derive_is_asked(const cli_settings *settings)
+bool derive_is_asked(const run_settings *settings)
 {
     return settings->score.category || settings->score.rate;
 }
@@ -38,15 +38,15 @@ typedef struct asked_name {
     bool *is_done; /* of each learned column */
 } asked_name;
 
-static bool is_meant(const cli_columns *columns, const asked_name *asked, size_t column)
+static bool is_meant(const input_columns *columns, const asked_name *asked, size_t column)
 {
     const char *learned = columns_name(columns, column);
     return strcmp(learned, asked->name) == 0 ||
            name_covers(asked->name, learned, columns->from.format == OIF_FORMAT_NDJSON);
 }
 
-static exit_code for_name(const cli_columns *columns, const asked_name *asked, derive_function act,
-                          void *context)
+static exit_code for_name(const input_columns *columns, const asked_name *asked,
+                          derive_function act, void *context)
 {
     bool is_found = false;
     for (size_t i = 0; i < columns->count; i++) {
@@ -68,8 +68,8 @@ static exit_code for_name(const cli_columns *columns, const asked_name *asked, d
                     is_pattern ? "" : "not ");
 }
 
-static exit_code for_list(const cli_columns *columns, const derive_flag *flag, derive_function act,
-                          void *context)
+static exit_code for_list(const input_columns *columns, const derive_flag *flag,
+                          derive_function act, void *context)
 {
     const char *names = flag->names;
     if (!names)
@@ -86,7 +86,7 @@ static exit_code for_list(const cli_columns *columns, const derive_flag *flag, d
     return code;
 }
 
-static exit_code for_each(const cli_settings *settings, const cli_columns *columns,
+static exit_code for_each(const run_settings *settings, const input_columns *columns,
                           derive_function act, void *context)
 {
     derive_flag flags[FLAGS];
@@ -119,7 +119,7 @@ static exit_code add_one(void *context, size_t column, oif_derive kind)
     return EXIT_OK;
 }
 
-static exit_code complain_refused(const derived_list *new, const cli_columns *columns,
+static exit_code complain_refused(const derived_list *new, const input_columns *columns,
                                   const oif_error *error)
 {
     exit_code code = error->status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED;
@@ -130,8 +130,8 @@ static exit_code complain_refused(const derived_list *new, const cli_columns *co
                     columns_name(columns, refused->column), error->message);
 }
 
-exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
-                         const cli_columns *columns)
+exit_code derive_columns(oif_pipeline *pipeline, const run_settings *settings,
+                         const input_columns *columns)
 {
     derived_list new = {.list = NULL};
     oif_error error;
@@ -183,8 +183,8 @@ static size_t count_derived(const oif_pipeline *pipeline)
     return count;
 }
 
-exit_code derive_compare(const oif_pipeline *held, const cli_settings *settings,
-                         const cli_columns *columns)
+exit_code derive_compare(const oif_pipeline *held, const run_settings *settings,
+                         const input_columns *columns)
 {
     held_pipeline compared = {held, 0, false};
     if (!derive_is_asked(settings))
@@ -200,7 +200,7 @@ exit_code derive_compare(const oif_pipeline *held, const cli_settings *settings,
 
 /* ---- Names ---- */
 
-char *derive_name(const oif_pipeline *pipeline, const cli_columns *columns, size_t learned_column)
+char *derive_name(const oif_pipeline *pipeline, const input_columns *columns, size_t learned_column)
 {
     oif_derive kind;
     size_t column = oif_pipeline_learned_from(pipeline, learned_column, &kind);

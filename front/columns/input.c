@@ -50,7 +50,7 @@ static bool format_of_name(const char *name, oif_format *format)
     return false;
 }
 
-static void find_format(cli_input *input, const cli_settings *settings)
+static void find_format(run_input *input, const run_settings *settings)
 {
     if (input->translator)
         input->format = input->translator->format->writes;
@@ -61,7 +61,7 @@ static void find_format(cli_input *input, const cli_settings *settings)
             byte_source_peek(&input->source) == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
 }
 
-static oif_reader_options reader_options(const cli_input *input, const cli_settings *settings)
+static oif_reader_options reader_options(const run_input *input, const run_settings *settings)
 {
     if (input->translator)
         return (oif_reader_options){.format = input->format,
@@ -78,7 +78,7 @@ static oif_reader_options reader_options(const cli_input *input, const cli_setti
 
 /* Finds the line that the reader begins with when bad lines do not end the run; those before it
  * are bad. */
-static oif_status find_first_line(cli_input *input, const cli_settings *settings, bool any_object,
+static oif_status find_first_line(run_input *input, const run_settings *settings, bool any_object,
                                   bad_rows *bad, exit_code *code, oif_error *error)
 {
     byte_source *source = &input->source;
@@ -111,7 +111,7 @@ static oif_status find_first_line(cli_input *input, const cli_settings *settings
 
 /* ---- The reader ---- */
 
-static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
+static exit_code complain_not_open(const run_input *input, const bad_rows *bad,
                                    const oif_error *error, oif_status status)
 {
     if (signals_stop_requested()) /* while the first line was waited for */
@@ -133,14 +133,14 @@ static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
 /* ---- Text of other programs ---- */
 
 /* Options about CSV mean that it is CSV. */
-static bool may_be_translated(const cli_settings *settings)
+static bool may_be_translated(const run_settings *settings)
 {
     return settings->format == 0 && !settings->delimiter && !settings->comment &&
            settings->header == OIF_HEADER_AUTO && settings->decimal == OIF_DECIMAL_AUTO;
 }
 
 /* --pivot reads CSV and NDJSON; which of them is known afterwards. */
-static exit_code check_pivot(cli_input *input, const cli_settings *settings,
+static exit_code check_pivot(run_input *input, const run_settings *settings,
                              const translation *format)
 {
     if (format)
@@ -150,7 +150,7 @@ static exit_code check_pivot(cli_input *input, const cli_settings *settings,
     return EXIT_OK;
 }
 
-static exit_code open_translator(cli_input *input, const cli_settings *settings)
+static exit_code open_translator(run_input *input, const run_settings *settings)
 {
     const translation *format = settings->format > 0          ? formats_asked(settings->format - 1)
                                 : may_be_translated(settings) ? formats_recognise(&input->source)
@@ -176,7 +176,7 @@ static exit_code open_translator(cli_input *input, const cli_settings *settings)
     return EXIT_OK;
 }
 
-void input_take_implied(const cli_input *input, cli_settings *settings)
+void input_take_implied(const run_input *input, run_settings *settings)
 {
     if (!input->translator || settings->strict)
         return;
@@ -199,7 +199,7 @@ void input_take_implied(const cli_input *input, cli_settings *settings)
 }
 
 /* Files of other programs are translated, or the message says how to convert them. */
-static exit_code check_other_formats(cli_input *input, const cli_settings *settings)
+static exit_code check_other_formats(run_input *input, const run_settings *settings)
 {
     byte_source *source = &input->source;
     size_t bytes;
@@ -214,7 +214,7 @@ static exit_code check_other_formats(cli_input *input, const cli_settings *setti
     return other_formats_check_json(source->name, text, bytes);
 }
 
-static exit_code open_reader(cli_input *input, const cli_settings *settings,
+static exit_code open_reader(run_input *input, const run_settings *settings,
                              const oif_pipeline *known, bad_rows *bad)
 {
     bool any_object = settings->columns || (known && oif_pipeline_column_name(known, 0));
@@ -237,7 +237,7 @@ static exit_code open_reader(cli_input *input, const cli_settings *settings,
 }
 
 /* What comes after the first file has to have the same columns. */
-static void expect_header(cli_input *input)
+static void expect_header(run_input *input)
 {
     file_start *start = &input->source.start;
     start->delimiter = oif_reader_delimiter(input->reader);
@@ -247,13 +247,13 @@ static void expect_header(cli_input *input)
     start->header = oif_reader_header_text(input->reader, &start->header_bytes);
 }
 
-static file_start start_of(const cli_settings *settings)
+static file_start start_of(const run_settings *settings)
 {
     return (file_start){.skipped_lines = settings->skip_lines, .comment = settings->comment};
 }
 
 /* Once the source is open, or why it is not: `code`. */
-static exit_code open_source(cli_input *input, const cli_settings *settings,
+static exit_code open_source(run_input *input, const run_settings *settings,
                              const oif_pipeline *known, bad_rows *bad, exit_code code)
 {
     if (code == EXIT_OK)
@@ -267,29 +267,29 @@ static exit_code open_source(cli_input *input, const cli_settings *settings,
     return code;
 }
 
-exit_code input_open_reader(cli_input *input, const cli_settings *settings,
+exit_code input_open_reader(run_input *input, const run_settings *settings,
                             const oif_pipeline *known, bad_rows *bad)
 {
     const file_start start = start_of(settings);
-    *input = (cli_input){.reader = NULL};
+    *input = (run_input){.reader = NULL};
     exit_code code =
         byte_source_open(&input->source, settings->files, settings->file_count, &start);
     return open_source(input, settings, known, bad, code);
 }
 
-exit_code input_open_memory(cli_input *input, const cli_settings *settings,
+exit_code input_open_memory(run_input *input, const run_settings *settings,
                             const oif_pipeline *known, bad_rows *bad, const char *name,
                             byte_memory *memory)
 {
     const file_start start = start_of(settings);
-    *input = (cli_input){.reader = NULL};
+    *input = (run_input){.reader = NULL};
     byte_source_open_memory(&input->source, name, memory, &start);
     return open_source(input, settings, known, bad, EXIT_OK);
 }
 
 /* ---- The columns ---- */
 
-static exit_code choose(cli_input *input, const cli_settings *settings, label_use use,
+static exit_code choose(run_input *input, const run_settings *settings, label_use use,
                         const oif_pipeline *known, const first_rows *look)
 {
     column_source from = {.reader = input->reader,
@@ -317,7 +317,7 @@ static exit_code choose(cli_input *input, const cli_settings *settings, label_us
     return code;
 }
 
-exit_code input_choose_columns(cli_input *input, const cli_settings *settings, label_use use,
+exit_code input_choose_columns(run_input *input, const run_settings *settings, label_use use,
                                const oif_pipeline *known, first_rows_wait wait)
 {
     first_rows look = {.reader = NULL};
@@ -334,7 +334,7 @@ exit_code input_choose_columns(cli_input *input, const cli_settings *settings, l
     return code;
 }
 
-exit_code input_choose_known_columns(cli_input *input, const cli_settings *settings,
+exit_code input_choose_known_columns(run_input *input, const run_settings *settings,
                                      const oif_pipeline *known)
 {
     const first_rows nothing = {.reader = NULL};
@@ -345,7 +345,7 @@ exit_code input_choose_known_columns(cli_input *input, const cli_settings *setti
     return code;
 }
 
-exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
+exit_code input_open(run_input *input, const run_settings *settings, label_use use,
                      const oif_pipeline *known, bad_rows *bad)
 {
     exit_code code = input_open_reader(input, settings, known, bad);
@@ -354,20 +354,20 @@ exit_code input_open(cli_input *input, const cli_settings *settings, label_use u
                : code;
 }
 
-void input_close(cli_input *input)
+void input_close(run_input *input)
 {
     columns_close(&input->columns);
     oif_reader_close(input->reader);
     byte_source_close(&input->source);
 }
 
-bool input_has_decimal_commas(const cli_input *input, const oif_record *record)
+bool input_has_decimal_commas(const run_input *input, const oif_record *record)
 {
     return input->comma_line > 0 && record->line >= input->comma_line;
 }
 
 /* A single column whose name has blanks in it. */
-static bool may_be_between_blanks(const cli_input *input)
+static bool may_be_between_blanks(const run_input *input)
 {
     return input->reader && input->format == OIF_FORMAT_CSV &&
            oif_reader_column_count(input->reader) == 1 && oif_reader_has_header(input->reader) &&
@@ -375,7 +375,7 @@ static bool may_be_between_blanks(const cli_input *input)
            strpbrk(oif_reader_column_name(input->reader, 0), " \t");
 }
 
-size_t input_text_column(const cli_input *input, const oif_error *error)
+size_t input_text_column(const run_input *input, const oif_error *error)
 {
     switch (error->cause) {
     case OIF_CAUSE_NOT_A_NUMBER:
@@ -385,7 +385,7 @@ size_t input_text_column(const cli_input *input, const oif_error *error)
 }
 
 /* Where a column holds text, the option that leaves it out; "" where the error is another one. */
-static void advise_to_exclude(const cli_input *input, const oif_error *error, advice *given)
+static void advise_to_exclude(const run_input *input, const oif_error *error, advice *given)
 {
     names_text names = {.count = 0};
     size_t column = input->reader ? input_text_column(input, error) : 0;
@@ -399,7 +399,7 @@ static void advise_to_exclude(const cli_input *input, const oif_error *error, ad
                &(advice_words){.names = &names});
 }
 
-static void advise_by_cause(const cli_input *input, const char *name, oif_cause cause,
+static void advise_by_cause(const run_input *input, const char *name, oif_cause cause,
                             advice *given)
 {
     char command[64] = "tr -d '\\000' < FILE", delimiter;
@@ -414,7 +414,7 @@ static void advise_by_cause(const cli_input *input, const char *name, oif_cause 
         advice_add(given, ADVICE_BLANKS, NULL);
 }
 
-exit_code input_complain(const cli_input *input, const oif_error *error)
+exit_code input_complain(const run_input *input, const oif_error *error)
 {
     if (!output_is_open()) /* that is why reading stopped, and output_finish says so */
         return EXIT_OK;

@@ -152,7 +152,7 @@ static bool is_text_now(const column_source *from, const char *name)
 }
 
 /* The option that keeps a column of the input from being learned from; NULL: none does. */
-static const char *taken_away_by(const column_source *from, const cli_settings *settings,
+static const char *taken_away_by(const column_source *from, const run_settings *settings,
                                  const char *name)
 {
     const struct {
@@ -204,7 +204,7 @@ static exit_code complain_other_column(const column_source *from, const column_d
                                  learned[found->here->position], message);
 }
 
-static exit_code complain_difference(const column_source *from, const cli_settings *settings,
+static exit_code complain_difference(const column_source *from, const run_settings *settings,
                                      const column_difference *found, const size_t learned[])
 {
     const char *option = found->known ? taken_away_by(from, settings, found->known->name) : NULL;
@@ -247,7 +247,7 @@ static exit_code put_in_order(const column_source *from, size_t learned[], size_
     return EXIT_OK;
 }
 
-exit_code known_columns_sort(const column_source *from, const cli_settings *settings,
+exit_code known_columns_sort(const column_source *from, const run_settings *settings,
                              size_t learned[], size_t count)
 {
     if (are_in_order(from, learned, count))

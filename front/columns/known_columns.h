@@ -63,7 +63,7 @@ bool known_columns_are_all_here(const column_source *from);
 
 /* Puts the learned columns in the order of the known ones, or prints which differ, or which
  * option removes one. */
-exit_code known_columns_sort(const column_source *from, const cli_settings *settings,
+exit_code known_columns_sort(const column_source *from, const run_settings *settings,
                              size_t learned[], size_t count);
 
 #endif

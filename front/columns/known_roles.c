@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-static bool has_names(const cli_input *input)
+static bool has_names(const run_input *input)
 {
     return input->format == OIF_FORMAT_NDJSON || oif_reader_has_header(input->reader);
 }
 
 /* A key that the first lines of NDJSON lack may come later. */
-static bool has_column(const cli_input *input, const char *name)
+static bool has_column(const run_input *input, const char *name)
 {
     size_t pair[2];
     if (columns_find_pair(input->reader, name, pair))
@@ -57,7 +57,7 @@ static exit_code compare_keys(const char *asked, const char *known, const char *
 }
 
 /* The key of the state has to be in the input. */
-static exit_code find_key(const cli_input *input, const char *known, const char *path)
+static exit_code find_key(const run_input *input, const char *known, const char *path)
 {
     key_columns key;
     exit_code code = key_columns_split(&key, known);
@@ -81,8 +81,8 @@ static exit_code find_key(const cli_input *input, const char *known, const char 
     return code;
 }
 
-static exit_code take_key(cli_settings *settings, const oif_pipeline *pipeline,
-                          const cli_input *input, const char *known)
+static exit_code take_key(run_settings *settings, const oif_pipeline *pipeline,
+                          const run_input *input, const char *known)
 {
     const char *path = settings->state;
     if (settings->score.key && has_names(input) &&
@@ -99,7 +99,7 @@ static exit_code take_key(cli_settings *settings, const oif_pipeline *pipeline,
 /* ---- The time ---- */
 
 /* Options that say what else the column is for. */
-static bool is_spoken_for(const cli_settings *settings, const cli_input *input, const char *name)
+static bool is_spoken_for(const run_settings *settings, const run_input *input, const char *name)
 {
     const bool is_path = input->format == OIF_FORMAT_NDJSON;
     return name_list_covers(settings->exclude, name, is_path) ||
@@ -107,7 +107,7 @@ static bool is_spoken_for(const cli_settings *settings, const cli_input *input, 
            (settings->label && strcmp(settings->label, name) == 0);
 }
 
-static void take_time(cli_settings *settings, const cli_input *input, const char *known)
+static void take_time(run_settings *settings, const run_input *input, const char *known)
 {
     if (settings->score.time) {
         if (has_names(input) && strcmp(settings->score.time, known) != 0)
@@ -126,8 +126,8 @@ static void take_time(cli_settings *settings, const cli_input *input, const char
 
 /* ---- Both ---- */
 
-exit_code known_roles_take(cli_settings *settings, const oif_pipeline *known,
-                           const cli_input *input)
+exit_code known_roles_take(run_settings *settings, const oif_pipeline *known,
+                           const run_input *input)
 {
     const char *key, *time;
     if (!known || !oif_pipeline_roles(known, &key, &time)) {
@@ -140,7 +140,7 @@ exit_code known_roles_take(cli_settings *settings, const oif_pipeline *known,
     return code;
 }
 
-exit_code known_roles_remember(const cli_settings *settings, oif_pipeline *pipeline)
+exit_code known_roles_remember(const run_settings *settings, oif_pipeline *pipeline)
 {
     oif_error error;
     if (oif_pipeline_name_roles(pipeline, settings->score.key, settings->score.time, &error) !=

@@ -7,10 +7,10 @@
 
 /* Completes --key and --time of the settings from the known pipeline, which may be NULL. Prints
  * what contradicts it unless it returns EXIT_OK. */
-exit_code known_roles_take(cli_settings *settings, const oif_pipeline *known,
-                           const cli_input *input);
+exit_code known_roles_take(run_settings *settings, const oif_pipeline *known,
+                           const run_input *input);
 
 /* Stores them in a new pipeline. */
-exit_code known_roles_remember(const cli_settings *settings, oif_pipeline *pipeline);
+exit_code known_roles_remember(const run_settings *settings, oif_pipeline *pipeline);
 
 #endif

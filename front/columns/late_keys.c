@@ -8,7 +8,7 @@
 /* At most this many lines with new keys are reported. */
 enum { NOTES_MAX = 3 };
 
-void late_keys_start(late_keys *late, const cli_columns *columns, const cli_settings *settings)
+void late_keys_start(late_keys *late, const input_columns *columns, const run_settings *settings)
 {
     oif_reader *reader = columns->from.reader;
     *late = (late_keys){.is_watching = !columns_are_fixed(&columns->from, settings),
@@ -28,8 +28,8 @@ static bool has_number(const first_rows *look, const char *name)
 }
 
 /* The keys of this record that are numbers, new, and not left out. */
-static void list_new(const late_keys *late, const cli_columns *columns,
-                     const cli_settings *settings, const first_rows *look, names_text *names)
+static void list_new(const late_keys *late, const input_columns *columns,
+                     const run_settings *settings, const first_rows *look, names_text *names)
 {
     const oif_reader *reader = columns->from.reader;
     for (size_t i = late->columns; i < oif_reader_column_count(reader); i++) {
@@ -39,7 +39,7 @@ static void list_new(const late_keys *late, const cli_columns *columns,
     }
 }
 
-static exit_code report(late_keys *late, const cli_columns *columns, const cli_settings *settings,
+static exit_code report(late_keys *late, const input_columns *columns, const run_settings *settings,
                         const oif_record *record, names_text *names)
 {
     if (settings->strict)
@@ -58,7 +58,7 @@ static exit_code report(late_keys *late, const cli_columns *columns, const cli_s
     return EXIT_OK;
 }
 
-exit_code late_keys_row(late_keys *late, const cli_columns *columns, const cli_settings *settings,
+exit_code late_keys_row(late_keys *late, const input_columns *columns, const run_settings *settings,
                         const oif_record *record)
 {
     oif_reader *reader = columns->from.reader;

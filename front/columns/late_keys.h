@@ -13,10 +13,10 @@ typedef struct late_keys {
     size_t reported; /* keys */
 } late_keys;
 
-void late_keys_start(late_keys *late, const cli_columns *columns, const cli_settings *settings);
+void late_keys_start(late_keys *late, const input_columns *columns, const run_settings *settings);
 
 /* After a record was read; only while late->is_watching. With --strict a new number is an error. */
-exit_code late_keys_row(late_keys *late, const cli_columns *columns, const cli_settings *settings,
+exit_code late_keys_row(late_keys *late, const input_columns *columns, const run_settings *settings,
                         const oif_record *record);
 
 #endif

@@ -13,7 +13,7 @@
 /* With many keys, a single one may take long to have enough rows. */
 enum { RISING_WATCH_ROWS = 20000 };
 
-static const char *name_at(const cli_columns *columns, size_t column)
+static const char *name_at(const input_columns *columns, size_t column)
 {
     return oif_reader_column_name(columns->from.reader, column);
 }
@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static exit_code report_repeated(const cli_columns *columns, const cli_settings *settings)
+static exit_code report_repeated(const input_columns *columns, const run_settings *settings)
 {
     const char **names = calloc(columns->use_count, sizeof *names);
     names_text repeated = {.count = 0};
@@ -61,7 +61,7 @@ static bool is_like_a_header(const column_look *column)
            (others == 0 || (column->numbers == 0 && column->time.times == others));
 }
 
-static exit_code check_header(const cli_columns *columns, const cli_settings *settings)
+static exit_code check_header(const input_columns *columns, const run_settings *settings)
 {
     const column_source *from = &columns->from;
     if (from->format != OIF_FORMAT_CSV || oif_reader_has_header(from->reader) ||
@@ -81,7 +81,7 @@ static exit_code check_header(const cli_columns *columns, const cli_settings *se
 /* ---- Comments that were taken for rows ---- */
 
 /* Where most rows begin with #, as colors and channels do, they are not comments. */
-static void report_comments(const cli_columns *columns, const cli_settings *settings)
+static void report_comments(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     advice given;
@@ -94,18 +94,18 @@ static void report_comments(const cli_columns *columns, const cli_settings *sett
 /* ---- Text and times ---- */
 
 /* Some options imply what a column is. */
-static bool is_rate(const cli_columns *columns, const cli_settings *settings, const char *name)
+static bool is_rate(const input_columns *columns, const run_settings *settings, const char *name)
 {
     return name_list_covers(settings->score.rate, name, columns->from.format == OIF_FORMAT_NDJSON);
 }
 
-static bool is_open(const cli_columns *columns, const cli_settings *settings, size_t column)
+static bool is_open(const input_columns *columns, const run_settings *settings, size_t column)
 {
     return columns->uses[column] == COLUMN_LEARNED &&
            !is_rate(columns, settings, name_at(columns, column));
 }
 
-static bool may_be_time(const cli_columns *columns, const cli_settings *settings, size_t column)
+static bool may_be_time(const input_columns *columns, const run_settings *settings, size_t column)
 {
     const column_source *from = &columns->from;
     const char *name = name_at(columns, column);
@@ -117,7 +117,7 @@ static bool may_be_time(const cli_columns *columns, const cli_settings *settings
 
 /* The first column that may be the time; use_count if there is none. Preferably one that advances
  * at all, whose name says so, and that advances at most rows: `ts` rather than `date`. */
-static size_t find_time(const cli_columns *columns, const cli_settings *settings)
+static size_t find_time(const input_columns *columns, const run_settings *settings)
 {
     size_t found = columns->use_count;
     int most = -1;
@@ -135,7 +135,7 @@ static size_t find_time(const cli_columns *columns, const cli_settings *settings
 }
 
 /* The only column with a time of day, where another has dates; use_count if there is none. */
-static size_t find_clock(const cli_columns *columns, const cli_settings *settings, size_t date)
+static size_t find_clock(const input_columns *columns, const run_settings *settings, size_t date)
 {
     const first_rows *look = columns->from.look;
     size_t found = columns->use_count;
@@ -153,7 +153,7 @@ static size_t find_clock(const cli_columns *columns, const cli_settings *setting
 }
 
 /* "Date+Time"; false without memory. */
-static bool name_pair(cli_columns *columns)
+static bool name_pair(input_columns *columns)
 {
     const char *date = name_at(columns, columns->time_text),
                *clock = name_at(columns, columns->clock_text);
@@ -165,7 +165,7 @@ static bool name_pair(cli_columns *columns)
 }
 
 /* Adds the column of the time of day to that of the dates. */
-static void take_clock(cli_columns *columns, const cli_settings *settings)
+static void take_clock(input_columns *columns, const run_settings *settings)
 {
     names_text name = {.count = 0};
     advice given;
@@ -194,7 +194,7 @@ static bool is_date_in_order(const char *text, oif_day_order order)
 }
 
 /* Takes what the first rows show. Reports it where the first one alone does not. */
-static void take_day_order(cli_columns *columns, const cli_settings *settings)
+static void take_day_order(input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     advice given;
@@ -215,7 +215,7 @@ static void take_day_order(cli_columns *columns, const cli_settings *settings)
                      is_day ? "day" : "month", column->shows_order ? ", as other rows show" : "");
 }
 
-static void take_time(cli_columns *columns, const cli_settings *settings)
+static void take_time(input_columns *columns, const run_settings *settings)
 {
     names_text name = {.count = 0};
     advice given;
@@ -242,7 +242,7 @@ typedef struct sort_command {
     char text[160];
 } sort_command;
 
-static sort_command sorted_by(const cli_columns *columns, size_t column)
+static sort_command sorted_by(const input_columns *columns, size_t column)
 {
     const column_source *from = &columns->from;
     const column_look *look = &from->look->columns[column];
@@ -279,7 +279,7 @@ static bool is_text(const column_look *look, const char *name)
 }
 
 /* Gives the columns that pass a test a use, and lists them. Returns the first one. */
-static size_t list_columns(cli_columns *columns, const cli_settings *settings, column_test test,
+static size_t list_columns(input_columns *columns, const run_settings *settings, column_test test,
                            column_use use, names_text *names)
 {
     const column_source *from = &columns->from;
@@ -296,7 +296,7 @@ static size_t list_columns(cli_columns *columns, const cli_settings *settings, c
 }
 
 /* The newest rows come first: the time is not learned, and cannot be used as it is. */
-static void leave_backward_out(cli_columns *columns, const cli_settings *settings)
+static void leave_backward_out(input_columns *columns, const run_settings *settings)
 {
     names_text names = {.count = 0}, first_name = {.count = 0};
     advice given;
@@ -312,7 +312,7 @@ static void leave_backward_out(cli_columns *columns, const cli_settings *setting
                  names_text_read(&names), names.count == 1 ? " is" : "s are");
 }
 
-static void leave_label_out(cli_columns *columns, const cli_settings *settings)
+static void leave_label_out(input_columns *columns, const run_settings *settings)
 {
     names_text names = {.count = 0}, first_name = {.count = 0};
     advice given;
@@ -328,7 +328,7 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
 /* ---- Rows of several streams ---- */
 
 /* The time of the rows, or a column that would be if its times did not go to and fro. */
-static size_t find_any_time(const cli_columns *columns)
+static size_t find_any_time(const input_columns *columns)
 {
     const first_rows *look = columns->from.look;
     size_t found = columns->has_time ? columns->time_text : 0;
@@ -339,7 +339,7 @@ static size_t find_any_time(const cli_columns *columns)
 }
 
 /* Advises a key if the times show that the rows are of several streams. Returns whether they do. */
-static bool advise_key(const cli_columns *columns, const cli_settings *settings)
+static bool advise_key(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     const size_t time = find_any_time(columns);
@@ -373,7 +373,7 @@ static bool is_calendar(const column_look *look, const char *name)
     return column_look_is_compact(look) || calendar_steps_are(&look->steps, name);
 }
 
-static void leave_out(cli_columns *columns, const cli_settings *settings, column_test test,
+static void leave_out(input_columns *columns, const run_settings *settings, column_test test,
                       column_use use, advice_topic topic, const char *what)
 {
     names_text names = {.count = 0};
@@ -385,7 +385,7 @@ static void leave_out(cli_columns *columns, const cli_settings *settings, column
 }
 
 /* Whether there is something else than row numbers and parts of the date. */
-static bool has_others(const cli_columns *columns, const cli_settings *settings)
+static bool has_others(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     for (size_t i = 0; i < look->column_count; i++)
@@ -395,7 +395,7 @@ static bool has_others(const cli_columns *columns, const cli_settings *settings)
     return false;
 }
 
-static void leave_marks_out(cli_columns *columns, const cli_settings *settings)
+static void leave_marks_out(input_columns *columns, const run_settings *settings)
 {
     if (!has_others(columns, settings))
         return;
@@ -407,7 +407,7 @@ static void leave_marks_out(cli_columns *columns, const cli_settings *settings)
 /* ---- Marks for missing values ---- */
 
 /* A note about the value that most columns have as such a mark. */
-static void report_marks(const cli_columns *columns, const cli_settings *settings)
+static void report_marks(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     names_text names = {.count = 0};
@@ -433,7 +433,7 @@ static void report_marks(const cli_columns *columns, const cli_settings *setting
 /* ---- Units ---- */
 
 /* Says once what numbers with units were converted to. */
-static void report_units(const cli_columns *columns, const cli_settings *settings)
+static void report_units(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     names_text names = {.count = 0};
@@ -445,7 +445,7 @@ static void report_units(const cli_columns *columns, const cli_settings *setting
              names_text_read(&names));
 }
 
-static exit_code refuse_text(const cli_columns *columns, const cli_settings *settings,
+static exit_code refuse_text(const input_columns *columns, const run_settings *settings,
                              names_text *texts)
 {
     names_text time = {.count = 0};
@@ -461,7 +461,7 @@ static exit_code refuse_text(const cli_columns *columns, const cli_settings *set
                             columns->from.name, names_text_read(texts));
 }
 
-static size_t count_learned(const cli_columns *columns)
+static size_t count_learned(const input_columns *columns)
 {
     size_t count = 0;
     for (size_t i = 0; i < columns->use_count; i++)
@@ -470,7 +470,7 @@ static size_t count_learned(const cli_columns *columns)
 }
 
 /* The name of a column that holds text has blanks. */
-static bool is_text_with_blanks(const cli_columns *columns)
+static bool is_text_with_blanks(const input_columns *columns)
 {
     for (size_t i = 0; i < columns->use_count; i++)
         if (columns->uses[i] == COLUMN_IS_TEXT && strpbrk(name_at(columns, i), " \t"))
@@ -481,7 +481,7 @@ static bool is_text_with_blanks(const cli_columns *columns)
 /* ---- Leaving text out ---- */
 
 /* Says why a text that is a time is not taken for that of the rows. */
-static void advise_on_times(const cli_columns *columns, advice *given)
+static void advise_on_times(const input_columns *columns, advice *given)
 {
     const first_rows *look = columns->from.look;
     for (size_t i = 0; i < look->column_count && !columns->has_time; i++) {
@@ -499,7 +499,7 @@ static void advise_on_times(const cli_columns *columns, advice *given)
     }
 }
 
-static exit_code refuse_all_text(const cli_columns *columns, names_text *texts, advice *given)
+static exit_code refuse_all_text(const input_columns *columns, names_text *texts, advice *given)
 {
     const bool are_lines = columns->use_count == 1 && is_text_with_blanks(columns);
     if (given->shell[0] == '\0') {
@@ -516,7 +516,7 @@ static exit_code refuse_all_text(const cli_columns *columns, names_text *texts, 
                             names_text_read(texts));
 }
 
-static exit_code leave_text_out(cli_columns *columns, const cli_settings *settings, bool has_keys)
+static exit_code leave_text_out(input_columns *columns, const run_settings *settings, bool has_keys)
 {
     names_text texts = {.count = 0};
     advice given = {.shell = ""};
@@ -539,7 +539,7 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
 /* ---- A state knows its columns ---- */
 
 /* Leaves out columns that the state has not learned, if the input has all that it has learned. */
-static void leave_unknown_out(cli_columns *columns)
+static void leave_unknown_out(input_columns *columns)
 {
     const column_source *from = &columns->from;
     names_text unknown = {.count = 0};
@@ -562,14 +562,14 @@ static void leave_unknown_out(cli_columns *columns)
 }
 
 /* Rows without names have the columns of the state if they have as many. */
-static bool fits_without_names(const cli_columns *columns)
+static bool fits_without_names(const input_columns *columns)
 {
     const column_source *from = &columns->from;
     return from->known && !known_columns_have_names(from) &&
            count_learned(columns) == oif_pipeline_columns(from->known);
 }
 
-static exit_code decide(cli_columns *columns, const cli_settings *settings)
+static exit_code decide(input_columns *columns, const run_settings *settings)
 {
     exit_code code = check_header(columns, settings);
     const bool is_new = !columns->from.known && !settings->columns;
@@ -595,7 +595,7 @@ static exit_code decide(cli_columns *columns, const cli_settings *settings)
     return code;
 }
 
-static exit_code check_strictly(cli_columns *columns, const cli_settings *settings)
+static exit_code check_strictly(input_columns *columns, const run_settings *settings)
 {
     names_text texts = {.count = 0};
     list_columns(columns, settings, is_text, COLUMN_LEARNED, &texts);
@@ -605,7 +605,7 @@ static exit_code check_strictly(cli_columns *columns, const cli_settings *settin
 
 /* A column without any value in the first rows may turn out to be text; then its texts are missing,
  * not errors. */
-static exit_code find_undecided(cli_columns *columns, const cli_settings *settings)
+static exit_code find_undecided(input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     for (size_t i = 0; i < look->column_count; i++) {
@@ -623,7 +623,7 @@ static exit_code find_undecided(cli_columns *columns, const cli_settings *settin
     return EXIT_OK;
 }
 
-exit_code roles_find(cli_columns *columns, const cli_settings *settings)
+exit_code roles_find(input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     exit_code code = report_repeated(columns, settings);
@@ -642,7 +642,7 @@ exit_code roles_find(cli_columns *columns, const cli_settings *settings)
 
 /* ---- Columns that only ever rise ---- */
 
-static exit_code report_rising(const cli_columns *columns, const cli_settings *settings,
+static exit_code report_rising(const input_columns *columns, const run_settings *settings,
                                const rising_column rising[])
 {
     static const struct {
@@ -680,7 +680,7 @@ static exit_code report_rising(const cli_columns *columns, const cli_settings *s
     return EXIT_OK;
 }
 
-exit_code roles_report_rising(cli_columns *columns, const cli_settings *settings)
+exit_code roles_report_rising(input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
     columns->is_rising_judged = columns->from.known;
@@ -702,7 +702,7 @@ exit_code roles_report_rising(cli_columns *columns, const cli_settings *settings
 
 /* ---- Live ---- */
 
-void rising_watch_start(rising_watch *watch, const cli_columns *columns)
+void rising_watch_start(rising_watch *watch, const input_columns *columns)
 {
     *watch = (rising_watch){.rows_left = RISING_WATCH_ROWS};
     if (!columns->is_rising_judged)
@@ -729,8 +729,8 @@ static bool is_of_first_key(rising_watch *watch, oif_text key)
            memcmp(watch->key, key.text, key.bytes) == 0;
 }
 
-exit_code rising_watch_row(rising_watch *watch, const cli_columns *columns,
-                           const cli_settings *settings, const oif_record *record)
+exit_code rising_watch_row(rising_watch *watch, const input_columns *columns,
+                           const run_settings *settings, const oif_record *record)
 {
     exit_code code = EXIT_OK;
     uint32_t most = 0;

@@ -9,11 +9,11 @@
 
 /* Decides about the columns to be learned so far. Prints what is wrong unless it returns
  * EXIT_OK. */
-exit_code roles_find(cli_columns *columns, const cli_settings *settings);
+exit_code roles_find(input_columns *columns, const run_settings *settings);
 
 /* Prints which learned columns only ever rise, if enough rows were looked at; with --strict that
  * is an error. */
-exit_code roles_report_rising(cli_columns *columns, const cli_settings *settings);
+exit_code roles_report_rising(input_columns *columns, const run_settings *settings);
 
 /* The same for a live stream, which has no first rows to look at: watches while it is scored. */
 typedef struct rising_watch {
@@ -23,11 +23,11 @@ typedef struct rising_watch {
     size_t key_bytes;
 } rising_watch;
 
-void rising_watch_start(rising_watch *watch, const cli_columns *columns);
+void rising_watch_start(rising_watch *watch, const input_columns *columns);
 void rising_watch_end(rising_watch *watch);
 
 /* After a row; only while watch->columns is not NULL. */
-exit_code rising_watch_row(rising_watch *watch, const cli_columns *columns,
-                           const cli_settings *settings, const oif_record *record);
+exit_code rising_watch_row(rising_watch *watch, const input_columns *columns,
+                           const run_settings *settings, const oif_record *record);
 
 #endif

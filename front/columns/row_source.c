@@ -8,7 +8,8 @@
 
 /* Refuses what the pipeline would refuse, but earlier, so skipped rows are counted the same
  * way. */
-static oif_status check_key(const cli_columns *columns, const oif_record *record, oif_error *error)
+static oif_status check_key(const input_columns *columns, const oif_record *record,
+                            oif_error *error)
 {
     if (!columns->has_key)
         return OIF_OK;
@@ -24,7 +25,7 @@ static oif_status check_key(const cli_columns *columns, const oif_record *record
 
 /* ---- Text in columns that had no value before ---- */
 
-static void note_text(cli_input *input, size_t column, uint64_t line)
+static void note_text(run_input *input, size_t column, uint64_t line)
 {
     names_text names = {.count = 0};
     advice given;
@@ -38,7 +39,7 @@ static void note_text(cli_input *input, size_t column, uint64_t line)
 
 /* Whether a row was refused only for text in columns that had no value before; reported once per
  * column. */
-static bool has_only_late_text(cli_input *input, oif_record *record, const oif_error *error)
+static bool has_only_late_text(run_input *input, oif_record *record, const oif_error *error)
 {
     struct undecided_column *undecided = input->columns.undecided;
     if (!undecided || !oif_reader_refused(input->reader, record))
@@ -55,13 +56,13 @@ static bool has_only_late_text(cli_input *input, oif_record *record, const oif_e
 /* ---- Rows ---- */
 
 /* Later the reader may be ahead of the rows that are written. */
-static void note_decimal_comma(cli_input *input, const oif_record *record)
+static void note_decimal_comma(run_input *input, const oif_record *record)
 {
     if (input->comma_line == 0 && oif_reader_has_decimal_commas(input->reader))
         input->comma_line = record->line;
 }
 
-oif_status row_source_next(cli_input *input, on_bad_row policy, bad_rows *bad, oif_record *record,
+oif_status row_source_next(run_input *input, on_bad_row policy, bad_rows *bad, oif_record *record,
                            oif_error *error)
 {
     for (;;) {

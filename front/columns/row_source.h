@@ -7,7 +7,7 @@
 
 /* The next record that can be used; bad ones on the way are counted in `bad`. OIF_END after the
  * last. */
-oif_status row_source_next(cli_input *input, on_bad_row policy, bad_rows *bad, oif_record *record,
+oif_status row_source_next(run_input *input, on_bad_row policy, bad_rows *bad, oif_record *record,
                            oif_error *error);
 
 #endif

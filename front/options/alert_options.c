@@ -3,17 +3,17 @@
 #include <string.h>
 
 /* Options that have no effect without times. */
-static bool wait_for_times(const cli_settings *settings)
+static bool wait_for_times(const run_settings *settings)
 {
     return settings_give_option(settings, "alerts") || settings_give_option(settings, "silence");
 }
 
-bool alert_options_clash(const cli_settings *settings)
+bool alert_options_clash(const run_settings *settings)
 {
     return settings_give_option(settings, "alerts") && settings_give_option(settings, "alert_rate");
 }
 
-exit_code alert_options_check(const cli_settings *settings)
+exit_code alert_options_check(const run_settings *settings)
 {
     if (alert_options_clash(settings))
         return complain(EXIT_USAGE,
@@ -24,7 +24,7 @@ exit_code alert_options_check(const cli_settings *settings)
 
 /* ---- Options that do nothing beside others ---- */
 
-void alert_options_note_useless(const cli_settings *settings, const oif_pipeline *held)
+void alert_options_note_useless(const run_settings *settings, const oif_pipeline *held)
 {
     const oif_params *params = held ? oif_pipeline_detector_params(held) : &settings->params;
     const char *key = NULL, *time;
@@ -41,14 +41,14 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
         note("--shadow-trees and --maturity have no effect without --forgetting turnover");
 }
 
-void alert_options_note_idle(const cli_settings *settings)
+void alert_options_note_idle(const run_settings *settings)
 {
     if (wait_for_times(settings) && !settings->score.time)
         note("--alerts and --silence need the time of each row: name its column with --time COL");
 }
 
 /* The shortest season in seconds; 0: none. */
-static double shortest_season(const cli_settings *settings)
+static double shortest_season(const run_settings *settings)
 {
     static const char *const names[] = {"season_seconds", "other_season_seconds"};
     double shortest = 0, value;
@@ -59,7 +59,7 @@ static double shortest_season(const cli_settings *settings)
     return shortest;
 }
 
-void alert_options_set_clock(const cli_settings *settings, stream_clock *clock)
+void alert_options_set_clock(const run_settings *settings, stream_clock *clock)
 {
     clock->has_keys = settings->score.key != NULL;
     clock->has_rates = settings->score.rate != NULL;

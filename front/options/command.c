@@ -39,7 +39,7 @@ static const char *chosen_detector(char **arguments)
 }
 
 /* The argument is the one with the name of the option. */
-static exit_code complain_option(const cli_command *command, const char *argument,
+static exit_code complain_option(const command_entry *command, const char *argument,
                                  const option_problem *why)
 {
     const complaint_reason reason = {.cause = why->cause};
@@ -86,11 +86,11 @@ static const char *long_name(const char *argument)
 }
 
 /* Takes the flag at the cursor, and its value where that is the next argument. */
-static exit_code take_flag(const cli_command *command, char ***cursor, cli_settings *settings)
+static exit_code take_flag(const command_entry *command, char ***cursor, run_settings *settings)
 {
     const char *argument = long_name(**cursor);
     given_flag flag = split_flag(argument);
-    const cli_option *option = option_find(command, flag.name);
+    const option_entry *option = option_find(command, flag.name);
     option_problem why;
     bool is_set = false;
     if (!flag.value && option && option_may_lack_value(option) && is_whole_number((*cursor)[1]))
@@ -104,7 +104,7 @@ static exit_code take_flag(const cli_command *command, char ***cursor, cli_setti
     return is_set ? EXIT_OK : complain_option(command, argument, &why);
 }
 
-static exit_code take_file(const cli_command *command, char *file, cli_settings *settings)
+static exit_code take_file(const command_entry *command, char *file, run_settings *settings)
 {
     if (!command->takes_file || (settings->file && !command->reads_rows))
         return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif %s)", file,
@@ -130,8 +130,8 @@ static help_kind help_asked(const char *argument)
     return is_short ? HELP_SHORT : HELP_NOT_ASKED;
 }
 
-static exit_code take_arguments(const cli_command *command, char **arguments,
-                                cli_settings *settings, help_kind *help)
+static exit_code take_arguments(const command_entry *command, char **arguments,
+                                run_settings *settings, help_kind *help)
 {
     bool options_ended = false;
     exit_code code = EXIT_OK;
@@ -149,7 +149,7 @@ static exit_code take_arguments(const cli_command *command, char **arguments,
     return code;
 }
 
-exit_code command_take(const cli_command *command, char **arguments, cli_settings *settings,
+exit_code command_take(const command_entry *command, char **arguments, run_settings *settings,
                        help_kind *help)
 {
     size_t count = 0;
@@ -163,7 +163,7 @@ exit_code command_take(const cli_command *command, char **arguments, cli_setting
     return take_arguments(command, arguments, settings, help);
 }
 
-exit_code command_parse(const cli_command *command, char **arguments, cli_settings *settings,
+exit_code command_parse(const command_entry *command, char **arguments, run_settings *settings,
                         help_kind *help)
 {
     option_problem why;
@@ -173,10 +173,10 @@ exit_code command_parse(const cli_command *command, char **arguments, cli_settin
     return command_take(command, arguments, settings, help);
 }
 
-exit_code command_run(const cli_command *command, exit_code (*run)(const cli_settings *settings),
+exit_code command_run(const command_entry *command, exit_code (*run)(const run_settings *settings),
                       char **arguments)
 {
-    cli_settings settings;
+    run_settings settings;
     help_kind help = HELP_NOT_ASKED;
     exit_code code = command_parse(command, arguments, &settings, &help);
     if (code == EXIT_OK && help != HELP_NOT_ASKED)

@@ -66,7 +66,7 @@ static listed_flag *add_flag(flag_list *list, const char *name)
     return flag;
 }
 
-static void add_option(flag_list *list, const cli_option *option)
+static void add_option(flag_list *list, const option_entry *option)
 {
     listed_flag *flag = add_flag(list, option->name);
     flag->argument = option_argument(option, flag->argument_text);
@@ -124,10 +124,10 @@ static void add_detectors(flag_list *list, const oif_param_table *detector)
         add_params(list, &info->table, true);
 }
 
-void flag_list_make(const cli_command *command, const oif_param_table *detector, flag_list *list)
+void flag_list_make(const command_entry *command, const oif_param_table *detector, flag_list *list)
 {
     list->count = 0;
-    const cli_option *option;
+    const option_entry *option;
     for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
         add_option(list, option);
     oif_params pipeline;

@@ -28,7 +28,7 @@ typedef struct flag_list {
 
 /* In the order of help, apart from the groups. The parameters are those of one detector, or if that
  * is NULL of all: one that several have is listed once. */
-void flag_list_make(const cli_command *command, const oif_param_table *detector, flag_list *list);
+void flag_list_make(const command_entry *command, const oif_param_table *detector, flag_list *list);
 
 /* What a parameter is for, as the command line writes names: alert_rate becomes --alert-rate. */
 const char *param_help(const oif_param *param, char text[PARAM_HELP_BYTES]);

@@ -101,7 +101,7 @@ static void print_group(const flag_list *list, option_group group, const oif_par
     }
 }
 
-void help_print(const cli_command *command, const oif_param_table *detector, help_kind kind)
+void help_print(const command_entry *command, const oif_param_table *detector, help_kind kind)
 {
     static flag_list list; /* more than 100 kilobytes */
     flag_list_make(command, detector, &list);

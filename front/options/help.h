@@ -8,6 +8,6 @@
 typedef enum help_kind { HELP_NOT_ASKED, HELP_SHORT, HELP_ALL } help_kind;
 
 /* With the parameters of this detector. */
-void help_print(const cli_command *command, const oif_param_table *detector, help_kind kind);
+void help_print(const command_entry *command, const oif_param_table *detector, help_kind kind);
 
 #endif

@@ -29,16 +29,16 @@ static bool refuse_error(option_problem *why, const char *name, const char *valu
 
 /* ---- Options of the tables ---- */
 
-const cli_option *option_find(const cli_command *command, const char *name)
+const option_entry *option_find(const command_entry *command, const char *name)
 {
-    const cli_option *option;
+    const option_entry *option;
     for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
         if (strcmp(option->name, name) == 0)
             break;
     return option;
 }
 
-static const char *store_count(const cli_option *option, const char *value, uint64_t *count,
+static const char *store_count(const option_entry *option, const char *value, uint64_t *count,
                                char expected[EXPECTED_BYTES])
 {
     const char *end = value + strlen(value);
@@ -51,7 +51,7 @@ static const char *store_count(const cli_option *option, const char *value, uint
     return NULL;
 }
 
-static const char *store_amount(const cli_option *option, const char *value, double *amount)
+static const char *store_amount(const option_entry *option, const char *value, double *amount)
 {
     double number;
     if (!option->parse(value, &number) || !(number >= option->from && number <= option->to))
@@ -63,7 +63,7 @@ static const char *store_amount(const cli_option *option, const char *value, dou
 /* An enum has the size of an int, as on all POSIX systems. */
 _Static_assert(sizeof(on_bad_row) == sizeof(int), "OPTION_WORD stores ints");
 
-static const char *store_word(const cli_option *option, const char *value, int *word,
+static const char *store_word(const option_entry *option, const char *value, int *word,
                               char expected[EXPECTED_BYTES])
 {
     int length = 0;
@@ -80,7 +80,7 @@ static const char *store_word(const cli_option *option, const char *value, int *
 }
 
 /* Lists may be given in parts: --exclude a --exclude b. */
-static const char *store_names(const char *value, cli_settings *settings, const char **names)
+static const char *store_names(const char *value, run_settings *settings, const char **names)
 {
     if (!*names) {
         *names = value;
@@ -95,8 +95,8 @@ static const char *store_names(const char *value, cli_settings *settings, const 
 }
 
 /* Returns NULL, or what the value should have been. */
-static const char *store_value(const cli_option *option, const char *value, cli_settings *settings,
-                               char expected[EXPECTED_BYTES])
+static const char *store_value(const option_entry *option, const char *value,
+                               run_settings *settings, char expected[EXPECTED_BYTES])
 {
     void *setting = (char *)settings + option->offset;
     const char *text = value ? value : ""; /* only what `apply` reads may be left out */
@@ -115,7 +115,7 @@ static const char *store_value(const cli_option *option, const char *value, cli_
     return NULL;
 }
 
-bool option_may_lack_value(const cli_option *option)
+bool option_may_lack_value(const option_entry *option)
 {
     return option->argument && option->argument[0] == '[';
 }
@@ -128,7 +128,7 @@ static bool refuse_detector(option_problem *why, const char *name, const char *c
     return false;
 }
 
-static bool set_listed(const cli_option *option, cli_settings *settings, const char *value,
+static bool set_listed(const option_entry *option, run_settings *settings, const char *value,
                        option_problem *why)
 {
     char text[EXPECTED_BYTES];
@@ -163,7 +163,7 @@ typedef struct param_slot {
     bool *is_given;
 } param_slot;
 
-static param_slot find_param(const cli_command *command, cli_settings *settings, const char *name)
+static param_slot find_param(const command_entry *command, run_settings *settings, const char *name)
 {
     size_t i;
     oif_params *of_detector = &settings->params, *of_pipeline = &settings->options;
@@ -209,14 +209,14 @@ static const char *detector_with(const char *name)
     return NULL;
 }
 
-bool option_refuse_unknown(const cli_command *command, const cli_settings *settings,
+bool option_refuse_unknown(const command_entry *command, const run_settings *settings,
                            const char *name, option_problem *why)
 {
     const oif_param_table *table = settings->params.table, *pipeline = settings->options.table;
     char names[2 * OIF_PARAMS_MAX][FLAG_NAME_BYTES];
     const char *owner = command->takes_params ? detector_with(name) : NULL;
     word_suggestion suggestion = suggestion_for(name, strlen(name));
-    const cli_option *option;
+    const option_entry *option;
     for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
         suggestion_consider(&suggestion, option->name);
     for (size_t i = 0; command->takes_params && i < table->param_count; i++)
@@ -233,10 +233,10 @@ bool option_refuse_unknown(const cli_command *command, const cli_settings *setti
     return false;
 }
 
-bool option_set(const cli_command *command, cli_settings *settings, const char *name,
+bool option_set(const command_entry *command, run_settings *settings, const char *name,
                 const char *value, option_problem *why)
 {
-    const cli_option *option = option_find(command, name);
+    const option_entry *option = option_find(command, name);
     if (option && option->group != GROUP_HELP) /* which ends the command line */
         return set_listed(option, settings, value, why);
     param_slot place = find_param(command, settings, name);
@@ -252,10 +252,10 @@ static bool has_word(const oif_param *param, const char *word)
     return false;
 }
 
-bool option_switch(const cli_command *command, cli_settings *settings, const char *name, bool is_on,
-                   option_problem *why)
+bool option_switch(const command_entry *command, run_settings *settings, const char *name,
+                   bool is_on, option_problem *why)
 {
-    const cli_option *option = option_find(command, name);
+    const option_entry *option = option_find(command, name);
     const oif_param *param = option ? NULL : find_param(command, settings, name).param;
     if (option && option->on)
         return option_set(command, settings, name, is_on ? option->on : "off", why);
@@ -303,10 +303,10 @@ bool params_find(oif_params *params, const char *name, size_t name_bytes, option
     return false;
 }
 
-bool settings_start(const cli_command *command, const char *detectors, cli_settings *settings,
+bool settings_start(const command_entry *command, const char *detectors, run_settings *settings,
                     option_problem *why)
 {
-    *settings = (cli_settings){.detectors = detectors};
+    *settings = (run_settings){.detectors = detectors};
     oif_pipeline_options_init(&settings->options);
     return params_find(&settings->params, detectors,
                        command->takes_detectors ? strcspn(detectors, ",") : strlen(detectors), why);

@@ -33,29 +33,29 @@ bool option_refuse(option_problem *why, option_fault fault, const char *name, co
 
 /* Settings of which none is given. The detector decides which options there are; names are "a",
  * or "a,b,c" where the command takes several. There is nothing to close. */
-bool settings_start(const cli_command *command, const char *detectors, cli_settings *settings,
+bool settings_start(const command_entry *command, const char *detectors, run_settings *settings,
                     option_problem *why);
 
 /* A detector by its name, with initial parameters. */
 bool params_find(oif_params *params, const char *name, size_t name_bytes, option_problem *why);
 
 /* The line of an option in the table of its command; NULL: it is a parameter, or there is none. */
-const cli_option *option_find(const cli_command *command, const char *name);
+const option_entry *option_find(const command_entry *command, const char *name);
 
 /* Whether its value may be left out. */
-bool option_may_lack_value(const cli_option *option);
+bool option_may_lack_value(const option_entry *option);
 
 /* Sets an option. Its value is NULL if it was left out; the settings may point into it. */
-bool option_set(const cli_command *command, cli_settings *settings, const char *name,
+bool option_set(const command_entry *command, run_settings *settings, const char *name,
                 const char *value, option_problem *why);
 
 /* The same for true and false. Options whose words are on and off get these; for others false is as
  * if they were not given. */
-bool option_switch(const cli_command *command, cli_settings *settings, const char *name, bool is_on,
-                   option_problem *why);
+bool option_switch(const command_entry *command, run_settings *settings, const char *name,
+                   bool is_on, option_problem *why);
 
 /* Refuses a name that no option has. */
-bool option_refuse_unknown(const cli_command *command, const cli_settings *settings,
+bool option_refuse_unknown(const command_entry *command, const run_settings *settings,
                            const char *name, option_problem *why);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- Options that commands share ---- */
 
-static const char *set_pivot(cli_settings *settings, const char *value)
+static const char *set_pivot(run_settings *settings, const char *value)
 {
     const char *colon = strrchr(value, ':');
     if (!colon || colon == value || colon[1] == '\0' || colon - value >= 256)
@@ -19,7 +19,7 @@ static const char *set_pivot(cli_settings *settings, const char *value)
     return NULL;
 }
 
-const char *set_time_format(cli_settings *settings, const char *value)
+const char *set_time_format(run_settings *settings, const char *value)
 {
     const bool is_day = strcmp(value, "day-first") == 0,
                is_month = strcmp(value, "month-first") == 0;
@@ -33,14 +33,14 @@ const char *set_time_format(cli_settings *settings, const char *value)
                  "month-first";
 }
 
-oif_time_format settings_time_format(const cli_settings *settings)
+oif_time_format settings_time_format(const run_settings *settings)
 {
     return (oif_time_format){.day_order = settings->score.day_order,
                              .pattern = settings->score.time_pattern};
 }
 
 /* Of every command that reads rows. */
-static const cli_option input_options[] = {
+static const option_entry input_options[] = {
     {"columns", OPTION_NAMES, SETTING(columns), GROUP_COLUMNS, .brief = "learn only these columns",
      .argument = "A,B,...", .stream = STREAM_FIXES},
     {"exclude", OPTION_NAMES, SETTING(exclude), GROUP_COLUMNS, .brief = "leave these columns out",
@@ -80,7 +80,7 @@ static const cli_option input_options[] = {
      .stream_remedy = "rows are CSV or NDJSON"},
 };
 
-static const cli_option help_options[] = {
+static const option_entry help_options[] = {
     {"help", OPTION_SWITCH, 0, GROUP_HELP,
      .help = "-h: print examples and the options that people need most",
      .stream_remedy = "GET /api/v1/openapi.json"},
@@ -96,7 +96,7 @@ enum {
 };
 
 /* Of every command that takes parameters. chosen_detector has read the name before all else. */
-const cli_option detector_option = {
+const option_entry detector_option = {
     "detector",
     OPTION_SWITCH,
     SETTING(is_detector_given),
@@ -108,7 +108,7 @@ const cli_option detector_option = {
     .argument = "NAME",
     .stream = STREAM_FIXES};
 
-const cli_option *command_option(const cli_command *command, size_t index)
+const option_entry *command_option(const command_entry *command, size_t index)
 {
     size_t input_count = command->reads_rows ? INPUT_OPTION_COUNT : 0;
     if (command->takes_params && index-- == 0)
@@ -122,7 +122,7 @@ const cli_option *command_option(const cli_command *command, size_t index)
     return index < HELP_OPTION_COUNT ? &help_options[index] : NULL;
 }
 
-const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BYTES])
+const char *option_argument(const option_entry *option, char text[ARGUMENT_TEXT_BYTES])
 {
     int length = 0;
     if (option->kind != OPTION_WORD)
@@ -133,7 +133,7 @@ const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BY
     return text;
 }
 
-char *settings_keep_text(cli_settings *settings, const char *text, size_t bytes)
+char *settings_keep_text(run_settings *settings, const char *text, size_t bytes)
 {
     joined_text *joined = malloc(sizeof *joined + bytes + 1);
     if (!joined)
@@ -144,7 +144,7 @@ char *settings_keep_text(cli_settings *settings, const char *text, size_t bytes)
     return joined->text;
 }
 
-void settings_close(cli_settings *settings)
+void settings_close(run_settings *settings)
 {
     free(settings->files);
     settings->files = NULL;
@@ -177,7 +177,7 @@ static bool is_pipeline_flag(const char *word, size_t bytes)
 
 /* Of the library, whose messages name parameters as programs do: "window_size is too large" becomes
  * "--window-size is too large". */
-static exit_code complain_params(const cli_settings *settings, oif_status status,
+static exit_code complain_params(const run_settings *settings, oif_status status,
                                  const oif_error *error)
 {
     char text[2 * OIF_ERROR_MESSAGE_BYTES + 2], *to = text;
@@ -196,7 +196,7 @@ static exit_code complain_params(const cli_settings *settings, oif_status status
                             status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", text);
 }
 
-exit_code settings_make_detector(const cli_settings *settings, size_t dimension,
+exit_code settings_make_detector(const run_settings *settings, size_t dimension,
                                  oif_detector **detector)
 {
     oif_error error;
@@ -204,7 +204,7 @@ exit_code settings_make_detector(const cli_settings *settings, size_t dimension,
     return status == OIF_OK ? EXIT_OK : complain_params(settings, status, &error);
 }
 
-exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
+exit_code settings_make_pipeline(const run_settings *settings, size_t columns,
                                  oif_pipeline **pipeline)
 {
     oif_error error;
@@ -258,18 +258,18 @@ bool params_learn_none(const oif_params *options)
     return strcmp(params_word(options, "learn"), "none") == 0;
 }
 
-bool settings_give_param(const cli_settings *settings, const char *name)
+bool settings_give_param(const run_settings *settings, const char *name)
 {
     size_t position = find_param_position(&settings->params, name);
     return position < settings->params.table->param_count && settings->is_given[position];
 }
 
-bool settings_give_option(const cli_settings *settings, const char *name)
+bool settings_give_option(const run_settings *settings, const char *name)
 {
     return settings->is_option_given[find_param_position(&settings->options, name)];
 }
 
-bool settings_set_option(cli_settings *settings, const char *name, double value)
+bool settings_set_option(run_settings *settings, const char *name, double value)
 {
     oif_error error;
     if (oif_params_set(&settings->options, name, value, &error) != OIF_OK)
@@ -338,7 +338,7 @@ static exit_code compare_given(const oif_params *asked, const bool is_given[],
 }
 
 /* Options that decide about alerts from now on are not what was learned: a state takes them. */
-static exit_code change_given(const cli_settings *settings, oif_pipeline *held, const char *file)
+static exit_code change_given(const run_settings *settings, oif_pipeline *held, const char *file)
 {
     const oif_param_table *table = settings->options.table;
     for (size_t i = 0; i < table->param_count; i++) {
@@ -352,7 +352,7 @@ static exit_code change_given(const cli_settings *settings, oif_pipeline *held, 
     return EXIT_OK;
 }
 
-exit_code settings_apply(const cli_settings *settings, oif_pipeline *held, const char *file)
+exit_code settings_apply(const run_settings *settings, oif_pipeline *held, const char *file)
 {
     const oif_params *asked = &settings->params, *params = oif_pipeline_detector_params(held);
     if (settings->is_detector_given && asked->table != params->table)

@@ -1,4 +1,4 @@
-/* The command line: a table describes what a command accepts, and a `cli_settings` holds what
+/* The command line: a table describes what a command accepts, and a `run_settings` holds what
  * the user gave.
  *
  * Every command has one table of options. The flags of the detector's parameters and of the
@@ -111,7 +111,7 @@ typedef struct joined_text {
     char text[];
 } joined_text;
 
-typedef struct cli_settings {
+typedef struct run_settings {
     char **arguments; /* all of them, after the command's name */
     const char *file; /* the first file; NULL or "-": stdin */
     char **files;     /* all of them */
@@ -152,7 +152,7 @@ typedef struct cli_settings {
     double seconds_between_saves;
     uint64_t dimension;  /* columns, for commands that do not read any; 0: not given */
     joined_text *joined; /* texts that were put together, for settings_close */
-} cli_settings;
+} run_settings;
 
 typedef enum option_kind {
     OPTION_SWITCH,   /* no value: a bool becomes true */
@@ -172,10 +172,10 @@ typedef enum stream_use {
     STREAM_CHANGES /* it can */
 } stream_use;
 
-typedef struct cli_option {
+typedef struct option_entry {
     const char *name; /* without the dashes */
     option_kind kind;
-    size_t offset; /* of the value in cli_settings: SETTING(...) */
+    size_t offset; /* of the value in run_settings: SETTING(...) */
     option_group group;
     const char *brief; /* in --help, which has room for 55 bytes; NULL: only in --help-all */
     /* the full text, for --help-all, manual pages and completions; NULL: the brief one is all */
@@ -190,27 +190,27 @@ typedef struct cli_option {
     const char *const *words; /* ends with NULL */
     /* Puts the value into the settings, NULL when it was left out. Returns NULL, or what it
      * should have been. */
-    const char *(*apply)(cli_settings *settings, const char *value);
+    const char *(*apply)(run_settings *settings, const char *value);
     const char *on;   /* the value for true, beside "off" for false; NULL: it has no such values */
     bool is_repeated; /* a list gives it once for each item */
     const char *detector; /* the only one that has it; NULL: all have */
     stream_use stream;
     const char *stream_remedy; /* NULL: none */
-} cli_option;
+} option_entry;
 
-#define SETTING(member) offsetof(cli_settings, member)
+#define SETTING(member) offsetof(run_settings, member)
 
 /* "COL", "csv|ndjson": what help calls its value; NULL: it has none. */
 enum { ARGUMENT_TEXT_BYTES = 128 };
-const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BYTES]);
+const char *option_argument(const option_entry *option, char text[ARGUMENT_TEXT_BYTES]);
 
-typedef struct cli_command {
+typedef struct command_entry {
     const char *name;
     const char *summary;
     const char *usage;         /* what follows "oif " */
     const char *examples;      /* whole lines, as --help prints them */
     const char *more_examples; /* only in --help-all and the manual page; NULL: none */
-    const cli_option *options;
+    const option_entry *options;
     size_t option_count;
     bool takes_file;
     bool reads_rows;          /* from the file, so it has the options of the input */
@@ -219,16 +219,16 @@ typedef struct cli_command {
     bool takes_pipeline;      /* the flags of the pipeline's options */
     bool takes_detectors;     /* several, "a,b,c" */
     bool is_hidden;           /* for those who install oif, not for those who use it */
-} cli_command;
+} command_entry;
 
 /* Those whose options the program and the service both read. */
-extern const cli_command score_command;
-extern const cli_command serve_command;
+extern const command_entry score_command;
+extern const command_entry serve_command;
 
 /* The options of a command from 0 on: --detector, its own, those of the input and those that ask
  * for help; NULL past the last. */
-const cli_option *command_option(const cli_command *command, size_t index);
-extern const cli_option detector_option;
+const option_entry *command_option(const command_entry *command, size_t index);
+extern const option_entry detector_option;
 
 /* num_trees -> num-trees */
 enum { FLAG_NAME_BYTES = 64 };
@@ -238,42 +238,42 @@ const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 const char *param_argument(const oif_param *param);
 
 /* What the settings say about times, before the first one is read. */
-oif_time_format settings_time_format(const cli_settings *settings);
+oif_time_format settings_time_format(const run_settings *settings);
 
 /* How times are written, for --time-format: a pattern, or an order of day and month. */
-const char *set_time_format(cli_settings *settings, const char *value);
+const char *set_time_format(run_settings *settings, const char *value);
 
 /* "sep=; skip=3 decimal=, comment=# header=no". Returns NULL, or what it should have been. */
-const char *csv_option_set(cli_settings *settings, const char *value);
+const char *csv_option_set(run_settings *settings, const char *value);
 
 /* A copy of the text, at most `bytes` of it and with room for as many, that lives as long as the
  * settings; NULL: no memory. */
-char *settings_keep_text(cli_settings *settings, const char *text, size_t bytes);
+char *settings_keep_text(run_settings *settings, const char *text, size_t bytes);
 
 /* Frees what a command line has put into them. */
-void settings_close(cli_settings *settings);
+void settings_close(run_settings *settings);
 
 /* The detector that the settings ask for, for rows of `dimension` numbers. Prints what is wrong
  * unless it returns EXIT_OK. */
-exit_code settings_make_detector(const cli_settings *settings, size_t dimension,
+exit_code settings_make_detector(const run_settings *settings, size_t dimension,
                                  oif_detector **detector);
 
 /* The same for a pipeline. */
-exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
+exit_code settings_make_pipeline(const run_settings *settings, size_t columns,
                                  oif_pipeline **pipeline);
 
 /* Whether what the command line says about the pipeline is what a state file holds; it need not
  * say anything. Options that only decide about later alerts are changed. Prints the first
  * contradiction unless it returns EXIT_OK. */
-exit_code settings_apply(const cli_settings *settings, oif_pipeline *held, const char *file);
+exit_code settings_apply(const run_settings *settings, oif_pipeline *held, const char *file);
 
 /* Whether the command line names this parameter of the detector. */
-bool settings_give_param(const cli_settings *settings, const char *name);
+bool settings_give_param(const run_settings *settings, const char *name);
 
 /* Whether the command line names this option of the pipeline; and as if it did. Returns false if
  * the value is out of range. */
-bool settings_give_option(const cli_settings *settings, const char *name);
-bool settings_set_option(cli_settings *settings, const char *name, double value);
+bool settings_give_option(const run_settings *settings, const char *name);
+bool settings_set_option(run_settings *settings, const char *name, double value);
 
 /* Whether these options of a pipeline ask for evicted models to be kept. */
 bool params_keep_evicted(const oif_params *options);

@@ -10,7 +10,7 @@
 typedef struct pipeline_flag {
     const char *name; /* of the parameter: alert_rate */
     option_group group;
-    const char *brief; /* as in cli_option; the default is printed behind it */
+    const char *brief; /* as in option_entry; the default is printed behind it */
     const char *help;  /* where the programs do otherwise than the library; NULL: its own text */
     /* For numbers that people write as times or sizes; NULL: as the library reads it. */
     const char *argument, *expected;

@@ -25,7 +25,7 @@ static bool append(given_rules *rules, const char *line, size_t bytes)
 }
 
 /* Checks the lines and adds them. Returns NULL, or what is wrong. */
-static const char *add_lines(cli_settings *settings, const char *lines, size_t bytes)
+static const char *add_lines(run_settings *settings, const char *lines, size_t bytes)
 {
     given_rules *rules = &settings->score.rules;
     oif_error error;
@@ -42,7 +42,7 @@ static const char *add_lines(cli_settings *settings, const char *lines, size_t b
 
 /* ---- Options ---- */
 
-const char *rule_mute(cli_settings *settings, const char *value)
+const char *rule_mute(run_settings *settings, const char *value)
 {
     const bool has_verb = strncmp(value, "mute ", 5) == 0 || strncmp(value, "ignore ", 7) == 0;
     const char first = value[strspn(value, " \t")];
@@ -80,7 +80,7 @@ static char *read_file(const char *path, size_t *bytes)
     return NULL;
 }
 
-const char *rule_file(cli_settings *settings, const char *value)
+const char *rule_file(run_settings *settings, const char *value)
 {
     given_rules *rules = &settings->score.rules;
     size_t bytes;
@@ -179,7 +179,7 @@ static exit_code check_numbers(const given_rules *rules, const oif_pipeline *pip
     return code;
 }
 
-exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline)
+exit_code settings_apply_rules(const run_settings *settings, oif_pipeline *pipeline)
 {
     const given_rules *given = &settings->score.rules;
     oif_error error;

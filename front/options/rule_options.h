@@ -10,8 +10,8 @@
 #include "options.h"
 
 /* As `apply` of an option: each adds to the rules that are given. */
-const char *rule_mute(cli_settings *settings, const char *value);
-const char *rule_file(cli_settings *settings, const char *value);
+const char *rule_mute(run_settings *settings, const char *value);
+const char *rule_file(run_settings *settings, const char *value);
 
 /* The comment of rules that `oif state feedback`, or the service, adds to a state. */
 #define RULE_FEEDBACK_MARK " # feedback"
@@ -22,6 +22,6 @@ bool given_rules_replace(const given_rules *rules, oif_pipeline *pipeline, oif_e
 
 /* For a program that prints what is wrong. Rules of a state stay if none are given. Those of
  * `oif state feedback` stay beside others, and are removed by an empty file. */
-exit_code settings_apply_rules(const cli_settings *settings, oif_pipeline *pipeline);
+exit_code settings_apply_rules(const run_settings *settings, oif_pipeline *pipeline);
 
 #endif

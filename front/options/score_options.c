@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* "10000", "30s", "5m" */
-static const char *set_save_every(cli_settings *settings, const char *value)
+static const char *set_save_every(run_settings *settings, const char *value)
 {
     static const char expected[] = "rows such as 10000, or a time such as 30s or 5m";
     const char *end = value + strlen(value);
@@ -30,7 +30,7 @@ static const char *set_save_every(cli_settings *settings, const char *value)
 }
 
 /* The pipeline's option `learn`, of which the command line has only the default and none. */
-static const char *set_freeze(cli_settings *settings, const char *value)
+static const char *set_freeze(run_settings *settings, const char *value)
 {
     const bool is_on = !value || strcmp(value, "on") == 0;
     oif_params words = settings->options;
@@ -49,7 +49,7 @@ static const char *const printed_words[] = {"all", "alerts", "episodes", "incide
 static const char *const bad_row_words[] = {"fail", "skip", "null", NULL}; /* as on_bad_row */
 static const char *const grade_words[] = {"note", "warning", "critical", NULL}; /* as oif_grade */
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     OPTION_KEY,
     {"time", OPTION_TEXT, SETTING(score.time), GROUP_COLUMNS,
      .brief = "the column with the time of a row",
@@ -174,7 +174,7 @@ static const cli_option options[] = {
      .stream_remedy = "send first_row=N with the rows instead"},
 };
 
-const cli_command score_command = {
+const command_entry score_command = {
     .name = "score",
     .summary = "score every row of a stream: which are anomalous, and why",
     .usage = "score [OPTION...] [FILE|-]...",

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char *set_rows(cli_settings *settings, double rows)
+static const char *set_rows(run_settings *settings, double rows)
 {
     if (settings_give_option(settings, "season_rows"))
         return "one number of rows";
@@ -14,7 +14,7 @@ static const char *set_rows(cli_settings *settings, double rows)
                : "a whole number of rows from 2 to 1073741824";
 }
 
-static const char *set_seconds(cli_settings *settings, double seconds)
+static const char *set_seconds(run_settings *settings, double seconds)
 {
     const char *name = settings_give_option(settings, "season_seconds") ? "other_season_seconds"
                                                                         : "season_seconds";
@@ -25,14 +25,14 @@ static const char *set_seconds(cli_settings *settings, double seconds)
     return NULL;
 }
 
-static bool is_given(const cli_settings *settings)
+static bool is_given(const run_settings *settings)
 {
     return settings_give_option(settings, "season_rows") ||
            settings_give_option(settings, "season_seconds");
 }
 
 /* auto or off */
-static const char *set_search(cli_settings *settings, bool is_wanted)
+static const char *set_search(run_settings *settings, bool is_wanted)
 {
     if (is_given(settings) || settings_give_option(settings, "find_season"))
         return "auto or off alone";
@@ -40,7 +40,7 @@ static const char *set_search(cli_settings *settings, bool is_wanted)
     return NULL;
 }
 
-const char *season_set(cli_settings *settings, const char *value)
+const char *season_set(run_settings *settings, const char *value)
 {
     const char *end = value + strlen(value);
     double number;
@@ -55,7 +55,7 @@ const char *season_set(cli_settings *settings, const char *value)
     return set_seconds(settings, number);
 }
 
-exit_code season_check(const cli_settings *settings)
+exit_code season_check(const run_settings *settings)
 {
     bool is_timed = settings_give_option(settings, "season_seconds") ||
                     settings_give_option(settings, "other_season_seconds");

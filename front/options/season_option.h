@@ -5,9 +5,9 @@
 #include "options.h"
 
 /* For tables of options: "96", "1d", "auto", "off". */
-const char *season_set(cli_settings *settings, const char *value);
+const char *season_set(run_settings *settings, const char *value);
 
 /* Whether what was said goes together. */
-exit_code season_check(const cli_settings *settings);
+exit_code season_check(const run_settings *settings);
 
 #endif

@@ -4,7 +4,7 @@
 #include "history_option.h"
 #include "options.h"
 
-static const cli_option options[] = {
+static const option_entry options[] = {
     {"listen", OPTION_TEXT, SETTING(serve.listen), GROUP_SERVICE,
      .brief = "where to listen (default 127.0.0.1:8571)",
      .help = "where to listen (default 127.0.0.1:8571), or unix:PATH; other machines need "
@@ -86,7 +86,7 @@ static const cli_option options[] = {
      .given = SETTING(serve.is_metrics_keys_given)},
 };
 
-const cli_command serve_command = {
+const command_entry serve_command = {
     .name = "serve",
     .summary = "score rows that arrive over HTTP, with a live page and metrics",
     .usage = "serve [OPTION...]",

@@ -1,6 +1,6 @@
 #include "small_option.h"
 
-const char *small_set(cli_settings *settings, const char *value)
+const char *small_set(run_settings *settings, const char *value)
 {
     const oif_param_table *table = settings->params.table;
     oif_params small = settings->params;

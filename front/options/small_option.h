@@ -5,7 +5,7 @@
 #include "options.h"
 
 /* For tables of options. Parameters that are given, before or after it, keep their values. */
-const char *small_set(cli_settings *settings, const char *value);
+const char *small_set(run_settings *settings, const char *value);
 
 #define OPTION_SMALL                                                                               \
     {                                                                                              \

@@ -96,7 +96,7 @@ static void write_tag(const char *name, oif_text value)
 
 static void write_series(const influx_line *line)
 {
-    const cli_columns *columns = &line->cells->input->columns;
+    const input_columns *columns = &line->cells->input->columns;
     output_text("oif");
     for (size_t i = 0; i < columns->key.count; i++)
         write_tag(oif_reader_column_name(line->cells->input->reader, columns->key.columns[i]),
@@ -111,7 +111,7 @@ static void begin_field(influx_line *line)
     line->has_fields = true;
 }
 
-static bool is_field(const cli_columns *columns, size_t column)
+static bool is_field(const input_columns *columns, size_t column)
 {
     return !(key_columns_have(&columns->key, column)) &&
            !(columns->has_time && columns->time_text == column) &&
@@ -120,7 +120,7 @@ static bool is_field(const cli_columns *columns, size_t column)
 
 static void write_columns(influx_line *line)
 {
-    const cli_input *input = line->cells->input;
+    const run_input *input = line->cells->input;
     for (size_t i = 0; i < line->cells->count; i++) {
         row_cell cell = row_cells_get(line->cells, line->record, i);
         const char *name = oif_reader_column_name(input->reader, i);

@@ -104,7 +104,7 @@ static void choose_usual(result_fields *fields, const score_settings *settings)
         fields->chosen[fields->count++] = FIELD_WHY;
 }
 
-exit_code result_fields_open(result_fields *fields, const cli_settings *settings)
+exit_code result_fields_open(result_fields *fields, const run_settings *settings)
 {
     const score_settings *score = &settings->score;
     const bool is_told = score->on_alert || score->rows == PRINT_INCIDENTS;
@@ -121,7 +121,7 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
 }
 
 exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipeline,
-                              const cli_columns *columns)
+                              const input_columns *columns)
 {
     const size_t count = oif_pipeline_learned_columns(pipeline);
     fields->attributions = calloc(count, sizeof *fields->attributions);

@@ -17,7 +17,7 @@ typedef struct result_fields {
     oif_expected *expected;
     size_t *order;
     char **names; /* of the columns that are learned: load, rate(rx_bytes) */
-    const cli_categories *categories;
+    const category_columns *categories;
     size_t *places;        /* of the columns that are learned in the row that comes */
     bool follows_episodes; /* the reason of the worst row of an episode is asked for */
 } result_fields;
@@ -34,11 +34,11 @@ typedef struct row_verdict {
 
 /* Chooses the fields of the settings. Prints what is wrong unless it returns EXIT_OK. To be closed
  * in any case. */
-exit_code result_fields_open(result_fields *fields, const cli_settings *settings);
+exit_code result_fields_open(result_fields *fields, const run_settings *settings);
 
 /* Before the first row: makes room for the reasons of a pipeline's rows. */
 exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipeline,
-                              const cli_columns *columns);
+                              const input_columns *columns);
 void result_fields_close(result_fields *fields);
 
 /* The verdict on the row that the pipeline has processed last. Explains only anomalies, so it

@@ -6,9 +6,9 @@
 
 #define NOT_A_VALUE SIZE_MAX
 
-exit_code row_cells_open(row_cells *cells, const cli_input *input)
+exit_code row_cells_open(row_cells *cells, const run_input *input)
 {
-    const cli_columns *columns = &input->columns;
+    const input_columns *columns = &input->columns;
     size_t count = oif_reader_column_count(input->reader);
     *cells = (row_cells){.input = input, .value_of = malloc(count * sizeof *cells->value_of)};
     if (!cells->value_of)

@@ -17,13 +17,13 @@ typedef struct row_cell {
 } row_cell;
 
 typedef struct row_cells {
-    const cli_input *input;
+    const run_input *input;
     size_t *value_of; /* which of a record's values a column is */
     size_t count;     /* of the columns that it was made for */
 } row_cells;
 
 /* Prints what is wrong unless it returns EXIT_OK. To be closed in any case. */
-exit_code row_cells_open(row_cells *cells, const cli_input *input);
+exit_code row_cells_open(row_cells *cells, const run_input *input);
 void row_cells_close(row_cells *cells);
 
 /* The field of a column. Texts of all columns have to be selected. */

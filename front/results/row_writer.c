@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-exit_code row_writer_start(row_writer *writer, const cli_input *input,
+exit_code row_writer_start(row_writer *writer, const run_input *input,
                            const score_settings *settings)
 {
     *writer = (row_writer){.input = input,
@@ -103,7 +103,7 @@ static bool write_new_header(const row_writer *writer)
 
 static bool write_csv_header(const row_writer *writer, const result_fields *fields)
 {
-    const cli_input *input = writer->input;
+    const run_input *input = writer->input;
     size_t header_bytes;
     const char *header = oif_reader_header_text(input->reader, &header_bytes);
     if (input->source.byte_order_mark_bytes == 3 &&

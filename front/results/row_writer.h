@@ -11,14 +11,14 @@
 #include "row_cells.h"
 
 typedef struct row_writer {
-    const cli_input *input;
+    const run_input *input;
     output_format format; /* not OUTPUT_AS_INPUT */
     char delimiter;       /* of CSV */
     row_cells cells;
 } row_writer;
 
 /* Prints what is wrong unless it returns EXIT_OK. To be closed in any case. */
-exit_code row_writer_start(row_writer *writer, const cli_input *input,
+exit_code row_writer_start(row_writer *writer, const run_input *input,
                            const score_settings *settings);
 void row_writer_close(row_writer *writer);
 

@@ -4,7 +4,7 @@
 
 session_row row_session_read(const row_session *session, const oif_record *record)
 {
-    const cli_columns *columns = session->columns;
+    const input_columns *columns = session->columns;
     session_row row = {
         .record = record, .key = key_columns_text(&columns->key, record), .seconds = NAN};
     if (!columns->has_time)

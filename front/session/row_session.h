@@ -23,7 +23,7 @@ typedef struct row_sink {
 
 typedef struct row_session {
     oif_pipeline *pipeline;
-    cli_columns *columns;
+    input_columns *columns;
     stream_clock *times;
     silence_clock *silence; /* NULL: silence is not reported */
     row_sink sink;

@@ -3,11 +3,11 @@
 #include "sample_reading.h"
 
 #include "front/formats/influx_line.h"
-#include "text_room.h"
+#include "text_buffer.h"
 
 /* Texts without their escapes, as long as one line is read. */
 typedef struct line_room {
-    text_room text;
+    text_buffer text;
     size_t used;
 } line_room;
 
@@ -95,7 +95,7 @@ static bool take_line(sample_reading *reading, oif_text line, uint64_t number, l
     sample_label labels[SAMPLE_LABELS_MAX];
     size_t count;
     room->used = 0;
-    if (line.bytes > room->text.capacity && !text_room_reserve(&room->text, line.bytes))
+    if (line.bytes > room->text.capacity && !text_buffer_reserve(&room->text, line.bytes))
         return false;
     if (!influx_line_split(line, &parts) || !take_tags(&parts, room, labels, &count) ||
         !check_fields(&parts))
@@ -119,6 +119,6 @@ bool influx_samples_read(sample_reading *reading, oif_text body, problem *why)
             is_good = take_line(reading, (oif_text){at, (size_t)(stop - at)}, number, &room);
         at = newline ? newline + 1 : end;
     }
-    text_room_free(&room.text);
+    text_buffer_free(&room.text);
     return is_good || samples_refuse(reading->all, why);
 }

@@ -11,7 +11,7 @@
 
 typedef struct otlp_request {
     sample_reading *reading;
-    text_room name;
+    text_buffer name;
     otlp_labels labels; /* of the resource, then of a point */
     size_t resource_labels;
     otlp_point point;
@@ -262,7 +262,7 @@ bool otlp_read(sample_reading *reading, oif_text body, problem *why)
         if (wire_is(&field, 1, WIRE_BYTES))
             is_good = take_resource_metrics(request, field.bytes);
     if (request)
-        text_room_free(&request->name);
+        text_buffer_free(&request->name);
     free(request);
     if (!is_good)
         return samples_refuse(reading->all, why);

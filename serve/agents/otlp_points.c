@@ -53,7 +53,7 @@ void otlp_point_clear(otlp_point *point)
 /* Where the samples of a point go. */
 typedef struct point_target {
     sample_reading *reading;
-    text_room *room;
+    text_buffer *room;
     const otlp_metric *metric;
     otlp_labels *labels;
     double seconds;
@@ -67,8 +67,8 @@ static bool begin(const point_target *to)
 static bool add(const point_target *to, const char *ending, sample_kind kind, double value)
 {
     to->room->count = 0;
-    text_room_add(to->room, to->metric->name.text, to->metric->name.bytes);
-    text_room_add(to->room, ending, strlen(ending));
+    text_buffer_add(to->room, to->metric->name.text, to->metric->name.bytes);
+    text_buffer_add(to->room, ending, strlen(ending));
     const sample one = {.name = {to->room->bytes, to->room->count},
                         .kind = kind,
                         .seconds = to->seconds,
@@ -153,7 +153,7 @@ static bool take_distribution(const point_target *to, const otlp_point *point)
            take_quantiles(to, point);
 }
 
-bool otlp_point_take(sample_reading *reading, text_room *room, const otlp_metric *metric,
+bool otlp_point_take(sample_reading *reading, text_buffer *room, const otlp_metric *metric,
                      otlp_labels *labels, const otlp_point *point)
 {
     const point_target to = {reading, room, metric, labels,

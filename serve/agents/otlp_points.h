@@ -12,7 +12,7 @@
 #define OIF_SERVE_OTLP_POINTS_H
 
 #include "sample_reading.h"
-#include "text_room.h"
+#include "text_buffer.h"
 
 enum { OTLP_BUCKETS_MAX = 512, OTLP_QUANTILES_MAX = 64, OTLP_NUMBER_BYTES = 40 };
 
@@ -58,7 +58,7 @@ void otlp_point_clear(otlp_point *point);
 
 /* Adds the samples of a point. `labels` are those of the point and its resource; others may be
  * added to them meanwhile. False: out of memory, or there are too many. */
-bool otlp_point_take(sample_reading *reading, text_room *room, const otlp_metric *metric,
+bool otlp_point_take(sample_reading *reading, text_buffer *room, const otlp_metric *metric,
                      otlp_labels *labels, const otlp_point *point);
 
 #endif

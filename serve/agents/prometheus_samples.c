@@ -2,12 +2,12 @@
 #include "sample_reading.h"
 
 #include "front/formats/metric_sample.h"
-#include "text_room.h"
+#include "text_buffer.h"
 
 #include <math.h>
 
 /* The value of a label without its escapes; there is room for it. */
-static oif_text plain_text(text_room *room, oif_text value)
+static oif_text plain_text(text_buffer *room, oif_text value)
 {
     if (!memchr(value.text, '\\', value.bytes))
         return value;
@@ -22,7 +22,7 @@ static oif_text plain_text(text_room *room, oif_text value)
     return (oif_text){copy, bytes};
 }
 
-static bool take_labels(text_room *room, oif_text text, sample_label *labels, size_t *count,
+static bool take_labels(text_buffer *room, oif_text text, sample_label *labels, size_t *count,
                         bool *has_bound)
 {
     const char *at = text.text, *end = at + text.bytes;
@@ -30,7 +30,7 @@ static bool take_labels(text_room *room, oif_text text, sample_label *labels, si
     *count = 0;
     *has_bound = false;
     room->count = 0;
-    if (!text_room_reserve(room, text.bytes))
+    if (!text_buffer_reserve(room, text.bytes))
         return false;
     while (metric_sample_next_label(&at, end, &whole, &name, &value)) {
         *has_bound |= name.bytes == 2 && memcmp(name.text, "le", 2) == 0;
@@ -57,7 +57,7 @@ static double seconds_of(double number)
                          : number / 1e9;
 }
 
-static bool take_line(sample_reading *reading, oif_text line, uint64_t number, text_room *room)
+static bool take_line(sample_reading *reading, oif_text line, uint64_t number, text_buffer *room)
 {
     static const char expected[] =
         "this is not a sample of Prometheus, such as name{label=\"a\"} 1";
@@ -83,7 +83,7 @@ static bool take_line(sample_reading *reading, oif_text line, uint64_t number, t
 
 bool prometheus_samples_read(sample_reading *reading, oif_text body, problem *why)
 {
-    text_room room = {.bytes = NULL};
+    text_buffer room = {.bytes = NULL};
     uint64_t number = 0;
     bool is_good = true;
     for (const char *at = body.text, *end = at + body.bytes; at < end && is_good;) {
@@ -98,6 +98,6 @@ bool prometheus_samples_read(sample_reading *reading, oif_text body, problem *wh
             is_good = take_line(reading, (oif_text){at, (size_t)(stop - at)}, number, &room);
         at = next;
     }
-    text_room_free(&room);
+    text_buffer_free(&room);
     return is_good || samples_refuse(reading->all, why);
 }

@@ -10,7 +10,7 @@
  *
  * Of a native histogram the count and the sum are samples. */
 #include "sample_reading.h"
-#include "text_room.h"
+#include "text_buffer.h"
 #include "wire.h"
 
 enum { SYMBOLS_MAX = 1 << 20 };
@@ -29,7 +29,7 @@ typedef struct write_request {
     const write_layout *layout;
     oif_text *symbols;
     size_t symbol_count;
-    text_room name; /* of a part of a histogram */
+    text_buffer name; /* of a part of a histogram */
 } write_request;
 
 /* One series. */
@@ -208,8 +208,8 @@ static bool add_part(write_request *request, const write_series *series, const c
                      const write_histogram *histogram, double value)
 {
     request->name.count = 0;
-    text_room_add(&request->name, series->name.text, series->name.bytes);
-    text_room_add(&request->name, ending, strlen(ending));
+    text_buffer_add(&request->name, series->name.text, series->name.bytes);
+    text_buffer_add(&request->name, ending, strlen(ending));
     const sample one = {.name = {request->name.bytes, request->name.count},
                         .kind = histogram->is_gauge ? SAMPLE_GAUGE : SAMPLE_COUNTER,
                         .seconds = histogram->seconds,
@@ -299,7 +299,7 @@ static bool read_by(sample_reading *reading, const write_layout *layout, oif_tex
     write_request request = {.reading = reading, .layout = layout};
     bool is_good = take_all(&request, body, why);
     free(request.symbols);
-    text_room_free(&request.name);
+    text_buffer_free(&request.name);
     return is_good;
 }
 

@@ -15,21 +15,21 @@ char sample_name_byte(char byte)
 }
 
 /* Adds the character at `at`, which is not ASCII. Returns its bytes. */
-static size_t add_character(text_room *room, const char *at, const char *end)
+static size_t add_character(text_buffer *room, const char *at, const char *end)
 {
     size_t invalid_bytes;
     const size_t bytes = quoting_character_bytes(at, end, &invalid_bytes);
     if (bytes == 0)
-        text_room_add(room, "\xEF\xBF\xBD", SAMPLE_NAME_GROWTH);
+        text_buffer_add(room, "\xEF\xBF\xBD", SAMPLE_NAME_GROWTH);
     else
-        text_room_add(room, at, bytes);
+        text_buffer_add(room, at, bytes);
     return bytes > 0 ? bytes : invalid_bytes;
 }
 
-void sample_name_add(text_room *room, oif_text name)
+void sample_name_add(text_buffer *room, oif_text name)
 {
     const char *end = name.text + name.bytes;
-    if (!text_room_reserve(room, SAMPLE_NAME_GROWTH * name.bytes))
+    if (!text_buffer_reserve(room, SAMPLE_NAME_GROWTH * name.bytes))
         return;
     for (const char *at = name.text; at < end;) {
         if (is_ascii(*at))
@@ -39,12 +39,12 @@ void sample_name_add(text_room *room, oif_text name)
     }
 }
 
-void sample_value_add(text_room *room, oif_text value)
+void sample_value_add(text_buffer *room, oif_text value)
 {
     const char *end = value.text + value.bytes;
     for (const char *at = value.text; at < end;) {
         if (is_ascii(*at)) {
-            text_room_add_byte(room, *at ? *at : ' ');
+            text_buffer_add_byte(room, *at ? *at : ' ');
             at++;
         } else {
             at += add_character(room, at, end);
@@ -52,14 +52,14 @@ void sample_value_add(text_room *room, oif_text value)
     }
 }
 
-static void add_escaped(text_room *room, char byte)
+static void add_escaped(text_buffer *room, char byte)
 {
     if (byte == '"' || byte == '\\' || byte == '\n')
-        text_room_add_byte(room, '\\');
-    text_room_add_byte(room, byte == '\n' ? 'n' : byte);
+        text_buffer_add_byte(room, '\\');
+    text_buffer_add_byte(room, byte == '\n' ? 'n' : byte);
 }
 
-void sample_value_add_escaped(text_room *room, oif_text value)
+void sample_value_add_escaped(text_buffer *room, oif_text value)
 {
     const char *end = value.text + value.bytes;
     for (const char *at = value.text; at < end;) {

@@ -3,19 +3,19 @@
 #ifndef OIF_SERVE_SAMPLE_NAMES_H
 #define OIF_SERVE_SAMPLE_NAMES_H
 
-#include "text_room.h"
+#include "text_buffer.h"
 
 /* The most bytes that a byte becomes. */
 enum { SAMPLE_NAME_GROWTH = 3 };
 
 /* As Prometheus does it: what is not a letter, a digit, a colon or an underscore becomes one. */
 char sample_name_byte(char byte);
-void sample_name_add(text_room *room, oif_text name);
+void sample_name_add(text_buffer *room, oif_text name);
 
 /* Of a key: it cannot hold a NUL, which becomes a blank. */
-void sample_value_add(text_room *room, oif_text value);
+void sample_value_add(text_buffer *room, oif_text value);
 
 /* Of a label, with the escapes that Prometheus has, without quotes. */
-void sample_value_add_escaped(text_room *room, oif_text value);
+void sample_value_add_escaped(text_buffer *room, oif_text value);
 
 #endif

@@ -57,8 +57,8 @@ struct samples {
 
     oif_text measurement; /* of the current samples; no bytes: none */
     sample_key *key;      /* of their labels; NULL: it is too long */
-    text_room suffix;     /* of the columns: {cpu="cpu0"} */
-    text_room names, text;
+    text_buffer suffix;   /* of the columns: {cpu="cpu0"} */
+    text_buffer names, text;
     sample_counts counts;
     bool has_no_memory;
 };
@@ -110,9 +110,9 @@ void samples_free(samples *all)
     free(all->key_list);
     free(all->column_list);
     free(all->list);
-    text_room_free(&all->suffix);
-    text_room_free(&all->names);
-    text_room_free(&all->text);
+    text_buffer_free(&all->suffix);
+    text_buffer_free(&all->names);
+    text_buffer_free(&all->text);
     free(all);
 }
 
@@ -157,7 +157,7 @@ static void sort_labels(samples *all, const sample_label *labels, size_t count, 
         bytes += SAMPLE_NAME_GROWTH * labels[i].name.bytes;
     all->names.count = 0;
     sorted->count = 0;
-    if (!text_room_reserve(&all->names, bytes))
+    if (!text_buffer_reserve(&all->names, bytes))
         return; /* and no name moves while more are added */
     for (size_t i = 0; i < count; i++) {
         const size_t start = all->names.count;
@@ -193,13 +193,13 @@ static bool is_dropped(const samples *all, oif_text name)
 }
 
 /* Behind a name: {cpu="cpu0"}, with the escapes that Prometheus has. */
-static void add_label(text_room *room, const sample_label *label, const char *before)
+static void add_label(text_buffer *room, const sample_label *label, const char *before)
 {
-    text_room_add_byte(room, *before);
-    text_room_add(room, label->name.text, label->name.bytes);
-    text_room_add(room, "=\"", 2);
+    text_buffer_add_byte(room, *before);
+    text_buffer_add(room, label->name.text, label->name.bytes);
+    text_buffer_add(room, "=\"", 2);
     sample_value_add_escaped(room, label->value);
-    text_room_add_byte(room, '"');
+    text_buffer_add_byte(room, '"');
 }
 
 static void make_suffix(samples *all, const label_list *labels)
@@ -214,7 +214,7 @@ static void make_suffix(samples *all, const label_list *labels)
         before = ",";
     }
     if (*before == ',')
-        text_room_add_byte(&all->suffix, '}');
+        text_buffer_add_byte(&all->suffix, '}');
 }
 
 /* ---- Keys ---- */
@@ -237,7 +237,7 @@ static void add_series(samples *all, const label_list *labels)
         before = ",";
     }
     if (*before == ',')
-        text_room_add_byte(&all->text, '}');
+        text_buffer_add_byte(&all->text, '}');
 }
 
 /* Writes "host":{"name":"a"} for the label host.name: the stream finds it by that path. */
@@ -294,12 +294,12 @@ static bool find_key(samples *all, const label_list *labels)
             sample_value_add(&all->text, label->value);
         else if (strcmp(all->rule->keys[i], "measurement") == 0)
             sample_value_add(&all->text, all->measurement);
-        text_room_add_byte(&all->text, '\0');
+        text_buffer_add_byte(&all->text, '\0');
     }
     all->key = NULL;
     if (all->text.is_failed || all->text.count > OIF_KEY_MAX_BYTES)
         return !all->text.is_failed;
-    if (!all->text.bytes && !text_room_reserve(&all->text, 1))
+    if (!all->text.bytes && !text_buffer_reserve(&all->text, 1))
         return false;
     all->key = byte_table_find(&all->keys, all->text.bytes, all->text.count);
     if (!all->key)
@@ -404,15 +404,15 @@ static sample_column *find_column(samples *all, const sample *one)
     all->text.count = 0;
     if (all->measurement.bytes > 0 && !all->is_by_measurement) {
         sample_name_add(&all->text, all->measurement);
-        text_room_add_byte(&all->text, '_');
+        text_buffer_add_byte(&all->text, '_');
     }
     sample_name_add(&all->text, one->name);
     const size_t metric_bytes = all->text.count;
     while (all->suffix.count == 0 && !all->text.is_failed &&
            is_taken(all, (oif_text){all->text.bytes, all->text.count}))
-        text_room_add_byte(&all->text, '_');
+        text_buffer_add_byte(&all->text, '_');
     const size_t name_bytes = all->text.count;
-    text_room_add(&all->text, all->suffix.bytes, all->suffix.count);
+    text_buffer_add(&all->text, all->suffix.bytes, all->suffix.count);
     if (all->text.is_failed)
         return NULL;
     sample_column *column = byte_table_find(&all->columns, all->text.bytes, all->text.count);
@@ -555,34 +555,34 @@ static size_t cut_rows(samples *all, sample_row *rows)
     return count;
 }
 
-static void add_number(text_room *room, double number)
+static void add_number(text_buffer *room, double number)
 {
-    char *end = text_room_reserve(room, OIF_NUMBER_TEXT_BYTES);
+    char *end = text_buffer_reserve(room, OIF_NUMBER_TEXT_BYTES);
     if (end)
         room->count += oif_number_format(number, end);
 }
 
 static void add_row(samples *all, const sample_row *row)
 {
-    text_room *text = &all->text;
+    text_buffer *text = &all->text;
     const sample_key *key = all->key_list[all->list[row->first].key];
-    text_room_add_byte(text, '{');
-    text_room_add(text, all->names.bytes, all->names.count);
+    text_buffer_add_byte(text, '{');
+    text_buffer_add(text, all->names.bytes, all->names.count);
     add_number(text, row->seconds);
-    text_room_add_byte(text, ',');
-    text_room_add(text, key->head, key->head_bytes);
+    text_buffer_add_byte(text, ',');
+    text_buffer_add(text, key->head, key->head_bytes);
     for (size_t i = row->first; i < row->first + row->count; i++) {
         const placed_sample *one = &all->list[i];
         const sample_column *column = all->column_list[one->column];
         if (isnan(one->value))
             continue;
-        text_room_add(text, column->member, column->member_bytes);
+        text_buffer_add(text, column->member, column->member_bytes);
         add_number(text, one->value);
-        text_room_add_byte(text, ',');
+        text_buffer_add_byte(text, ',');
     }
     if (text->count > 0)
         text->bytes[text->count - 1] = '}';
-    text_room_add_byte(text, '\n');
+    text_buffer_add_byte(text, '\n');
 }
 
 /* "time": which all rows begin with. */
@@ -594,7 +594,7 @@ static bool name_time(samples *all)
     char *member = output_diverted(&bytes);
     all->names.count = 0;
     if (member)
-        text_room_add(&all->names, member, bytes - sizeof "\"\"," + 1);
+        text_buffer_add(&all->names, member, bytes - sizeof "\"\"," + 1);
     free(member);
     return member && !strchr(all->rule->time, '.');
 }

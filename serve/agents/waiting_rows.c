@@ -1,7 +1,7 @@
 #include "waiting_rows.h"
 
 #include "front/text/byte_table.h"
-#include "text_room.h"
+#include "text_buffer.h"
 
 #include <math.h>
 
@@ -19,9 +19,9 @@ typedef struct waiting_row {
     waiting_key *key;
     double seconds, arrived;
     uint64_t order;
-    size_t bytes;      /* as counted */
-    text_room numbers; /* "load":1,"up":1 */
-    byte_table names;  /* of the numbers; made when another row is to be taken up */
+    size_t bytes;        /* as counted */
+    text_buffer numbers; /* "load":1,"up":1 */
+    byte_table names;    /* of the numbers; made when another row is to be taken up */
     char time[OIF_NUMBER_TEXT_BYTES];
     size_t time_bytes;
 } waiting_row;
@@ -54,7 +54,7 @@ static void count_bytes(waiting_rows *all, waiting_row *row)
 
 static void free_row(waiting_row *row)
 {
-    text_room_free(&row->numbers);
+    text_buffer_free(&row->numbers);
     byte_table_free(&row->names);
     free(row);
 }
@@ -167,7 +167,7 @@ static bool has_names(waiting_rows *all, waiting_row *row)
 {
     if (row->names.count > 0)
         return true;
-    text_room_add_byte(&row->numbers, '}'); /* which ends the last member */
+    text_buffer_add_byte(&row->numbers, '}'); /* which ends the last member */
     if (row->numbers.is_failed)
         return false;
     row->numbers.count--;
@@ -212,8 +212,8 @@ static waiting_row *find_open(waiting_rows *all, const waiting_key *key, const r
 
 static bool join(waiting_row *row, const row_parts *parts)
 {
-    text_room_add_byte(&row->numbers, ',');
-    text_room_add(&row->numbers, parts->numbers.text, parts->numbers.bytes);
+    text_buffer_add_byte(&row->numbers, ',');
+    text_buffer_add(&row->numbers, parts->numbers.text, parts->numbers.bytes);
     return !row->numbers.is_failed && add_names(row, parts->numbers);
 }
 
@@ -241,7 +241,7 @@ static waiting_row *new_row(waiting_rows *all, waiting_key *key, const row_parts
                          .order = all->added,
                          .time_bytes = parts->time.bytes};
     memcpy(row->time, parts->time.text, parts->time.bytes);
-    text_room_add(&row->numbers, parts->numbers.text, parts->numbers.bytes);
+    text_buffer_add(&row->numbers, parts->numbers.text, parts->numbers.bytes);
     if (row->numbers.is_failed || !has_room(&all->list, all->count, &all->capacity) ||
         !has_room(&key->rows, key->count, &key->capacity)) {
         free_row(row);
@@ -330,14 +330,14 @@ static int compare(const void *a, const void *b)
     return (left->order > right->order) - (left->order < right->order);
 }
 
-static void write_row(text_room *to, const waiting_rows *all, const waiting_row *row)
+static void write_row(text_buffer *to, const waiting_rows *all, const waiting_row *row)
 {
-    text_room_add(to, all->time_name, all->time_name_bytes);
-    text_room_add(to, row->time, row->time_bytes);
-    text_room_add_byte(to, ',');
-    text_room_add(to, row->key->item.key, row->key->item.key_bytes);
-    text_room_add(to, row->numbers.bytes, row->numbers.count);
-    text_room_add(to, "}\n", 2);
+    text_buffer_add(to, all->time_name, all->time_name_bytes);
+    text_buffer_add(to, row->time, row->time_bytes);
+    text_buffer_add_byte(to, ',');
+    text_buffer_add(to, row->key->item.key, row->key->item.key_bytes);
+    text_buffer_add(to, row->numbers.bytes, row->numbers.count);
+    text_buffer_add(to, "}\n", 2);
 }
 
 static void remove_row(waiting_rows *all, waiting_row *row)
@@ -353,7 +353,7 @@ static void remove_row(waiting_rows *all, waiting_row *row)
 
 char *waiting_rows_take(waiting_rows *all, double arrived_by, size_t *bytes)
 {
-    text_room text = {.bytes = NULL};
+    text_buffer text = {.bytes = NULL};
     size_t count = 0;
     while (count < all->count && (is_full(all) || all->list[count]->arrived <= arrived_by))
         count++;
@@ -365,7 +365,7 @@ char *waiting_rows_take(waiting_rows *all, double arrived_by, size_t *bytes)
     for (size_t i = 0; i < count; i++)
         write_row(&text, all, sorted[i]);
     if (text.is_failed) {
-        text_room_free(&text);
+        text_buffer_free(&text);
         free(sorted);
         return NULL;
     }

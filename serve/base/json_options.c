@@ -65,10 +65,10 @@ const char *json_option_text(const json_t *value, json_t *texts)
     return kept;
 }
 
-bool json_option_set(const cli_command *command, cli_settings *settings, const char *name,
+bool json_option_set(const command_entry *command, run_settings *settings, const char *name,
                      const json_t *value, json_t *texts, option_problem *why)
 {
-    const cli_option *option = option_find(command, name);
+    const option_entry *option = option_find(command, name);
     const json_t *item;
     size_t i;
     if (!json_option_is_value(value))

@@ -12,7 +12,7 @@
 
 /* Sets an option, which is null if it is not given. The settings may point into the value and into
  * texts made from it, which are added to `texts`, an array. */
-bool json_option_set(const cli_command *command, cli_settings *settings, const char *name,
+bool json_option_set(const command_entry *command, run_settings *settings, const char *name,
                      const json_t *value, json_t *texts, option_problem *why);
 
 /* Whether options can have such a value. */

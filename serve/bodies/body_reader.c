@@ -135,10 +135,10 @@ static char *make_prefix(const body_request *request, const char *header)
 }
 
 /* The settings, plus what earlier bodies have shown. */
-static cli_settings settings_of(const body_request *request)
+static run_settings settings_of(const body_request *request)
 {
     const body_shape *shape = request->shape;
-    cli_settings settings = *request->settings;
+    run_settings settings = *request->settings;
     settings.files = NULL;
     settings.file_count = 0;
     settings.format = 1 + (int)request->format;
@@ -249,7 +249,7 @@ static exit_code check_array(const body_request *request)
 
 static exit_code open_reader(body_reader *reader, const body_request *request, bool is_known)
 {
-    cli_settings settings = settings_of(request);
+    run_settings settings = settings_of(request);
     exit_code code = input_open_memory(&reader->input, &settings, request->known, request->bad,
                                        body_name, &reader->memory);
     if (code != EXIT_OK)
@@ -370,7 +370,7 @@ static bool is_new_key(const body_reader *reader, const char *name)
     return false;
 }
 
-void body_reader_note_late(body_reader *reader, const cli_settings *settings,
+void body_reader_note_late(body_reader *reader, const run_settings *settings,
                            const oif_record *record, body_shape *shape, names_text *late)
 {
     const size_t count = oif_reader_column_count(reader->input.reader);
@@ -491,7 +491,7 @@ body_reader *body_readers_begin(body_reader *readers, size_t count, const body_r
 }
 
 exit_code body_reader_start(body_reader *reader, oif_pipeline *pipeline,
-                            const cli_settings *settings)
+                            const run_settings *settings)
 {
     if (reader->is_started)
         return EXIT_OK;

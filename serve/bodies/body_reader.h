@@ -18,7 +18,7 @@ typedef struct body_reader {
     bool is_open;
     bool is_started; /* fields and writer are ready; they need a pipeline */
     bool is_at_end;  /* the body was read completely: the next one may follow */
-    cli_input input;
+    run_input input;
     byte_memory memory;
     char *prefix; /* the input before the first body; NULL: none */
     char *header; /* of CSV, if it differs from the shape's; NULL: the shape's */
@@ -32,7 +32,7 @@ typedef struct body_reader {
 
 /* How to read a body. */
 typedef struct body_request {
-    const cli_settings *settings;
+    const run_settings *settings;
     const body_shape *shape;
     const oif_pipeline *known; /* NULL: it is the first */
     oif_text body;             /* without its byte order mark */
@@ -60,7 +60,7 @@ body_reader *body_readers_begin(body_reader *readers, size_t count, const body_r
 
 /* Once there is a pipeline: sets the fields added to rows, and how they are written. */
 exit_code body_reader_start(body_reader *reader, oif_pipeline *pipeline,
-                            const cli_settings *settings);
+                            const run_settings *settings);
 
 /* The next row; OIF_END after the last row of the body. Errors have the line in the body. */
 oif_status body_reader_next(body_reader *reader, on_bad_row policy, bad_rows *bad,
@@ -68,7 +68,7 @@ oif_status body_reader_next(body_reader *reader, on_bad_row policy, bad_rows *ba
 
 /* Adds the new keys of a row of NDJSON to `late`, if they have numbers and are not excluded; and to
  * the shape, so other readers know them. */
-void body_reader_note_late(body_reader *reader, const cli_settings *settings,
+void body_reader_note_late(body_reader *reader, const run_settings *settings,
                            const oif_record *record, body_shape *shape, names_text *late);
 
 /* Whether the decimal sign of the rows is still unknown. */

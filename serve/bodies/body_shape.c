@@ -49,7 +49,7 @@ void body_shape_free(body_shape *shape)
 
 /* ---- The first body ---- */
 
-static bool take_names(body_shape *shape, const cli_columns *columns)
+static bool take_names(body_shape *shape, const input_columns *columns)
 {
     bool has_memory = true;
     for (size_t i = 0; has_memory && i < columns->use_count; i++) {
@@ -69,7 +69,7 @@ bool body_shape_leave_out(body_shape *shape, const char *name)
     return add_name(&shape->left_out, strdup(name));
 }
 
-bool body_shape_take(body_shape *shape, const cli_input *input)
+bool body_shape_take(body_shape *shape, const run_input *input)
 {
     size_t bytes;
     const char *header = oif_reader_header_text(input->reader, &bytes),
@@ -89,7 +89,7 @@ bool body_shape_take(body_shape *shape, const cli_input *input)
     return take_names(shape, &input->columns);
 }
 
-bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns)
+bool body_shape_mark_undecided(const body_shape *shape, input_columns *columns)
 {
     if (shape->undecided.count == 0 || columns->undecided)
         return true;

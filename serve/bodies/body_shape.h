@@ -29,10 +29,10 @@ void body_shape_free(body_shape *shape);
 
 /* Learns the shape from the first body of its format, once columns are chosen. False: out of
  * memory. */
-bool body_shape_take(body_shape *shape, const cli_input *input);
+bool body_shape_take(body_shape *shape, const run_input *input);
 
 /* Marks the undecided columns of a later input. False: out of memory. */
-bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns);
+bool body_shape_mark_undecided(const body_shape *shape, input_columns *columns);
 
 /* A column that came too late to be learned. False: out of memory. */
 bool body_shape_leave_out(body_shape *shape, const char *name);

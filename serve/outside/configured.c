@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Sets the options of the file, and on top of them those of the command line. */
-static exit_code set_options(configured *both, const cli_settings *given)
+static exit_code set_options(configured *both, const run_settings *given)
 {
-    cli_settings *settings = &both->settings;
+    run_settings *settings = &both->settings;
     option_problem about;
     problem why = {.status = 0};
     help_kind help;
@@ -52,7 +52,7 @@ static exit_code check(const configured *both)
     return EXIT_OK;
 }
 
-exit_code configured_open(const cli_settings *given, configured *both)
+exit_code configured_open(const run_settings *given, configured *both)
 {
     problem why = {0};
     memset(both, 0, sizeof *both);

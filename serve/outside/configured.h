@@ -6,13 +6,13 @@
 #include "front/options/options.h"
 
 typedef struct configured {
-    cli_settings settings;
+    run_settings settings;
     server_config config;
     json_t *texts; /* of numbers and lists of the file; the settings may point into them */
 } configured;
 
 /* Complains unless it returns EXIT_OK. Close it in any case. */
-exit_code configured_open(const cli_settings *given, configured *both);
+exit_code configured_open(const run_settings *given, configured *both);
 void configured_close(configured *both);
 
 #endif

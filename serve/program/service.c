@@ -220,7 +220,7 @@ static exit_code run(service *one)
     return is_good ? EXIT_OK : code == EXIT_OK ? EXIT_FAILED : code;
 }
 
-exit_code service_run(const cli_settings *given)
+exit_code service_run(const run_settings *given)
 {
     service one = {.opened.descriptor = -1};
     exit_code code = configured_open(given, &one.both);

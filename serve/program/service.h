@@ -5,6 +5,6 @@
 
 #include "front/options/options.h"
 
-exit_code service_run(const cli_settings *given);
+exit_code service_run(const run_settings *given);
 
 #endif

@@ -31,9 +31,9 @@ void stream_start_times(stream *one)
 /* ---- The first row ---- */
 
 /* Like the tool for a new state file. */
-static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipeline **pipeline)
+static exit_code make_pipeline(stream *one, const input_columns *columns, oif_pipeline **pipeline)
 {
-    const cli_settings *settings = &one->settings.cli;
+    const run_settings *settings = &one->settings.cli;
     exit_code code = settings_make_pipeline(settings, columns->count, pipeline);
     if (code == EXIT_OK)
         code = derive_columns(*pipeline, settings, columns);
@@ -56,7 +56,7 @@ static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipe
 
 /* Takes the shape of the first body; a body with only a header may have come before. *is_new: it
  * differs from that. False: out of memory. */
-static bool take_shape(stream *one, const cli_input *input, bool *is_new)
+static bool take_shape(stream *one, const run_input *input, bool *is_new)
 {
     body_shape taken = {.header = NULL};
     if (!body_shape_take(&taken, input)) {
@@ -70,7 +70,7 @@ static bool take_shape(stream *one, const cli_input *input, bool *is_new)
 }
 
 /* The first row creates the pipeline. Its columns were chosen by examining the whole body. */
-static exit_code begin_stream(stream *one, const cli_input *input)
+static exit_code begin_stream(stream *one, const run_input *input)
 {
     oif_pipeline *pipeline = NULL;
     const char *asked = one->settings.cli.score.time;
@@ -100,7 +100,7 @@ static exit_code begin_stream(stream *one, const cli_input *input)
 /* Hides categories: their values are hashes of texts. */
 static const double *values_of(body_run *run, const double *row)
 {
-    cli_categories *categories = &run->reader->input.columns.categories;
+    category_columns *categories = &run->reader->input.columns.categories;
     for (size_t i = 0; i < categories->count; i++)
         categories->row[categories->list[i].place] = NAN;
     return categories->count > 0 ? categories->row : row;
@@ -128,7 +128,7 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
     if (kept)
         stream_trend_row(one, key, kept, run->now);
     if (run->is_row_told)
-        stream_tell_row(one, key, &point);
+        stream_publish_row(one, key, &point);
 }
 
 /* If it began earlier, the history knows its first row and when that came. */
@@ -190,7 +190,7 @@ static void remember_episode(body_run *run, history_key *key, const row_verdict 
         stream_join_incident(one, episode, run->now);
     if (episode->info.is_over)
         stream_leave_incident(one, episode, run->now);
-    stream_tell_episode(one, episode);
+    stream_publish_episode(one, episode);
 }
 
 static void remember_alert(body_run *run, const history_key *key, const row_verdict *verdict,
@@ -271,7 +271,7 @@ static void take_result(void *context, const session_row *row, const oif_result 
         keep_line(run, row->record, begin, is_alert);
     if (!key)
         return; /* out of memory for the history; scoring continues */
-    stream_hear_result(one, key, row->seconds, result);
+    stream_note_result(one, key, row->seconds, result);
     if (!result->ready && !key->info.is_ready)
         stream_look_for_unusual(one, key, values_of(run, row->values), row->seconds);
     remember_row(run, key, row->values, row->seconds, result);

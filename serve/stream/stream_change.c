@@ -12,7 +12,7 @@
 
 /* Sets the options of the pipeline that differ. Alert options exclude each other and the last one
  * wins, so the given options are set last, in a second turn. */
-static bool change_options(oif_pipeline *pipeline, const cli_settings *settings, problem *why)
+static bool change_options(oif_pipeline *pipeline, const run_settings *settings, problem *why)
 {
     const oif_param_table *table = settings->options.table;
     for (size_t turn = 0; turn < 2 * table->param_count; turn++) {
@@ -50,7 +50,7 @@ bool stream_check_settings(stream *one, json_t *settings, problem *why)
     const char *name;
     json_t *value;
     bool is_same = true;
-    stream_begin_look(one);
+    stream_read_lock(one);
     json_object_foreach(settings, name, value) {
         if (!is_same || is_same_setting(value, json_object_get(one->settings.object, name)))
             continue;
@@ -58,23 +58,23 @@ bool stream_check_settings(stream *one, json_t *settings, problem *why)
             problem_set(why, 409, "Leave the parameter out, or use another stream.",
                         "%s: the stream was made with another \"%s\", or with none", name, name);
     }
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_same;
 }
 
 json_t *stream_copy_settings(stream *one)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     json_t *copy = json_deep_copy(one->settings.object);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return copy;
 }
 
 int stream_format(stream *one)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     int format = one->settings.cli.format;
-    stream_end_look(one);
+    stream_read_unlock(one);
     return format;
 }
 
@@ -123,7 +123,7 @@ bool stream_check_usable(const stream *one, problem *why)
 {
     if (one->is_removed)
         return problem_set(why, 404, NULL, "there is no stream \"%s\" any more", one->name);
-    return !one->is_broken || stream_tell_broken(one, why);
+    return !one->is_broken || stream_publish_broken(one, why);
 }
 
 bool stream_change(stream *one, json_t *settings, problem *why)

@@ -13,9 +13,9 @@
 
 bool stream_has_keys(stream *one)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     bool has_keys = one->settings.cli.score.key != NULL;
-    stream_end_look(one);
+    stream_read_unlock(one);
     return has_keys;
 }
 
@@ -57,9 +57,9 @@ static bool write_proposal(const stream *one, const episode_name *name, problem 
 
 bool stream_write_proposal(stream *one, const episode_name *name, problem *why)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     bool is_good = write_proposal(one, name, why);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_good;
 }
 

@@ -342,9 +342,9 @@ bool stream_write_history(stream *one, const history_query *query, problem *why)
 {
     history_query asked = *query;
     history_answer answer = {.view.fd = -1, .rows_from = INFINITY};
-    stream_begin_look(one);
+    stream_read_lock(one);
     bool is_good = look(one, &asked, &answer, why);
-    stream_end_look(one);
+    stream_read_unlock(one);
     read_file(&answer);
     if (is_good && !answer.is_known && !has_buckets(&answer))
         is_good = problem_set(why, 404, NULL, "the stream has no such key, or has forgotten it");

@@ -24,7 +24,7 @@ static void end_idle(stream *one, history_episode *episode, double now)
     if (!stream_keep_record(one, &record, &ignored))
         one->is_failing = true;
     shut(one, episode, now);
-    stream_tell_episode(one, episode);
+    stream_publish_episode(one, episode);
 }
 
 /* While the server was stopped it could not receive rows, so that time does not count. */

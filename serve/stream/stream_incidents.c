@@ -85,7 +85,7 @@ void stream_leave_no_data(stream *one, double now)
 /* These joins are not counted: a replay would not count them either. */
 void stream_settle_incidents(stream *one, bool is_new, double now)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     for (history_episode *open = one->past->open; open; open = open->older)
         if (is_new || !incident_list_has(one->incidents, open->info.incident)) {
             open->info.incident = 0;
@@ -93,7 +93,7 @@ void stream_settle_incidents(stream *one, bool is_new, double now)
         }
     if (one->is_dead && (is_new || !incident_list_has(one->incidents, one->dead_incident)))
         join_no_data(one, now);
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 static bool is_it(const stream_episode *info, const oif_incident_member *member)
@@ -106,11 +106,11 @@ static bool is_it(const stream_episode *info, const oif_incident_member *member)
 
 bool stream_has_member(stream *one, const oif_incident_member *member)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     bool is_found =
         one->is_broken || (one->is_dead && member->episode == 0 && member->key_bytes == 0);
     for (const history_episode *open = one->past->open; open && !is_found; open = open->older)
         is_found = is_it(&open->info, member);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_found;
 }

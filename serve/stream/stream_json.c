@@ -46,16 +46,16 @@ static stream_figures figures_of(const stream *one)
 
 void stream_get_figures(stream *one, stream_figures *figures)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     *figures = figures_of(one);
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 const char *stream_get_error(stream *one, char error[PROBLEM_MESSAGE_BYTES])
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     snprintf(error, PROBLEM_MESSAGE_BYTES, "%s", one->error);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return error;
 }
 
@@ -155,8 +155,8 @@ static void write_notes(const stream *one)
 
 void stream_write(stream *one)
 {
-    const cli_settings *settings = &one->settings.cli;
-    stream_begin_look(one);
+    const run_settings *settings = &one->settings.cli;
+    stream_read_lock(one);
     const stream_figures now = figures_of(one);
     output_print("{\"name\":\"%s\"", one->name);
     stream_write_state(&now.state);
@@ -191,7 +191,7 @@ void stream_write(stream *one)
     write_notes(one);
     write_json_text("error", one->error);
     output_print("}");
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 /* ---- Keys ---- */
@@ -318,7 +318,7 @@ void stream_write_keys(stream *one, const keys_query *query)
     static keys_comparison *const orders[] = {by_severity, by_score, NULL, by_name};
     size_t count, limit = query->limit > 0 ? query->limit : USUAL_LIMIT;
     const double now = background_wall_seconds();
-    stream_begin_look(one);
+    stream_read_lock(one);
     const history_key **list = list_keys(one, query, &count);
     if (list && orders[query->order])
         sort_first(list, count, query->offset + limit, orders[query->order]);
@@ -329,16 +329,16 @@ void stream_write_keys(stream *one, const keys_query *query)
     }
     output_print("],\"total\":%zu}", count);
     free(list);
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, const stream_key *key),
                      void *context)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     for (const history_key *key = one->past->newest; key && limit > 0; key = key->older, limit--)
         visit(context, &key->info);
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 /* ---- Points ---- */
@@ -441,11 +441,11 @@ static void write_episodes(stream *one, const events_query *query)
 
 void stream_write_episodes(stream *one, const events_query *query)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     output_print("{");
     write_episodes(one, query);
     output_print("}");
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 /* ---- Points, with their episodes ---- */
@@ -474,12 +474,12 @@ history_key *stream_find_key(const stream *one, const char *key, size_t key_byte
 
 bool stream_write_points(stream *one, const points_query *query, problem *why)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     const history_key *key = stream_find_key(one, query->key, query->key_bytes);
     bool is_found = one->pipeline && key;
     if (is_found)
         write_points(one, key, query);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_found ||
            problem_set(why, 404, NULL,
                        query->key ? "the stream has no such key, or has not seen it for a long time"
@@ -491,7 +491,7 @@ bool stream_write_points(stream *one, const points_query *query, problem *why)
 void stream_write_alerts(stream *one, const events_query *query)
 {
     size_t limit = query->limit > 0 ? query->limit : USUAL_LIMIT, written = 0;
-    stream_begin_look(one);
+    stream_read_lock(one);
     output_print("{\"alerts\":[");
     for (size_t i = 0; i < one->past->alert_count && written < limit; i++) {
         const history_alert *alert = history_alert_at(one->past, i);
@@ -501,7 +501,7 @@ void stream_write_alerts(stream *one, const events_query *query)
         output_write(alert->text, alert->bytes);
     }
     output_print("]}");
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 /* ---- One row ---- */
@@ -561,7 +561,7 @@ static void write_point(const stream *one, const history_key *key, const history
 bool stream_write_row(stream *one, uint64_t row, problem *why)
 {
     const history_key *key = NULL;
-    stream_begin_look(one);
+    stream_read_lock(one);
     uint64_t rows = stream_row_count(one);
     const history_alert *alert = find_alert(one, row);
     const history_point *point = alert ? NULL : find_point(one, row, &key);
@@ -569,7 +569,7 @@ bool stream_write_row(stream *one, uint64_t row, problem *why)
         output_write(alert->text, alert->bytes);
     else if (point)
         write_point(one, key, point);
-    stream_end_look(one);
+    stream_read_unlock(one);
     if (alert || point)
         return true;
     return problem_set(why, 404, NULL,

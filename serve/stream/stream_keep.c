@@ -194,21 +194,21 @@ static void count_saved(stream *one, uint64_t rows)
  * after a failure. */
 static bool sync_journal(stream *one)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     uint64_t rows = stream_row_count(one);
     int descriptor = one->folder && one->is_dirty ? journal_descriptor(&one->log) : -1;
     bool is_needed = one->folder && one->is_dirty;
     one->is_dirty = false;
     if (!is_needed) /* the last sync may have covered a body that was only partly processed then */
         count_saved(one, rows);
-    stream_end_look(one);
+    stream_read_unlock(one);
     if (!is_needed)
         return true;
     bool is_synced = descriptor >= 0 && fdatasync(descriptor) == 0;
     int reason = errno;
     if (descriptor >= 0)
         close(descriptor);
-    stream_begin_look(one);
+    stream_read_lock(one);
     if (!is_synced) {
         char message[ERROR_BYTES];
         snprintf(message, sizeof message, "%.*s: cannot be written: %s",
@@ -221,7 +221,7 @@ static bool sync_journal(stream *one)
     } else {
         count_saved(one, rows);
     }
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_synced;
 }
 

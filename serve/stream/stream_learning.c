@@ -25,7 +25,7 @@ static uint64_t hash_params(uint64_t hash, const oif_params *params)
     return byte_hash(hash, params->values, sizeof params->values);
 }
 
-static uint64_t hash_settings(const cli_settings *settings)
+static uint64_t hash_settings(const run_settings *settings)
 {
     return hash_params(hash_params(BYTE_HASH_START, &settings->params), &settings->options) | 1;
 }
@@ -42,7 +42,7 @@ static double noise(uint64_t *seed)
 }
 
 /* 0: more than the trial has. */
-static double try_rows(const cli_settings *settings)
+static double try_rows(const run_settings *settings)
 {
     oif_pipeline *pipeline = NULL;
     uint64_t seed = 1;

@@ -29,7 +29,7 @@ static bool break_off(stream *one, const problem *why)
     return false;
 }
 
-bool stream_tell_broken(const stream *one, problem *why)
+bool stream_publish_broken(const stream *one, problem *why)
 {
     problem_set(why, 503, one->remedy, "%s", one->error);
     why->cause = one->cause;

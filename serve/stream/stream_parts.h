@@ -94,8 +94,8 @@ struct stream {
 /* ---- stream_turns.c ---- */
 
 /* Takes the lock to look at the stream, between two rows if a body is being processed. */
-void stream_begin_look(stream *one);
-void stream_end_look(stream *one);
+void stream_read_lock(stream *one);
+void stream_read_unlock(stream *one);
 
 /* Takes the lock to change the stream; no other thread changes it before the end. The second
  * returns false instead of waiting for another change. */
@@ -194,8 +194,8 @@ void stream_write_band(const stream *one, const history_key *key, uint64_t row);
 void stream_take_silence(void *one, const oif_silence *silence);
 void stream_feed_arrives(stream *one, double now);
 void stream_feed_dies(stream *one, double now);
-void stream_hear_result(stream *one, history_key *key, double seconds, const oif_result *result);
-void stream_hear_idle(stream *one, double now);
+void stream_note_result(stream *one, history_key *key, double seconds, const oif_result *result);
+void stream_note_idle(stream *one, double now);
 size_t stream_silent_at(stream *one, double seconds);
 
 /* ---- stream_state.c ---- */
@@ -282,7 +282,7 @@ void stream_free(stream *one);
 void stream_confirm(stream *one);
 
 /* Under the lock: reports why a broken stream cannot be used; returns false. */
-bool stream_tell_broken(const stream *one, problem *why);
+bool stream_publish_broken(const stream *one, problem *why);
 
 /* ---- stream_files.c ---- */
 
@@ -353,12 +353,12 @@ bool settings_file_read(stream *one, problem *why);
 void stream_write_episode(const stream *one, const history_episode *episode);
 void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t row,
                         const history_key *key);
-void stream_tell_episode(const stream *one, const history_episode *episode);
+void stream_publish_episode(const stream *one, const history_episode *episode);
 /* Without a key it is about the whole feed. */
-void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
-                         double since, double seconds);
-void stream_tell_row(const stream *one, const history_key *key, const history_point *point);
-void stream_tell_rows(stream *one);
+void stream_publish_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
+                            double since, double seconds);
+void stream_publish_row(const stream *one, const history_key *key, const history_point *point);
+void stream_publish_rows(stream *one);
 
 /* Under the lock, newest first. */
 void stream_visit_open(const stream *one, episode_visitor *visit, void *context);

@@ -173,13 +173,13 @@ static bool sync_rows(stream *one, const rows_request *request, rows_answer *ans
 {
     const uint64_t rows = answer->rows;
     bool is_synced = stream_sync(one);
-    stream_begin_look(one);
+    stream_read_lock(one);
     is_synced = is_synced && one->saved >= rows;
     if (!is_synced && is_good)
         problem_set(why, 503, "repair the disk; the rows were processed and count", "%s",
                     one->error[0] ? one->error : "the rows are not on disk yet");
     count_rows(one, request, answer);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_synced;
 }
 

@@ -117,11 +117,11 @@ static void write_writer(void *context, const writer_info *info)
 void stream_write_writers(stream *one)
 {
     const char *comma = "";
-    stream_begin_look(one);
+    stream_read_lock(one);
     output_print("{\"writers\":[");
     senders_each_writer(one->senders, write_writer, &comma);
     output_print("],\"dropped\":%" PRIu64 "}\n", senders_get_figures(one->senders).writers_dropped);
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 /* ---- Rows that wait ---- */

@@ -19,7 +19,7 @@ static const char end_after_name[] = "end-after";
 
 static bool check_name(const char *name, problem *why)
 {
-    const cli_option *option = option_find(&score_command, name);
+    const option_entry *option = option_find(&score_command, name);
     if (option && option->stream == STREAM_LACKS)
         return problem_set(why, 400, option->stream_remedy, "a stream has no setting \"%s\"", name);
     if (!(*name >= 'a' && *name <= 'z') ||
@@ -67,7 +67,7 @@ static json_t *take_object(json_t *given, problem *why)
 
 /* ---- Setting ---- */
 
-static bool check_together(const cli_settings *cli, bool has_folder, problem *why)
+static bool check_together(const run_settings *cli, bool has_folder, problem *why)
 {
     if (alert_options_clash(cli))
         return problem_set(why, 400, "leave out one or the other",
@@ -108,7 +108,7 @@ static bool set_end_after(stream_settings *settings, option_problem *why)
 /* The detector decides which other settings there are. */
 static bool set_all(stream_settings *settings, option_problem *why)
 {
-    cli_settings *cli = &settings->cli;
+    run_settings *cli = &settings->cli;
     const char *detector =
         json_option_text(json_object_get(settings->object, detector_option.name), settings->texts);
     const char *name;
@@ -199,7 +199,7 @@ bool stream_settings_equal(const json_t *a, const json_t *b, char names[SETTING_
 
 static bool is_changeable(const char *name)
 {
-    const cli_option *option = option_find(&score_command, name);
+    const option_entry *option = option_find(&score_command, name);
     char param[NAME_BYTES];
     if (strcmp(name, end_after_name) == 0 || sample_rule_has(name))
         return true;

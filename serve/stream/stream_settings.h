@@ -15,7 +15,7 @@
 typedef struct stream_settings {
     json_t *object; /* as given, with dashes in names */
     json_t *texts;  /* of its numbers and lists; `cli` points into both */
-    cli_settings cli;
+    run_settings cli;
     double end_after_seconds; /* without rows an open episode ends; infinite: never */
     double row_wait_seconds;  /* a row waits that long for samples of later requests; 0: not */
     double row_span_seconds;  /* samples that are closer to each other are one row */

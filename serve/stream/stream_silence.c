@@ -20,7 +20,7 @@ void stream_take_silence(void *context, const oif_silence *silence)
     }
     if (key)
         history_set_silent(one->past, key, true);
-    stream_tell_silence(one, name, silence->key_bytes, true, silence->since, silence->allowed);
+    stream_publish_silence(one, name, silence->key_bytes, true, silence->since, silence->allowed);
 }
 
 /* Keys that the server has not heard since it was started, for longer than is allowed. */
@@ -34,7 +34,7 @@ static void end_waiting(stream *one, double now)
         const double allowed = key->silent_at - one->opened_at;
         history_wait_silent(one->past, key, 0);
         history_set_silent(one->past, key, true);
-        stream_tell_silence(one, info->key, info->key_bytes, true, info->last_seen, allowed);
+        stream_publish_silence(one, info->key, info->key_bytes, true, info->last_seen, allowed);
     }
 }
 
@@ -45,15 +45,15 @@ size_t stream_silent_at(stream *one, double seconds)
     return row_session_look(&session, seconds);
 }
 
-void stream_hear_result(stream *one, history_key *key, double seconds, const oif_result *result)
+void stream_note_result(stream *one, history_key *key, double seconds, const oif_result *result)
 {
     if (key->silent_at > 0)
         history_wait_silent(one->past, key, 0);
     if (!key->info.is_silent)
         return;
     history_set_silent(one->past, key, false);
-    stream_tell_silence(one, key->info.key, key->info.key_bytes, false, seconds - result->pause,
-                        result->pause);
+    stream_publish_silence(one, key->info.key, key->info.key_bytes, false, seconds - result->pause,
+                           result->pause);
 }
 
 /* ---- The feed ---- */
@@ -78,7 +78,7 @@ static void tell_feed(const stream *one, bool begins, double since, double secon
 {
     const bool has_keys = one->settings.cli.score.key != NULL;
     if (has_keys || one->past->silent_count == 0) /* else its only key was reported */
-        stream_tell_silence(one, NULL, 0, begins, since, seconds);
+        stream_publish_silence(one, NULL, 0, begins, since, seconds);
 }
 
 void stream_feed_dies(stream *one, double now)
@@ -136,7 +136,7 @@ static void look_for_silent_keys(stream *one, double now)
         one->is_failing = true;
 }
 
-void stream_hear_idle(stream *one, double now)
+void stream_note_idle(stream *one, double now)
 {
     if (!one->pipeline || one->is_broken)
         return;

@@ -94,13 +94,13 @@ static bool write_beside(begun_snapshot *begun)
 static bool let_others(void *context)
 {
     begun_snapshot *begun = context;
-    stream_end_look(begun->one);
+    stream_read_unlock(begun->one);
     return begun->is_beside_written ? !begun->has_failed : write_beside(begun);
 }
 
 static void look_again(void *context)
 {
-    stream_begin_look(((begun_snapshot *)context)->one);
+    stream_read_lock(((begun_snapshot *)context)->one);
 }
 
 static bool save_state(begun_snapshot *begun, problem *why)
@@ -125,10 +125,10 @@ static bool cut_journal(stream *one, uint64_t place, problem *why)
 {
     journal_rest rest = {.to = -1, .place = place};
     pthread_mutex_lock(&one->sync_lock);
-    stream_begin_look(one);
+    stream_read_lock(one);
     rest.from = journal_descriptor(&one->log);
     rest.end = one->log.bytes;
-    stream_end_look(one);
+    stream_read_unlock(one);
     bool is_cut = journal_copy_rest(&one->log, &rest, why);
     stream_begin_change(one);
     is_cut = is_cut && journal_take_rest(&one->log, &rest, why);
@@ -172,7 +172,7 @@ bool stream_write_snapshot(stream *one, problem *why)
     bool is_good = begin(&begun, why);
     pthread_mutex_unlock(&one->changing); /* the lock is still held */
     is_good = is_good && save_state(&begun, why);
-    stream_end_look(one);
+    stream_read_unlock(one);
     is_good = is_good && stream_take_history(one, why) && stream_take_senders(one, why) &&
               settings_file_put(one, begun.text_after, why);
     stream_begin_change(one);

@@ -157,9 +157,9 @@ void stream_each_open_episode(stream *one,
                               void (*visit)(void *context, const stream_episode *episode),
                               void *context)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     stream_visit_open(one, visit, context);
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 /* ---- Events ---- */
@@ -180,7 +180,7 @@ void stream_write_episode(const stream *one, const history_episode *episode)
     visit_episode(one, episode, &to);
 }
 
-void stream_tell_episode(const stream *one, const history_episode *episode)
+void stream_publish_episode(const stream *one, const history_episode *episode)
 {
     if (one->is_replaying)
         return;
@@ -189,8 +189,8 @@ void stream_tell_episode(const stream *one, const history_episode *episode)
     tell(one, FEED_EPISODE, episode->info.key, episode->info.key_bytes);
 }
 
-void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
-                         double since, double seconds)
+void stream_publish_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
+                            double since, double seconds)
 {
     char text[SILENCE_TEXT_BYTES];
     if (one->is_replaying)
@@ -209,7 +209,7 @@ void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, b
     tell(one, FEED_SILENCE, key ? key : "", key_bytes);
 }
 
-void stream_tell_row(const stream *one, const history_key *key, const history_point *point)
+void stream_publish_row(const stream *one, const history_key *key, const history_point *point)
 {
     output_divert();
     stream_begin_object(one, key->info.key, key->info.key_bytes);
@@ -224,7 +224,7 @@ void stream_tell_row(const stream *one, const history_key *key, const history_po
     tell(one, FEED_ROW, key->info.key, key->info.key_bytes);
 }
 
-void stream_tell_rows(stream *one)
+void stream_publish_rows(stream *one)
 {
     uint64_t rows = stream_row_count(one), saved = one->saved;
     if (rows == one->told_rows && saved == one->told_saved)

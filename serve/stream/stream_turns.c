@@ -17,14 +17,14 @@ static void lock_in_turn(stream *one)
     pthread_mutex_unlock(&one->turn);
 }
 
-void stream_begin_look(stream *one)
+void stream_read_lock(stream *one)
 {
     atomic_fetch_add(&one->waiting, 1);
     lock_in_turn(one);
     atomic_fetch_sub(&one->waiting, 1);
 }
 
-void stream_end_look(stream *one)
+void stream_read_unlock(stream *one)
 {
     pthread_mutex_unlock(&one->lock);
 }

@@ -228,11 +228,11 @@ static bool begin_attending(stream *one)
 {
     if (stream_may_change_now(one))
         return true;
-    stream_begin_look(one);
+    stream_read_lock(one);
     if (!one->is_removed)
-        stream_tell_rows(one);
+        stream_publish_rows(one);
     one->must_save = stream_is_save_due(one);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return false;
 }
 
@@ -245,13 +245,13 @@ static void attend(void *context, stream *one)
     if (!round->must_look || !begin_attending(one))
         return;
     if (!one->is_removed) {
-        stream_hear_idle(one, round->now);
+        stream_note_idle(one, round->now);
         stream_end_idle_episodes(one, round->now);
         stream_end_waiting(one, round->now);
         stream_try_disk(one);
         if (stream_is_save_due(one))
             stream_save(one, &why);
-        stream_tell_rows(one);
+        stream_publish_rows(one);
     }
     stream_end_change(one);
 }
@@ -486,10 +486,10 @@ static bool compare_settings(stream *one, json_t *settings, problem *why)
     char names[SETTING_NAMES_BYTES];
     if (!stream_settings_open(&asked, settings, one->folder != NULL, why))
         return false;
-    stream_begin_look(one);
-    bool is_usable = !one->is_broken || stream_tell_broken(one, why);
+    stream_read_lock(one);
+    bool is_usable = !one->is_broken || stream_publish_broken(one, why);
     bool is_same = is_usable && stream_settings_equal(asked.object, one->settings.object, names);
-    stream_end_look(one);
+    stream_read_unlock(one);
     stream_settings_close(&asked);
     if (is_same || !is_usable)
         return is_usable;
@@ -636,11 +636,11 @@ static bool look_for_error(stream *one, bool wants_damage, problem *why)
     static const char usual[] =
         "make room on the disk, or repair it; the stream then recovers on its own";
     bool is_good = true;
-    stream_begin_look(one);
+    stream_read_lock(one);
     if (one->is_broken ? wants_damage : one->is_failing || one->refused_bytes > 0)
         is_good = problem_set(why, 503, one->is_broken ? one->remedy : usual, "stream %s: %s",
                               one->name, one->error);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_good;
 }
 
@@ -666,9 +666,9 @@ bool stream_is_ready(stream *one, problem *why)
 static void count_damaged(void *context, stream *one)
 {
     size_t *count = context;
-    stream_begin_look(one);
+    stream_read_lock(one);
     *count += one->is_broken;
-    stream_end_look(one);
+    stream_read_unlock(one);
 }
 
 size_t streams_count_damaged(streams *all)

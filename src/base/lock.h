@@ -21,7 +21,7 @@ static inline void oif_lock_destroy(oif_lock *lock)
     (void)lock;
 }
 
-static inline void oif_lock_take(oif_lock *lock)
+static inline void oif_lock_acquire(oif_lock *lock)
 {
     while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
     }
@@ -50,7 +50,7 @@ static inline void oif_lock_destroy(oif_lock *lock)
     pthread_mutex_destroy(lock);
 }
 
-static inline void oif_lock_take(oif_lock *lock)
+static inline void oif_lock_acquire(oif_lock *lock)
 {
     pthread_mutex_lock(lock);
 }

@@ -119,7 +119,7 @@ static void compute_entries(void)
 static const oif_uint128 *compute_once(void)
 {
     static oif_lock computing = OIF_LOCK_FREE;
-    oif_lock_take(&computing);
+    oif_lock_acquire(&computing);
     if (!atomic_load_explicit(&ready_entries, memory_order_relaxed))
         compute_entries();
     oif_lock_release(&computing);

@@ -159,7 +159,7 @@ oif_status oif_together_find(const char *name, const oif_detector_info **info, o
     oif_status status = OIF_OK;
     if (strlen(name) >= NAME_BYTES)
         return fail_unknown(name, name + strlen(name), error);
-    oif_lock_take(&lists_lock);
+    oif_lock_acquire(&lists_lock);
     if (!find_list(name))
         status = make_list(name, error);
     if (status == OIF_OK)
@@ -171,7 +171,7 @@ oif_status oif_together_find(const char *name, const oif_detector_info **info, o
 /* Finds the list with this table. */
 static const list *list_of(const oif_param_table *table)
 {
-    oif_lock_take(&lists_lock);
+    oif_lock_acquire(&lists_lock);
     const list *found = lists;
     while (found && &found->info.table != table)
         found = found->next;

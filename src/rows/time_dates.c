@@ -4,7 +4,7 @@
 
 /* ---- Parts ---- */
 
-bool oif_time_take_number(oif_cursor *c, int most, int *value)
+bool oif_time_parse_number(oif_cursor *c, int most, int *value)
 {
     int digits = 0, number = 0;
     for (; digits < most && c->start < c->end && oif_is_digit(*c->start); digits++)
@@ -33,7 +33,7 @@ static bool take_name(oif_cursor *c, const char *name)
     return true;
 }
 
-bool oif_time_take_month_name(oif_cursor *c, int *month)
+bool oif_time_parse_month_name(oif_cursor *c, int *month)
 {
     static const char *const names[] = {"january",   "february", "march",    "april",
                                         "may",       "june",     "july",     "august",
@@ -47,7 +47,7 @@ bool oif_time_take_month_name(oif_cursor *c, int *month)
     return false;
 }
 
-bool oif_time_take_weekday(oif_cursor *c)
+bool oif_time_parse_weekday(oif_cursor *c)
 {
     static const char *const names[] = {"monday", "tuesday",  "wednesday", "thursday",
                                         "friday", "saturday", "sunday"};
@@ -66,7 +66,7 @@ int oif_time_full_year(int two_digits)
 static bool take_any_year(oif_cursor *c, bool may_be_short, int *year)
 {
     const char *start = c->start;
-    if (!oif_time_take_number(c, 4, year) || (c->start < c->end && oif_is_digit(*c->start)))
+    if (!oif_time_parse_number(c, 4, year) || (c->start < c->end && oif_is_digit(*c->start)))
         return false;
     const ptrdiff_t digits = c->start - start;
     if (digits == 2 && may_be_short)
@@ -84,7 +84,7 @@ static bool take_blanks(oif_cursor *c)
 
 /* ---- The time of day ---- */
 
-bool oif_time_take_half_day(oif_cursor *c, bool *is_afternoon)
+bool oif_time_parse_half_day(oif_cursor *c, bool *is_afternoon)
 {
     oif_cursor at = *c;
     if (at.start == at.end)
@@ -111,19 +111,19 @@ bool oif_time_apply_half_day(oif_civil_time *t, bool is_afternoon)
 static bool take_clock(oif_cursor *c, oif_civil_time *t)
 {
     bool is_afternoon;
-    if (!oif_time_take_number(c, 2, &t->hour))
+    if (!oif_time_parse_number(c, 2, &t->hour))
         return false;
     const bool has_minutes = oif_take(c, ':');
-    if (has_minutes && !oif_take_two_digits(c, &t->minute))
+    if (has_minutes && !oif_parse_two_digits(c, &t->minute))
         return false;
     if (has_minutes && oif_take(c, ':')) {
-        if (!oif_take_two_digits(c, &t->second) ||
-            ((oif_take(c, '.') || oif_take(c, ',')) && !oif_take_fraction(c, &t->fraction)))
+        if (!oif_parse_two_digits(c, &t->second) ||
+            ((oif_take(c, '.') || oif_take(c, ',')) && !oif_parse_fraction(c, &t->fraction)))
             return false;
     }
     oif_cursor after = *c;
     take_blanks(&after);
-    if (!oif_time_take_half_day(&after, &is_afternoon))
+    if (!oif_time_parse_half_day(&after, &is_afternoon))
         return has_minutes;
     *c = after;
     return oif_time_apply_half_day(t, is_afternoon);
@@ -137,7 +137,7 @@ static bool take_zone_name(oif_cursor *c, int *hours)
     } zones[] = {{"EST", -5}, {"EDT", -4}, {"CST", -6}, {"CDT", -5}, {"MST", -7},
                  {"MDT", -6}, {"PST", -8}, {"PDT", -7}, {"UTC", 0},  {"UT", 0}};
     for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
-        if (oif_take_word(c, zones[i].name)) {
+        if (oif_parse_word(c, zones[i].name)) {
             *hours = zones[i].hours;
             return true;
         }
@@ -145,14 +145,14 @@ static bool take_zone_name(oif_cursor *c, int *hours)
     return false;
 }
 
-bool oif_time_take_named_zone(oif_cursor *c, oif_civil_time *t)
+bool oif_time_parse_named_zone(oif_cursor *c, oif_civil_time *t)
 {
     int hours = 0;
     take_blanks(c);
     if (take_zone_name(c, &hours)) {
         t->has_zone = true;
         t->zone_seconds = hours * 3600;
-    } else if (!oif_take_zone(c, t)) {
+    } else if (!oif_parse_zone(c, t)) {
         return false;
     }
     const char *comment = c->start;
@@ -169,13 +169,13 @@ static bool take_rest(oif_cursor *c, oif_civil_time *t)
     if (c->start == c->end)
         return true;
     const bool is_separated =
-        oif_take(c, 'T') || oif_take(c, 't') || oif_take(c, ':') || oif_take_word(c, " at ");
+        oif_take(c, 'T') || oif_take(c, 't') || oif_take(c, ':') || oif_parse_word(c, " at ");
     if (!is_separated) {
         oif_take(c, ',');
         if (!take_blanks(c))
             return false;
     }
-    return take_clock(c, t) && oif_time_take_named_zone(c, t) && c->start == c->end;
+    return take_clock(c, t) && oif_time_parse_named_zone(c, t) && c->start == c->end;
 }
 
 /* ---- Slashes ---- */
@@ -193,15 +193,15 @@ bool oif_time_is_slashed(oif_cursor c, oif_civil_time *t)
 {
     const char *start = c.start;
     int first;
-    if (!oif_time_take_number(&c, 4, &first) || c.start == c.end || !strchr("/-.", *c.start))
+    if (!oif_time_parse_number(&c, 4, &first) || c.start == c.end || !strchr("/-.", *c.start))
         return false;
     const ptrdiff_t digits = c.start - start;
     const char separator = *c.start++;
-    if (!oif_time_take_number(&c, 2, &t->month) || !oif_take(&c, separator))
+    if (!oif_time_parse_number(&c, 2, &t->month) || !oif_take(&c, separator))
         return false;
     if (digits == 4) { /* 2026/1/31; with two digits each it is ISO 8601 */
         t->year = first;
-        return separator == '/' && oif_time_take_number(&c, 2, &t->day) && take_rest(&c, t);
+        return separator == '/' && oif_time_parse_number(&c, 2, &t->day) && take_rest(&c, t);
     }
     t->day = first;
     t->is_in_order_of_day = true;
@@ -222,36 +222,37 @@ static bool take_gap(oif_cursor *c)
 
 static bool is_day_month_year(oif_cursor c, oif_civil_time *t)
 {
-    const bool is_read = oif_time_take_number(&c, 2, &t->day) && take_gap(&c) &&
-                         oif_time_take_month_name(&c, &t->month) && take_gap(&c);
+    const bool is_read = oif_time_parse_number(&c, 2, &t->day) && take_gap(&c) &&
+                         oif_time_parse_month_name(&c, &t->month) && take_gap(&c);
     const bool has_dash = is_read && c.start[-1] != ' ';
     return is_read && take_any_year(&c, has_dash, &t->year) && take_rest(&c, t);
 }
 
 static bool is_month_day_year(oif_cursor c, oif_civil_time *t)
 {
-    return oif_time_take_month_name(&c, &t->month) && take_gap(&c) &&
-           oif_time_take_number(&c, 2, &t->day) && take_gap(&c) &&
+    return oif_time_parse_month_name(&c, &t->month) && take_gap(&c) &&
+           oif_time_parse_number(&c, 2, &t->day) && take_gap(&c) &&
            take_any_year(&c, false, &t->year) && take_rest(&c, t);
 }
 
 static bool is_year_month_day(oif_cursor c, oif_civil_time *t)
 {
-    return oif_take_year(&c, &t->year) && take_gap(&c) && oif_time_take_month_name(&c, &t->month) &&
-           take_gap(&c) && oif_time_take_number(&c, 2, &t->day) && take_rest(&c, t);
+    return oif_parse_year(&c, &t->year) && take_gap(&c) &&
+           oif_time_parse_month_name(&c, &t->month) && take_gap(&c) &&
+           oif_time_parse_number(&c, 2, &t->day) && take_rest(&c, t);
 }
 
 /* Jan 31 13:05:06 2026, and with a zone before the year. */
 static bool is_ctime(oif_cursor c, oif_civil_time *t)
 {
-    if (!oif_time_take_month_name(&c, &t->month) || !take_blanks(&c) ||
-        !oif_time_take_number(&c, 2, &t->day) || !take_blanks(&c) || !take_clock(&c, t) ||
+    if (!oif_time_parse_month_name(&c, &t->month) || !take_blanks(&c) ||
+        !oif_time_parse_number(&c, 2, &t->day) || !take_blanks(&c) || !take_clock(&c, t) ||
         !take_blanks(&c) || c.end - c.start < 4)
         return false;
     oif_cursor year = {c.end - 4, c.end}, zone = {c.start, c.end - 4};
     while (zone.start < zone.end && zone.end[-1] == ' ')
         zone.end--;
-    return oif_take_year(&year, &t->year) && oif_time_take_named_zone(&zone, t) &&
+    return oif_parse_year(&year, &t->year) && oif_time_parse_named_zone(&zone, t) &&
            zone.start == zone.end;
 }
 
@@ -260,7 +261,7 @@ bool oif_time_is_named(oif_cursor c, oif_civil_time *t)
     typedef bool layout(oif_cursor, oif_civil_time *);
     static layout *const layouts[] = {is_day_month_year, is_month_day_year, is_year_month_day,
                                       is_ctime};
-    if (oif_time_take_weekday(&c) && !take_gap(&c))
+    if (oif_time_parse_weekday(&c) && !take_gap(&c))
         return false;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         *t = (oif_civil_time){0};
@@ -281,23 +282,23 @@ static bool is_likely(const oif_civil_time *t)
 
 bool oif_time_is_compact(oif_cursor c, oif_civil_time *t)
 {
-    if (!oif_take_year(&c, &t->year) || !oif_take_two_digits(&c, &t->month) ||
-        !oif_take_two_digits(&c, &t->day))
+    if (!oif_parse_year(&c, &t->year) || !oif_parse_two_digits(&c, &t->month) ||
+        !oif_parse_two_digits(&c, &t->day))
         return false;
     if (oif_take(&c, ' ')) {
         const bool has_colons = c.end - c.start > 2 && c.start[2] == ':';
-        return oif_take_clock(&c, has_colons, t) && oif_take_zone(&c, t) && c.start == c.end &&
+        return oif_parse_clock(&c, has_colons, t) && oif_parse_zone(&c, t) && c.start == c.end &&
                is_likely(t);
     }
     if (c.start < c.end &&
-        (!oif_take_two_digits(&c, &t->hour) || !oif_take_two_digits(&c, &t->minute)))
+        (!oif_parse_two_digits(&c, &t->hour) || !oif_parse_two_digits(&c, &t->minute)))
         return false;
-    if (c.start < c.end && !oif_take_two_digits(&c, &t->second))
+    if (c.start < c.end && !oif_parse_two_digits(&c, &t->second))
         return false;
     const bool has_point = oif_take(&c, '.');
     const bool has_fraction = c.start < c.end;
     if ((has_point && !has_fraction) || (has_fraction && !has_point && c.end - c.start != 3))
         return false;
-    return (!has_fraction || oif_take_fraction(&c, &t->fraction)) && c.start == c.end &&
+    return (!has_fraction || oif_parse_fraction(&c, &t->fraction)) && c.start == c.end &&
            is_likely(t);
 }

@@ -23,18 +23,18 @@ bool oif_time_fits_pattern(oif_cursor c, const char *pattern, oif_civil_time *t,
 /* ---- Parts that dates and patterns share ---- */
 
 /* 1 to `most` digits. */
-bool oif_time_take_number(oif_cursor *c, int most, int *value);
+bool oif_time_parse_number(oif_cursor *c, int most, int *value);
 
 /* January, Jan or Sept, in any case; Saturday or Sat. */
-bool oif_time_take_month_name(oif_cursor *c, int *month);
-bool oif_time_take_weekday(oif_cursor *c);
+bool oif_time_parse_month_name(oif_cursor *c, int *month);
+bool oif_time_parse_weekday(oif_cursor *c);
 
 /* AM, PM, a.m. or p.m.: 12 hours more or less. False where the hour is not 1 to 12. */
-bool oif_time_take_half_day(oif_cursor *c, bool *is_afternoon);
+bool oif_time_parse_half_day(oif_cursor *c, bool *is_afternoon);
 bool oif_time_apply_half_day(oif_civil_time *t, bool is_afternoon);
 
-/* As oif_take_zone, and EST, PDT, ... as RFC 2822 defines them, and a comment: +0100 (CET). */
-bool oif_time_take_named_zone(oif_cursor *c, oif_civil_time *t);
+/* As oif_parse_zone, and EST, PDT, ... as RFC 2822 defines them, and a comment: +0100 (CET). */
+bool oif_time_parse_named_zone(oif_cursor *c, oif_civil_time *t);
 
 /* Years of two digits are 1969 to 2068, as in POSIX. */
 int oif_time_full_year(int two_digits);

@@ -114,7 +114,7 @@ static void skip_blanks(oif_cursor *c)
 
 static bool take_short_year(oif_cursor *c, int *year)
 {
-    const bool is_there = oif_take_two_digits(c, year);
+    const bool is_there = oif_parse_two_digits(c, year);
     if (is_there)
         *year = oif_time_full_year(*year);
     return is_there;
@@ -124,7 +124,7 @@ static bool take_short_year(oif_cursor *c, int *year)
 static bool take_zone(oif_cursor *c, oif_civil_time *t)
 {
     const char *start = c->start;
-    return oif_time_take_named_zone(c, t) && c->start > start;
+    return oif_time_parse_named_zone(c, t) && c->start > start;
 }
 
 static bool take_epoch(oif_cursor *c, double *seconds)
@@ -147,14 +147,14 @@ static bool take_conversion(pattern_reading *reading, const conversion *part)
         return false; /* oif_time_check_pattern refuses such a pattern */
     int *field = (int *)(void *)((char *)t + part->field);
     switch (part->kind) {
-    case CONVERSION_NUMBER: skip_blanks(c); return oif_time_take_number(c, part->digits, field);
+    case CONVERSION_NUMBER: skip_blanks(c); return oif_time_parse_number(c, part->digits, field);
     case CONVERSION_SHORT_YEAR: return take_short_year(c, field);
-    case CONVERSION_MONTH_NAME: return oif_time_take_month_name(c, &t->month);
-    case CONVERSION_WEEKDAY: return oif_time_take_weekday(c);
-    case CONVERSION_FRACTION: return oif_take_fraction(c, &t->fraction);
+    case CONVERSION_MONTH_NAME: return oif_time_parse_month_name(c, &t->month);
+    case CONVERSION_WEEKDAY: return oif_time_parse_weekday(c);
+    case CONVERSION_FRACTION: return oif_parse_fraction(c, &t->fraction);
     case CONVERSION_HALF_DAY:
         reading->has_half_day = true;
-        return oif_time_take_half_day(c, &reading->is_afternoon);
+        return oif_time_parse_half_day(c, &reading->is_afternoon);
     case CONVERSION_ZONE: return take_zone(c, t);
     case CONVERSION_EPOCH: return take_epoch(c, &reading->epoch_seconds);
     case CONVERSION_BLANKS: skip_blanks(c); return true;

@@ -111,38 +111,39 @@ static inline bool take_usual(oif_cursor *c, oif_civil_time *t)
 static bool is_iso(oif_cursor c, oif_civil_time *t)
 {
     if (take_usual(&c, t))
-        return (!(oif_take(&c, '.') || oif_take(&c, ',')) || oif_take_fraction(&c, &t->fraction)) &&
-               oif_take_zone(&c, t) && c.start == c.end;
-    if (!oif_take_year(&c, &t->year) || c.start == c.end)
+        return (!(oif_take(&c, '.') || oif_take(&c, ',')) ||
+                oif_parse_fraction(&c, &t->fraction)) &&
+               oif_parse_zone(&c, t) && c.start == c.end;
+    if (!oif_parse_year(&c, &t->year) || c.start == c.end)
         return false;
     char separator = *c.start;
     bool is_separated = separator == '-' || separator == '/';
     c.start += is_separated;
-    if (!oif_take_two_digits(&c, &t->month))
+    if (!oif_parse_two_digits(&c, &t->month))
         return false;
     if (separator == '-' && c.start == c.end) { /* 2026-11 */
         t->day = 1;
         return true;
     }
-    if ((is_separated && !oif_take(&c, separator)) || !oif_take_two_digits(&c, &t->day))
+    if ((is_separated && !oif_take(&c, separator)) || !oif_parse_two_digits(&c, &t->day))
         return false;
     if (c.start == c.end)
         return is_separated; /* eight digits are a number */
     if (!oif_take(&c, 'T') && !oif_take(&c, 't') && !(is_separated && oif_take(&c, ' ')))
         return false;
-    return oif_take_clock(&c, is_separated, t) && oif_take_zone(&c, t) && c.start == c.end;
+    return oif_parse_clock(&c, is_separated, t) && oif_parse_zone(&c, t) && c.start == c.end;
 }
 
 /* 15.11.2026, 15.11.2026 19:05:01 */
 static bool is_dotted(oif_cursor c, oif_civil_time *t)
 {
-    if (!oif_take_two_digits(&c, &t->day) || !oif_take(&c, '.') ||
-        !oif_take_two_digits(&c, &t->month) || !oif_take(&c, '.') || !oif_take_year(&c, &t->year))
+    if (!oif_parse_two_digits(&c, &t->day) || !oif_take(&c, '.') ||
+        !oif_parse_two_digits(&c, &t->month) || !oif_take(&c, '.') || !oif_parse_year(&c, &t->year))
         return false;
     if (c.start == c.end)
         return true;
     return (oif_take(&c, ' ') || oif_take(&c, 'T') || oif_take(&c, 't')) &&
-           oif_take_clock(&c, true, t) && oif_take_zone(&c, t) && c.start == c.end;
+           oif_parse_clock(&c, true, t) && oif_parse_zone(&c, t) && c.start == c.end;
 }
 
 static bool is_common_log(oif_cursor c, oif_civil_time *t)
@@ -150,23 +151,24 @@ static bool is_common_log(oif_cursor c, oif_civil_time *t)
     oif_take(&c, '[');
     if (c.end > c.start && c.end[-1] == ']')
         c.end--;
-    return oif_take_two_digits(&c, &t->day) && oif_take(&c, '/') && oif_take_month(&c, &t->month) &&
-           oif_take(&c, '/') && oif_take_year(&c, &t->year) && oif_take(&c, ':') &&
-           oif_take_clock(&c, true, t) && oif_take_zone(&c, t) && c.start == c.end;
+    return oif_parse_two_digits(&c, &t->day) && oif_take(&c, '/') &&
+           oif_parse_month(&c, &t->month) && oif_take(&c, '/') && oif_parse_year(&c, &t->year) &&
+           oif_take(&c, ':') && oif_parse_clock(&c, true, t) && oif_parse_zone(&c, t) &&
+           c.start == c.end;
 }
 
 /* The day has one or two digits; a single digit may follow a second blank or a zero. */
 static bool is_syslog(oif_cursor c, oif_civil_time *t)
 {
-    if (!oif_take_month(&c, &t->month) || !oif_take(&c, ' '))
+    if (!oif_parse_month(&c, &t->month) || !oif_take(&c, ' '))
         return false;
     oif_take(&c, ' ');
-    if (!oif_take_two_digits(&c, &t->day)) {
+    if (!oif_parse_two_digits(&c, &t->day)) {
         if (c.start == c.end || !oif_is_digit(*c.start))
             return false;
         t->day = *c.start++ - '0';
     }
-    return oif_take(&c, ' ') && oif_take_clock(&c, true, t) && c.start == c.end;
+    return oif_take(&c, ' ') && oif_parse_clock(&c, true, t) && c.start == c.end;
 }
 
 /* ---- Syslog: the year ---- */

@@ -33,7 +33,7 @@ static inline bool oif_is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-static inline bool oif_take_two_digits(oif_cursor *c, int *value)
+static inline bool oif_parse_two_digits(oif_cursor *c, int *value)
 {
     if (c->end - c->start < 2 || !oif_is_digit(c->start[0]) || !oif_is_digit(c->start[1]))
         return false;
@@ -42,16 +42,16 @@ static inline bool oif_take_two_digits(oif_cursor *c, int *value)
     return true;
 }
 
-static inline bool oif_take_year(oif_cursor *c, int *year)
+static inline bool oif_parse_year(oif_cursor *c, int *year)
 {
     int century, rest;
-    if (!oif_take_two_digits(c, &century) || !oif_take_two_digits(c, &rest))
+    if (!oif_parse_two_digits(c, &century) || !oif_parse_two_digits(c, &rest))
         return false;
     *year = century * 100 + rest;
     return true;
 }
 
-static inline bool oif_take_word(oif_cursor *c, const char *word)
+static inline bool oif_parse_word(oif_cursor *c, const char *word)
 {
     size_t bytes = strlen(word);
     if ((size_t)(c->end - c->start) < bytes || memcmp(c->start, word, bytes) != 0)
@@ -61,7 +61,7 @@ static inline bool oif_take_word(oif_cursor *c, const char *word)
 }
 
 /* A month such as Nov, in any case. */
-static inline bool oif_take_month(oif_cursor *c, int *month)
+static inline bool oif_parse_month(oif_cursor *c, int *month)
 {
     static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";
     if (c->end - c->start < 3)
@@ -79,7 +79,7 @@ static inline bool oif_take_month(oif_cursor *c, int *month)
 }
 
 /* Ignores digits beyond the ninth, which exceed the precision of a double. */
-static inline bool oif_take_fraction(oif_cursor *c, double *fraction)
+static inline bool oif_parse_fraction(oif_cursor *c, double *fraction)
 {
     uint64_t digits = 0;
     int count = 0;
@@ -96,36 +96,37 @@ static inline bool oif_take_fraction(oif_cursor *c, double *fraction)
 }
 
 /* 19:05, 19:05:01, 19:05:01.25; without colons 1905, 190501, 190501.25. */
-static inline bool oif_take_clock(oif_cursor *c, bool has_colons, oif_civil_time *t)
+static inline bool oif_parse_clock(oif_cursor *c, bool has_colons, oif_civil_time *t)
 {
-    if (!oif_take_two_digits(c, &t->hour) || (has_colons && !oif_take(c, ':')) ||
-        !oif_take_two_digits(c, &t->minute))
+    if (!oif_parse_two_digits(c, &t->hour) || (has_colons && !oif_take(c, ':')) ||
+        !oif_parse_two_digits(c, &t->minute))
         return false;
     bool has_second = has_colons ? oif_take(c, ':') : c->start < c->end && oif_is_digit(*c->start);
     if (!has_second)
         return true;
-    if (!oif_take_two_digits(c, &t->second))
+    if (!oif_parse_two_digits(c, &t->second))
         return false;
-    return !(oif_take(c, '.') || oif_take(c, ',')) || oif_take_fraction(c, &t->fraction);
+    return !(oif_take(c, '.') || oif_take(c, ',')) || oif_parse_fraction(c, &t->fraction);
 }
 
 /* Z, UTC, GMT, +hh:mm, +hhmm, +hh, or nothing. */
-static inline bool oif_take_zone(oif_cursor *c, oif_civil_time *t)
+static inline bool oif_parse_zone(oif_cursor *c, oif_civil_time *t)
 {
     int hours, minutes = 0;
     if (c->start == c->end)
         return true;
     oif_take(c, ' ');
     t->has_zone = true;
-    if (oif_take(c, 'Z') || oif_take(c, 'z') || oif_take_word(c, "UTC") || oif_take_word(c, "GMT"))
+    if (oif_take(c, 'Z') || oif_take(c, 'z') || oif_parse_word(c, "UTC") ||
+        oif_parse_word(c, "GMT"))
         return true;
     bool is_west = oif_take(c, '-');
     if (!is_west && !oif_take(c, '+'))
         return false;
-    if (!oif_take_two_digits(c, &hours) || hours > 23)
+    if (!oif_parse_two_digits(c, &hours) || hours > 23)
         return false;
     bool has_minutes = oif_take(c, ':') || (c->start < c->end && oif_is_digit(*c->start));
-    if (has_minutes && (!oif_take_two_digits(c, &minutes) || minutes > 59))
+    if (has_minutes && (!oif_parse_two_digits(c, &minutes) || minutes > 59))
         return false;
     t->zone_seconds = (hours * 3600 + minutes * 60) * (is_west ? -1 : 1);
     return true;

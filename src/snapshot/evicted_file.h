@@ -1,8 +1,8 @@
-/* The evicted models file, PATH.shelf beside the state file PATH: models that do not fit in memory,
- * in slots of equal size. Most models are packed and much shorter than their slot; the rest of it
- * takes no room on the disk, unless a longer model was there.
+/* The evicted models file, PATH.evicted beside the state file PATH: models that do not fit in
+ * memory, in slots of equal size. Most models are packed and much shorter than their slot; the rest
+ * of it takes no room on the disk, unless a longer model was there.
  *
- *     PATH.shelf    | slot 0  | slot 1  | slot 2   | slot 3 | ...
+ *     PATH.evicted  | slot 0  | slot 1  | slot 2   | slot 3 | ...
  *                     saved     written   released   free
  *
  * The saved state, the snapshot in PATH, lists its slots with a checksum of each. Such a slot is

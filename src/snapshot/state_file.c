@@ -3,7 +3,7 @@
  *     PATH         the last saved snapshot, always complete; as a log, updates follow it
  *     PATH.new     the next one while it is written; then renamed to PATH
  *     PATH.lock    empty; locked by the program that may save, and removed at the end
- *     PATH.shelf   evicted models that the snapshot refers to (evicted_file.h)
+ *     PATH.evicted   evicted models that the snapshot refers to (evicted_file.h)
  *
  * A rename is atomic. After a power loss, only what was synced before the rename is certain to
  * exist, and the new name only once the folder was synced too. The folder is kept open, so the file
@@ -153,14 +153,14 @@ static oif_state_file *name_files(const char *path, const char *found)
 {
     const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
     oif_state_file *file =
-        oif_memory_new(sizeof *file + strlen(path) + 1 + 4 * (strlen(name) + sizeof ".shelf"));
+        oif_memory_new(sizeof *file + strlen(path) + 1 + 4 * (strlen(name) + sizeof ".evicted"));
     if (!file)
         return NULL;
     char *text = (char *)(file + 1);
     *file = (oif_state_file){.location.folder = -1, .lock = -1};
     file->location.path = append(&text, path, "");
     file->location.name = append(&text, name, "");
-    file->location.evicted_name = append(&text, name, ".shelf");
+    file->location.evicted_name = append(&text, name, ".evicted");
     file->new_name = append(&text, name, ".new");
     file->lock_name = append(&text, name, ".lock");
     return file;

@@ -33,7 +33,7 @@ figure() {
             --state keep/s few.csv
         exits 0
         cmp <(echo "$output") whole.csv
-        equal "$(ls -A keep | tr '\n' ' ')" "s s.shelf "
+        equal "$(ls -A keep | tr '\n' ' ')" "s s.evicted "
         equal "$(figure keep/s models)" 2
         equal "$(figure keep/s "evicted models kept")" 18
         equal "$(figure keep/s "models lost")" 0
@@ -62,7 +62,7 @@ figure() {
     "$OIF" score --key host --state s hosts.csv > scored.csv
     oif score --key host --evicted keep --state s hosts.csv
     exits 2 "oif: s: the state was learned with --evicted forget, not keep; leave it out or name another file"
-    [ ! -e s.shelf ]
+    [ ! -e s.evicted ]
 }
 
 @test "after kill -9 the rows since the last save, given again, get what they would have got" {
@@ -116,9 +116,9 @@ PYTHON
 @test "a file of kept models that is damaged costs the models that are, one that is missing is refused" {
     make_many_hosts
     "$OIF" score --key host --max-keys 2 --evicted keep --state s hosts.csv > first.csv
-    cp s s.copy && cp s.shelf shelf.copy
-    for start in $(LC_ALL=C grep -obUaP '\x89oif' shelf.copy | cut -d: -f1); do # of each model
-        printf 'XXXXXXXX' | dd of=s.shelf bs=1 seek=$((start + 100)) conv=notrunc status=none
+    cp s s.copy && cp s.evicted evicted.copy
+    for start in $(LC_ALL=C grep -obUaP '\x89oif' evicted.copy | cut -d: -f1); do # of each model
+        printf 'XXXXXXXX' | dd of=s.evicted bs=1 seek=$((start + 100)) conv=notrunc status=none
     done
     oif score --key host --state s hosts.csv
     exits 1 "oif: s: resumes after 600 rows
@@ -128,33 +128,33 @@ oif: s: models that were lost: 18"
     equal "$(figure s "models lost")" 18
     oif score --key host --state s hosts.csv # what was lost before is not told again
     exits 0 "oif: s: resumes after 1200 rows"
-    cp s.copy s && rm s.shelf
+    cp s.copy s && rm s.evicted
     oif score --key host --state s hosts.csv
     exits 1 "oif: cannot open the evicted models of 's': No such file or directory; restore a backup, or remove the file to start over"
     cmp s s.copy
-    head -c 1000000 shelf.copy > s.shelf
+    head -c 1000000 evicted.copy > s.evicted
     oif score --key host --state s hosts.csv
     equal "$status" 1
     contains "$stderr" "oif: the evicted models of 's' are cut off after"
-    cp shelf.copy s.shelf
+    cp evicted.copy s.evicted
     oif score --key host --state s hosts.csv
     exits 0 "oif: s: resumes after 600 rows"
 }
 
-@test "of a state behind a link the shelf is beside the state" {
+@test "of a state behind a link the evicted models is beside the state" {
     make_many_hosts
     mkdir far
     "$OIF" score --key host --detector loda --max-keys 2 --evicted keep --state far/s hosts.csv > /dev/null
     ln -s far/s link
     "$OIF" score --state link --key host hosts.csv > /dev/null 2>&1
-    equal "$(ls -A far | tr '\n' ' ')" "s s.shelf "
-    [ ! -e link.shelf ]
-    equal "$(figure link "bytes of kept models" | tr -d ,)" "$(($(stat -c %b far/s.shelf) * 512))"
+    equal "$(ls -A far | tr '\n' ' ')" "s s.evicted "
+    [ ! -e link.evicted ]
+    equal "$(figure link "bytes of kept models" | tr -d ,)" "$(($(stat -c %b far/s.evicted) * 512))"
 }
 
 @test "a model that cannot be kept is lost with a count, and scoring continues" {
     make_many_hosts
-    mkdir s.shelf # in the way
+    mkdir s.evicted # in the way
     oif score --key host --max-keys 2 --evicted keep --state s hosts.csv
     equal "$status" 1
     equal "${#lines[@]}" 601
@@ -163,7 +163,7 @@ oif: s: models that were lost: 18"
 oif: s: models that were lost: $lost"
     equal "$lost" "$(figure s evictions)"
     equal "$(figure s "evicted models kept")" 0
-    rmdir s.shelf
+    rmdir s.evicted
     oif score --key host --state s hosts.csv
     exits 0 "oif: s: resumes after 600 rows"
     equal "$(figure s "evicted models kept")" 18
@@ -195,7 +195,7 @@ oif: s: models that were lost: $lost"
         ls -A disk | tr "\n" " "' bash "$OIF"
     equal "$output" "exit 1, 301 lines
 models lost                             0
-s s.shelf "
+s s.evicted "
     contains "$(cat messages)" "oif: cannot write to the evicted models of 'disk/s': No space left on device; a model is lost, its key starts over, and scoring continues
 "
     contains "$(cat messages)" "oif: cannot write 'disk/s': No space left on device; it keeps the state it had"

@@ -74,7 +74,7 @@ static void assert_within(const char *name, double expected, double found, doubl
 /* Compares what is expected of a fleet with a run of it. */
 static fleet_size compare(fleet of)
 {
-    cli_settings settings;
+    run_settings settings;
     help_kind help;
     fleet_size size;
     oif_pipeline *pipeline = NULL;
@@ -138,7 +138,7 @@ static void the_memory_of_few_keys_is_known_beforehand(void **unused)
 
 static fleet_size expected(char **arguments, uint64_t keys)
 {
-    cli_settings settings;
+    run_settings settings;
     help_kind help;
     fleet_size size;
     assert_int_equal(command_parse(&size_command, arguments, &settings, &help), EXIT_OK);
@@ -155,7 +155,7 @@ static void the_keys_that_a_limit_has_room_for_are_known_beforehand(void **unuse
     const double fitting = expected(arguments, 100000).fitting_keys;
     print_message("%.0f keys fit\n", fitting);
     for (int more = 0; more < 2; more++) {
-        cli_settings settings;
+        run_settings settings;
         help_kind help;
         oif_pipeline *pipeline = NULL;
         fleet of = {.keys = (uint64_t)(fitting * (more ? 1.1 : 0.9)), .rows = 10, .columns = 3};

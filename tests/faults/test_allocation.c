@@ -2038,7 +2038,7 @@ static int set_up(void **state)
     const char *folder = getenv("TMPDIR");
     snprintf(state_path, sizeof state_path, "%s/oif-faults-%ld.state", folder ? folder : "/tmp",
              (long)getpid());
-    snprintf(evicted_path, sizeof evicted_path, "%s.shelf", state_path);
+    snprintf(evicted_path, sizeof evicted_path, "%s.evicted", state_path);
     write_texts();
     write_stream();
     return 0;

@@ -63,10 +63,10 @@ enum { ARGUMENTS_MAX = 16 };
 
 typedef struct memory_rows {
     char *arguments[ARGUMENTS_MAX + 1];
-    cli_settings settings;
+    run_settings settings;
     byte_memory memory;
     bad_rows bad;
-    cli_input input;
+    run_input input;
 } memory_rows;
 
 static inline void set_options(memory_rows *rows, const char *const arguments[])

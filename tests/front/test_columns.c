@@ -79,7 +79,7 @@ static void a_record_has_the_learned_values_and_the_texts_of_its_roles(void **st
     (void)state;
     memory_rows rows;
     open_rows(&rows, fleet, OPTIONS("--key", "host", "--time", "at", "--label", "bad"));
-    const cli_columns *columns = &rows.input.columns;
+    const input_columns *columns = &rows.input.columns;
     oif_record record = next_record(&rows);
     assert_true(record.values[0] == 1 && record.values[1] == 5);
     assert_true(columns->has_key && columns->has_time);
@@ -127,7 +127,7 @@ static void categories_take_their_places_in_the_row(void **state)
     open_rows(&rows,
               "{\"a\":\"up\",\"load\":7,\"z\":\"null\"}\n{\"a\":null,\"load\":8,\"z\":null}\n",
               OPTIONS("--category", "a,z"));
-    cli_categories *categories = &rows.input.columns.categories;
+    category_columns *categories = &rows.input.columns.categories;
     oif_record record = next_record(&rows);
     const double *row = categories_row(categories, &record);
     assert_true(row[0] == oif_category("up", 2));
@@ -174,8 +174,8 @@ static void derived_columns_have_names_that_say_how(void **state)
     memory_rows rows;
     oif_pipeline *pipeline;
     open_rows(&rows, "load,rx\n1,10\n2,20\n", OPTIONS("--rate", "rx"));
-    const cli_settings *settings = &rows.settings;
-    const cli_columns *columns = &rows.input.columns;
+    const run_settings *settings = &rows.settings;
+    const input_columns *columns = &rows.input.columns;
     assert_true(derive_is_asked(settings));
     assert_int_equal(settings_make_pipeline(settings, columns->count, &pipeline), EXIT_OK);
     assert_int_equal(derive_columns(pipeline, settings, columns), EXIT_OK);

@@ -12,7 +12,7 @@
 
 /* ---- A command with an option of every kind ---- */
 
-static const char *set_even(cli_settings *settings, const char *value)
+static const char *set_even(run_settings *settings, const char *value)
 {
     settings->generate.seed = value ? (uint64_t)atoi(value) : 2;
     return settings->generate.seed % 2 == 0 ? NULL : "an even number";
@@ -20,7 +20,7 @@ static const char *set_even(cli_settings *settings, const char *value)
 
 static const char *const sizes[] = {"small", "large", "huge", NULL};
 
-static const cli_option try_options[] = {
+static const option_entry try_options[] = {
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print JSON"},
     {"verbose", OPTION_SWITCH, SETTING(verbose), GROUP_OUTPUT, .help = "say more"},
     {"no-header", OPTION_CONSTANT, SETTING(header), GROUP_INPUT, .help = "rows only",
@@ -37,24 +37,24 @@ static const cli_option try_options[] = {
      .given = SETTING(generate.is_share_given)},
 };
 
-static const cli_command try_command = {.name = "try",
-                                        .summary = "has every kind of option",
-                                        .usage = "try [OPTIONS] [FILE]",
-                                        .examples = "  oif try rows.csv\n",
-                                        .more_examples = "  oif try --json rows.csv\n",
-                                        .options = try_options,
-                                        .option_count = sizeof try_options / sizeof *try_options,
-                                        .takes_file = true,
-                                        .takes_params = true,
-                                        .takes_pipeline = true};
+static const command_entry try_command = {.name = "try",
+                                          .summary = "has every kind of option",
+                                          .usage = "try [OPTIONS] [FILE]",
+                                          .examples = "  oif try rows.csv\n",
+                                          .more_examples = "  oif try --json rows.csv\n",
+                                          .options = try_options,
+                                          .option_count = sizeof try_options / sizeof *try_options,
+                                          .takes_file = true,
+                                          .takes_params = true,
+                                          .takes_pipeline = true};
 
-static cli_settings parsed; /* closed, so without files */
+static run_settings parsed; /* closed, so without files */
 static help_kind asked_help;
 static const char *first_file;
 static size_t file_count;
 
 /* What is wrong is in `said`. */
-static exit_code parse_as(const cli_command *command, const char *const arguments[])
+static exit_code parse_as(const command_entry *command, const char *const arguments[])
 {
     static char *copies[ARGUMENTS_MAX + 1]; /* the settings point into them */
     size_t count = 0;
@@ -180,7 +180,7 @@ static void an_optional_value_is_taken_only_if_it_is_a_number(void **state)
 
 /* ---- One option by its name ---- */
 
-static cli_settings one_by_one;
+static run_settings one_by_one;
 static option_problem refusal;
 
 static void start(const char *detector)
@@ -257,7 +257,7 @@ static void what_is_wrong_with_an_option_is_data(void **state)
     assert_string_equal(refusal.other, "rrcf");
 }
 
-static bool turn(const cli_command *command, const char *name, bool is_on)
+static bool turn(const command_entry *command, const char *name, bool is_on)
 {
     start(OIF_DEFAULT_DETECTOR);
     return option_switch(command, &one_by_one, name, is_on, &refusal);
@@ -305,7 +305,7 @@ static void only_a_command_that_reads_rows_takes_several_files(void **state)
                    "b.csv");
     assert_int_equal(parse_as(&score_command, OPTIONS("a.csv", "b.csv")), EXIT_OK);
     assert_int_equal(file_count, 2);
-    cli_command without = try_command;
+    command_entry without = try_command;
     without.takes_file = false;
     assert_int_equal(parse_as(&without, OPTIONS("a.csv")), EXIT_USAGE);
 }
@@ -332,7 +332,7 @@ static void an_unknown_option_comes_with_the_closest(void **state)
 static void a_command_without_parameters_has_no_flags_for_them(void **state)
 {
     (void)state;
-    cli_command without = try_command;
+    command_entry without = try_command;
     without.takes_params = without.takes_pipeline = false;
     assert_int_equal(parse_as(&without, OPTIONS("--alert-rate", "0.1")), EXIT_USAGE);
     assert_int_equal(parse_as(&without, OPTIONS("--seed", "1")), EXIT_USAGE);
@@ -659,7 +659,7 @@ static void help_ends_the_reading_of_arguments(void **state)
 
 static size_t runs;
 
-static exit_code count_run(const cli_settings *settings)
+static exit_code count_run(const run_settings *settings)
 {
     runs++;
     return settings->json ? EXIT_ALERT : EXIT_OK;

@@ -32,8 +32,8 @@ static void begin_text(test_writer *test, oif_text text, const char *const argum
     *test = (test_writer){.pipeline = NULL};
     if (try_rows(&test->rows, text, arguments) != EXIT_OK)
         fail_msg("%s", said.text);
-    const cli_input *input = &test->rows.input;
-    const cli_settings *settings = &test->rows.settings;
+    const run_input *input = &test->rows.input;
+    const run_settings *settings = &test->rows.settings;
     assert_int_equal(settings_make_pipeline(settings, input->columns.count, &test->pipeline),
                      EXIT_OK);
     assert_int_equal(result_fields_open(&test->fields, settings), EXIT_OK);
@@ -387,7 +387,7 @@ static void what_is_unusual_has_words_of_its_own(void **state)
 static exit_code try_fields(const char *list)
 {
     result_fields fields;
-    const cli_settings settings = {.score.fields = list};
+    const run_settings settings = {.score.fields = list};
     messages_capture();
     exit_code code = result_fields_open(&fields, &settings);
     take_messages();

@@ -155,7 +155,7 @@ static void begin(test_session *test, const char *text, const char *const argume
 {
     *test = (test_session){.silence = new_clock()};
     open_rows(&test->rows, text, arguments);
-    cli_columns *columns = &test->rows.input.columns;
+    input_columns *columns = &test->rows.input.columns;
     assert_int_equal(settings_make_pipeline(&test->rows.settings, columns->count, &test->pipeline),
                      EXIT_OK);
     test->times =

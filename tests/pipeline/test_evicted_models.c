@@ -60,7 +60,7 @@ static void require_none_lost(const oif_pipeline *pipeline)
 static void remove_files(void)
 {
     unlink("state");
-    unlink("state.shelf");
+    unlink("state.evicted");
 }
 
 /* ---- As if nothing was evicted ---- */
@@ -232,7 +232,7 @@ static size_t slot_bytes_of(bytes evicted)
 
 static size_t slots_in_file(void)
 {
-    bytes evicted = read_whole("state.shelf");
+    bytes evicted = read_whole("state.evicted");
     const size_t slot_bytes = slot_bytes_of(evicted);
     free(evicted.start);
     return (evicted.count + slot_bytes - 1) / slot_bytes; /* the last model may be packed */
@@ -467,7 +467,7 @@ static void a_pipeline_that_forgets_has_no_evicted_models_file(void **unused)
     save(file, pipeline);
     assert_int_equal(oif_pipeline_evictions(pipeline), 1);
     require_none_lost(pipeline);
-    assert_int_equal(access("state.shelf", F_OK), -1);
+    assert_int_equal(access("state.evicted", F_OK), -1);
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
     remove_files();
@@ -507,7 +507,7 @@ static void make_state(bytes *state, bytes *evicted)
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
     *state = read_whole("state");
-    *evicted = read_whole("state.shelf");
+    *evicted = read_whole("state.evicted");
 }
 
 /* Loads, and gives each key a row; returns how many models were lost, or -1 if loading was
@@ -603,7 +603,7 @@ static void a_damaged_model_is_lost_and_the_others_are_not(void **unused)
     for (size_t at = 0; at < evicted.count; at += STRIDE) {
         evicted.start[at] ^= (unsigned char)(1 << at % 8);
         write_whole("state", state);
-        write_whole("state.shelf", evicted);
+        write_whole("state.evicted", evicted);
         evicted.start[at] ^= (unsigned char)(1 << at % 8);
         bool is_used = at % slot_bytes < model_bytes(state, (uint32_t)(at / slot_bytes));
         assert_int_equal(lost_by_all_keys(results), is_used);
@@ -631,12 +631,12 @@ static void a_state_or_its_evicted_models_cut_off_are_refused(void **unused)
     const size_t needed = needed_bytes(state, slot_bytes_of(evicted));
     for (size_t cut = 1; cut <= needed; cut += STRIDE) {
         const size_t count = needed - cut;
-        write_whole("state.shelf", (bytes){evicted.start, count});
+        write_whole("state.evicted", (bytes){evicted.start, count});
         assert_int_equal(lost_by_all_keys(results), -1);
     }
-    unlink("state.shelf");
+    unlink("state.evicted");
     assert_int_equal(lost_by_all_keys(results), -1);
-    write_whole("state.shelf", evicted);
+    write_whole("state.evicted", evicted);
     for (size_t count = 0; count < state.count; count += STRIDE) {
         write_whole("state", (bytes){state.start, count});
         assert_int_equal(lost_by_all_keys(results), -1);
@@ -667,7 +667,7 @@ static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(voi
                                         : (unsigned char)dice_below(&from, 4);
         repair((snapshot){hurt.start, hurt.count}, section);
         write_whole("state", hurt);
-        write_whole("state.shelf", evicted);
+        write_whole("state.evicted", evicted);
         int outcome = lost_by_all_keys(results);
         refused += outcome < 0;
         lost += outcome > 0;
@@ -692,7 +692,7 @@ static void evicted_models_of_the_first_version_come_back(void **unused)
     make_state(&state, &evicted);
     assert_int_equal(lost_by_all_keys(expected), 0);
     write_whole("state", golden_state);
-    write_whole("state.shelf", golden_evicted);
+    write_whole("state.evicted", golden_evicted);
     assert_int_equal(lost_by_all_keys(results), 0);
     for (uint32_t i = 0; i < 5; i++)
         require_same_result(&results[i], &expected[i]);
@@ -719,7 +719,7 @@ static void evicted_models_are_packed(void **unused)
         }
     struct stat standing;
     save(file, pipeline);
-    assert_int_equal(stat("state.shelf", &standing), 0);
+    assert_int_equal(stat("state.evicted", &standing), 0);
     const size_t kept = oif_pipeline_kept(pipeline);
     print_message("%zu bytes of a key on the disk, %zu of its slot\n",
                   (size_t)standing.st_blocks * 512 / kept, (size_t)standing.st_size / kept);
@@ -768,7 +768,7 @@ static void a_key_that_stands_twice_is_refused(void **unused)
         *digit = (unsigned char)other;
         repair((snapshot){state.start, state.count}, section);
         write_whole("state", state);
-        write_whole("state.shelf", evicted);
+        write_whole("state.evicted", evicted);
         assert_int_equal(lost_by_all_keys(results), (unsigned char)other == was ? 0 : -1);
     }
     free(state.start);
@@ -811,7 +811,7 @@ static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(voi
         memcpy(hurt_evicted.start, evicted.start, evicted.count);
         damage_a_model(&from, hurt_state, section, hurt_evicted);
         write_whole("state", hurt_state);
-        write_whole("state.shelf", hurt_evicted);
+        write_whole("state.evicted", hurt_evicted);
         int outcome = lost_by_all_keys(results);
         assert_true(outcome == 0 || outcome == 1);
         lost += (uint32_t)outcome;
@@ -870,7 +870,7 @@ int main(void)
         cmocka_unit_test(a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless),
     };
     golden_state = read_whole("golden/snapshots/format-1/pipeline_evicted.state");
-    golden_evicted = read_whole("golden/snapshots/format-1/pipeline_evicted.shelf");
+    golden_evicted = read_whole("golden/snapshots/format-1/pipeline_evicted.evicted");
     const int failed = cmocka_run_group_tests(tests, enter_folder, leave_folder);
     free(golden_state.start);
     free(golden_evicted.start);

@@ -113,8 +113,8 @@ static void require_no_other_files(void)
     DIR *folder = opendir(".");
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
         if (entry->d_name[0] != '.' && strcmp(entry->d_name, "state") != 0 &&
-            strcmp(entry->d_name, "state.shelf") != 0 && strcmp(entry->d_name, "state.lock") != 0 &&
-            strcmp(entry->d_name, "state.new") != 0)
+            strcmp(entry->d_name, "state.evicted") != 0 &&
+            strcmp(entry->d_name, "state.lock") != 0 && strcmp(entry->d_name, "state.new") != 0)
             fail_msg("%s was left", entry->d_name);
     closedir(folder);
 }
@@ -148,7 +148,7 @@ static void test_a_kill_at_any_moment_loses_no_model(void **unused)
     assert_true(generations > trials / 10); /* otherwise this has tested little */
     oif_pipeline_free(twin);
     unlink("state");
-    unlink("state.shelf");
+    unlink("state.evicted");
     unlink("state.lock");
     unlink("state.new");
 }

@@ -506,7 +506,7 @@ static void an_evicted_key_is_listed_moved_and_removed(void **unused)
     oif_pipeline_free(all);
     oif_state_file_close(file);
     remove("state");
-    remove("state.shelf");
+    remove("state.evicted");
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(remove(folder), 0);
 }

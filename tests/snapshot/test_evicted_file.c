@@ -204,7 +204,7 @@ static void finish(void)
     assert_null(world.evicted); /* because its file was freed */
     oif_detector_free(world.state);
     unlink("state");
-    unlink("state.shelf");
+    unlink("state.evicted");
 }
 
 static oif_status put(uint32_t name, uint32_t what, oif_error *error)
@@ -275,7 +275,7 @@ static void require_whole(void)
 static uint64_t slots_in_file(void)
 {
     struct stat standing;
-    return stat("state.shelf", &standing) == 0
+    return stat("state.evicted", &standing) == 0
                ? ((uint64_t)standing.st_size + SLOT_BYTES - 1) / SLOT_BYTES
                : 0;
 }
@@ -361,14 +361,14 @@ static void the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is(voi
     struct stat standing;
     start();
     require_ok(save(NULL));
-    assert_int_equal(access("state.shelf", F_OK), -1);
+    assert_int_equal(access("state.evicted", F_OK), -1);
     assert_int_equal(chmod("state", 0640), 0);
     require_ok(put(1, 1, NULL));
-    assert_int_equal(stat("state.shelf", &standing), 0);
+    assert_int_equal(stat("state.evicted", &standing), 0);
     assert_int_equal(standing.st_mode & 0777, 0640);
     finish();
     start();
-    assert_int_equal(symlink("elsewhere", "state.shelf"), 0); /* which is not followed */
+    assert_int_equal(symlink("elsewhere", "state.evicted"), 0); /* which is not followed */
     oif_error error;
     assert_int_equal(put(1, 1, &error), OIF_EWRITE);
     assert_int_equal(access("elsewhere", F_OK), -1);
@@ -409,7 +409,7 @@ static void a_file_that_is_cut_off_is_refused(void **unused)
     oif_state_file_close(world.file);
     for (long bytes = 3 * SLOT_BYTES - 1; bytes >= -1; bytes--) {
         oif_error error = {0};
-        assert_int_equal(bytes < 0 ? unlink("state.shelf") : truncate("state.shelf", bytes), 0);
+        assert_int_equal(bytes < 0 ? unlink("state.evicted") : truncate("state.evicted", bytes), 0);
         assert_int_equal(open_evicted(&world.saved, &error), OIF_ETRUNCATED);
         expect_message(error, "evicted models of 'state'");
     }
@@ -439,7 +439,7 @@ static void every_flipped_byte_is_found(void **unused)
 {
     (void)unused;
     three_models_saved();
-    FILE *file = fopen("state.shelf", "r+");
+    FILE *file = fopen("state.evicted", "r+");
     assert_non_null(file);
     setbuf(file, NULL);
     for (long at = 0; at < 3 * SLOT_BYTES; at++) {
@@ -596,7 +596,7 @@ static void a_failure_to_read_is_reported(void **unused)
     plan_fault(READ, 0, HALF, false);
     require_whole();
     plan_nothing();
-    assert_int_equal(truncate("state.shelf", 3 * SLOT_BYTES - 1), 0);
+    assert_int_equal(truncate("state.evicted", 3 * SLOT_BYTES - 1), 0);
     assert_int_equal(get(2, &world.now.lines[2], &error), OIF_EREAD);
     finish();
 }

@@ -40,7 +40,7 @@ void oif_past_episodes_free(oif_past_episodes *past)
 
 void oif_past_episodes_add(oif_past_episodes *past, const oif_past *episode)
 {
-    oif_lock_take(&past->lock);
+    oif_lock_acquire(&past->lock);
     size_t at = past->count; /* a thread may be ahead of this one */
     while (at > 0 && past->list[at - 1].row > episode->row)
         at--;

@@ -785,7 +785,7 @@ static void settings_are_texts_numbers_switches_and_lists(void **state)
                    0, NULL);
     assert_true(stream_settings_open(&settings, object, true, &why));
     json_decref(object);
-    const cli_settings *cli = &settings.cli;
+    const run_settings *cli = &settings.cli;
     assert_string_equal(cli->params.table->name, "loda");
     assert_true(cli->is_detector_given);
     assert_string_equal(cli->label, "7");

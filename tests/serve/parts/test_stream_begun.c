@@ -167,7 +167,7 @@ static void a_silence_of_a_key_without_history_outlives_a_kill(void **state)
     expect_rows(one, body, 1);
     stream_begin_change(one);
     history_forget(one->past, history_find(one->past, "x", 1));
-    stream_hear_idle(one, now + 100);
+    stream_note_idle(one, now + 100);
     stream_end_change(one);
     assert_true(oif_pipeline_key(one->pipeline, "x", 1, &info) && info.is_silent);
     streams *again = open_killed();

@@ -71,7 +71,7 @@ static double resident_bytes(void)
 static fleet_size expected(const fleet *of)
 {
     char *arguments[] = {"--memory-limit", "4GB", "--small", "--serve", NULL};
-    cli_settings settings;
+    run_settings settings;
     help_kind help;
     fleet_size size;
     assert_int_equal(command_parse(&size_command, arguments, &settings, &help), EXIT_OK);

@@ -48,25 +48,25 @@ static void arrive_every(stream *one, double *now, double step, int rows)
 static void look(stream *one, double now)
 {
     stream_begin_change(one);
-    stream_hear_idle(one, now);
+    stream_note_idle(one, now);
     stream_end_change(one);
 }
 
 static stream_state state_at(stream *one, double now)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     const stream_state found = stream_state_of(one, now);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return found;
 }
 
 static stream_state key_at(stream *one, const char *name, double now)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     const history_key *key = history_find(one->past, name, strlen(name));
     assert_non_null(key);
     const stream_state found = stream_key_state(one, key, now);
-    stream_end_look(one);
+    stream_read_unlock(one);
     return found;
 }
 

@@ -253,9 +253,9 @@ static void others_look_at_a_stream_while_a_large_body_is_processed(void **state
 
 static bool is_asked_to_save(stream *one)
 {
-    stream_begin_look(one);
+    stream_read_lock(one);
     bool is_asked = one->must_save;
-    stream_end_look(one);
+    stream_read_unlock(one);
     return is_asked;
 }
 
@@ -293,7 +293,7 @@ static void other_streams_are_saved_while_a_body_delays_a_save(void **state)
     bool is_asked = becomes_true(is_asked_to_save, busy);
     send_to(other, 0, 1);
     bool is_saved = becomes_true(is_all_saved, other);
-    stream_begin_look(busy);
+    stream_read_lock(busy);
     stream_end_change(busy);
     assert_true(is_asked);
     assert_true(is_saved);

@@ -1,6 +1,6 @@
 /* A text that grows and is used again, so it is allocated a few times per request. */
-#ifndef OIF_SERVE_TEXT_ROOM_H
-#define OIF_SERVE_TEXT_ROOM_H
+#ifndef OIF_SERVE_TEXT_BUFFER_H
+#define OIF_SERVE_TEXT_BUFFER_H
 
 #include "oif_rows.h"
 
@@ -14,20 +14,20 @@
 #endif
 
 /* All zero is empty. */
-typedef struct text_room {
+typedef struct text_buffer {
     char *bytes;
     size_t count, capacity;
     bool is_failed; /* out of memory: what was added since is missing */
-} text_room;
+} text_buffer;
 
-static inline void text_room_free(text_room *room)
+static inline void text_buffer_free(text_buffer *room)
 {
     free(room->bytes);
-    *room = (text_room){.bytes = NULL};
+    *room = (text_buffer){.bytes = NULL};
 }
 
 /* Room for `more` bytes behind the text; NULL: out of memory. */
-static inline char *text_room_reserve(text_room *room, size_t more)
+static inline char *text_buffer_reserve(text_buffer *room, size_t more)
 {
     if (!room->bytes || more > room->capacity - room->count) {
         const size_t capacity = 2 * room->capacity + more + 64;
@@ -42,18 +42,18 @@ static inline char *text_room_reserve(text_room *room, size_t more)
     return room->bytes + room->count;
 }
 
-static inline void text_room_add(text_room *room, const char *text, size_t bytes)
+static inline void text_buffer_add(text_buffer *room, const char *text, size_t bytes)
 {
-    char *end = text_room_reserve(room, bytes);
+    char *end = text_buffer_reserve(room, bytes);
     if (!end || bytes == 0)
         return;
     memcpy(end, text, bytes);
     room->count += bytes;
 }
 
-static inline void text_room_add_byte(text_room *room, char byte)
+static inline void text_buffer_add_byte(text_buffer *room, char byte)
 {
-    text_room_add(room, &byte, 1);
+    text_buffer_add(room, &byte, 1);
 }
 
 #endif
