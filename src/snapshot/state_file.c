@@ -1,8 +1,8 @@
 /* A state file and the files beside it:
  *
- *     PATH         the last saved snapshot, always complete; as a log, updates follow it
- *     PATH.new     the next one while it is written; then renamed to PATH
- *     PATH.lock    empty; locked by the program that may save, and removed at the end
+ *     PATH           the last saved snapshot, always complete; as a log, updates follow it
+ *     PATH.new       the next one while it is written; then renamed to PATH
+ *     PATH.lock      empty; locked by the program that may save, and removed at the end
  *     PATH.evicted   evicted models that the snapshot refers to (evicted_file.h)
  *
  * A rename is atomic. After a power loss, only what was synced before the rename is certain to
