@@ -29,6 +29,11 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 ROWS = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_fleet_rows"
 LEAST_ROWS_PER_SECOND, MOST_ERROR = 1e6 / 60, 0.10
 BATCH_ROWS = 10_000
+SMALL = {"num_trees": 16, "window_size": 256, "sample_size": 48, "max_depth": 4, "max_leaf_samples": 12}
+
+
+def as_options(params):
+    return {name.replace("_", "-"): value for name, value in params.items()}
 
 
 def expected(given, way, settings):
@@ -72,7 +77,7 @@ def most_resident_bytes(pid):
 
 
 def through_serve(given, settings, keys, rows):
-    stream = {"key": "host", "time": "time", "max-keys": keys, "memory-limit": f"{given.limit_gb}GB", "small": "--small" in settings}
+    stream = {"key": "host", "time": "time", "max-keys": keys, "memory-limit": f"{given.limit_gb}GB", **as_options(SMALL if settings else {})}
     with tempfile.TemporaryDirectory() as folder:
         server = Server(given.oif, folder)
         connection, path = server.connect(), "/api/v1/streams/million"
@@ -88,9 +93,10 @@ def through_serve(given, settings, keys, rows):
 
 def through_python(given, settings, keys, rows):
     """In a process of its own, so its memory is its own."""
-    limits = {"max_keys": keys, "memory_limit": given.limit_gb * 10**9, "small": "--small" in settings}
+    limits = {"max_keys": keys, "memory_limit": given.limit_gb * 10**9}
     made = make_rows(given, keys, rows)
-    command = [given.python, "-c", PYTHON_PROGRAM, json.dumps(limits), str(BATCH_ROWS)]
+    params = SMALL if settings else {}
+    command = [given.python, "-c", PYTHON_PROGRAM, json.dumps(params), json.dumps(limits), str(BATCH_ROWS)]
     ran = subprocess.run(command, stdin=made.stdout, capture_output=True, text=True)
     made.stdout.close()
     if made.wait() != 0 or ran.returncode != 0:
@@ -101,8 +107,8 @@ def through_python(given, settings, keys, rows):
 
 PYTHON_PROGRAM = """
 import json, resource, sys, numpy, oif
-limits, batch_rows = json.loads(sys.argv[1]), int(sys.argv[2])
-pipeline = oif.Pipeline(**limits)
+params, limits, batch_rows = json.loads(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
+pipeline = oif.Pipeline(oif.RollingIsolationForest(**params), **limits)
 def process(lines):
     cells = [line.split(b",") for line in lines]
     numbers = numpy.array([row[2:] for row in cells], dtype=float)
@@ -140,7 +146,7 @@ def read_arguments():
 
 def main():
     given = read_arguments()
-    settings = [] if given.default else ["--small"]
+    settings = [] if given.default else [word for name, value in as_options(SMALL).items() for word in (f"--{name}", str(value))]
     sizes = {way: expected(given, way, settings) for way in given.through}
     if max(sizes.values()) > 1e9 * given.limit_gb:
         sys.exit(f"million.py: these keys take {max(sizes.values()) / 1e9:.1f} GB, more than --limit-gb {given.limit_gb}")

@@ -344,13 +344,6 @@ OIF_API OIF_MUST_CHECK oif_status oif_params_set(oif_params *params, const char 
 OIF_API OIF_MUST_CHECK oif_status oif_params_set_text(oif_params *params, const char *name,
                                                       const char *text, oif_error *error);
 
-/* Sets the parameters of rolling-iforest that decide its size
- * to those of small models, for very many keys or little memory.
- * It is what oif score --small does. Never allocates.
- *
- * OIF_EPARAM   the parameters are of another detector, without small models */
-OIF_API OIF_MUST_CHECK oif_status oif_params_set_small(oif_params *params, oif_error *error);
-
 /* Gets the value of a parameter. Never allocates.
  *
  * OIF_EPARAM   the name is unknown */

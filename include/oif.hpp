@@ -71,7 +71,6 @@ public:
     explicit params(const std::string &detector = OIF_DEFAULT_DETECTOR);
     params &set(const std::string &name, double value);
     params &set(const std::string &name, const std::string &text);
-    params &set_small(); // small models, for very many keys or little memory
     static params pipeline_options(); // for a pipeline: alert_rate, shingle, ...
     static params incident_options(); // for incidents: window_seconds, ...
     double value(const std::string &name) const;
@@ -498,12 +497,6 @@ inline params &params::set(const std::string &name, double value)
 inline params &params::set(const std::string &name, const std::string &text)
 {
     internal::call(oif_params_set_text, &values_, name.c_str(), text.c_str());
-    return *this;
-}
-
-inline params &params::set_small()
-{
-    internal::call(oif_params_set_small, &values_);
     return *this;
 }
 

@@ -3,7 +3,6 @@
 #include "fleet_size.h"
 #include "front/options/history_option.h"
 #include "front/options/season_option.h"
-#include "front/options/small_option.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -164,7 +163,6 @@ static const option_entry options[] = {
     {"columns", OPTION_COUNT, SETTING(dimension), GROUP_COLUMNS,
      .brief = "how many columns are learned", .help = "how many columns are learned",
      .argument = "D", .from = 1, .to = 10000, .range = "1 to 10000"},
-    OPTION_SMALL,
     {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
      .brief = "of a run with this --season: N rows, 1d, 1w; off",
      .help = "the size of a run with this --season: rows, or a time such as 24h, 1d or 1w if rows "
@@ -185,8 +183,6 @@ const command_entry size_command = {
                 "                              memory for a million hosts, part by part\n"
                 "  oif state size --keys 1e6 --columns 10 --rows-per-key 60\n"
                 "                              after an hour, one row per minute\n"
-                "  oif state size --keys 1e6 --columns 10 --small\n"
-                "                              with small models\n"
                 "  oif state size --keys 1e5 --columns 10 --serve\n"
                 "                              as a stream of oif serve\n"
                 "  oif state size --keys 5000 --columns 3 --detector sdo --memory-limit 1G\n"

@@ -11,7 +11,6 @@
 #include "front/options/command.h"
 #include "front/options/key_room.h"
 #include "front/options/row_options.h"
-#include "front/options/small_option.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -337,7 +336,6 @@ static const option_entry options[] = {
     OPTION_TIME_FORMAT,
     OPTION_RATE,
     OPTION_CATEGORY,
-    OPTION_SMALL,
     {"season", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
      .brief = "the stream repeats after N rows, 1d, 1w; auto; off",
      .help = "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w; "

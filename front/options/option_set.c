@@ -120,14 +120,6 @@ bool option_may_lack_value(const option_entry *option)
     return option->argument && option->argument[0] == '[';
 }
 
-static bool refuse_detector(option_problem *why, const char *name, const char *chosen,
-                            const char *needed)
-{
-    option_refuse(why, OPTION_OF_OTHERS, name, chosen, NULL);
-    snprintf(why->other, sizeof why->other, "%s", needed);
-    return false;
-}
-
 static bool set_listed(const option_entry *option, run_settings *settings, const char *value,
                        option_problem *why)
 {
@@ -137,9 +129,6 @@ static bool set_listed(const option_entry *option, run_settings *settings, const
         return option_refuse(why, OPTION_TAKES_NO_VALUE, option->name, value, NULL);
     if (takes_value && !value && !option_may_lack_value(option))
         return option_refuse(why, OPTION_NEEDS_VALUE, option->name, NULL, NULL);
-    const oif_param_table *chosen = settings->params.table;
-    if (option->detector && strcmp(option->detector, chosen->name) != 0)
-        return refuse_detector(why, option->name, chosen->name, option->detector);
     const char *expected = store_value(option, value, settings, text);
     return !expected || option_refuse(why, OPTION_HAS_BAD_VALUE, option->name, value, expected);
 }

@@ -193,7 +193,6 @@ typedef struct option_entry {
     const char *(*apply)(run_settings *settings, const char *value);
     const char *on;   /* the value for true, beside "off" for false; NULL: it has no such values */
     bool is_repeated; /* a list gives it once for each item */
-    const char *detector; /* the only one that has it; NULL: all have */
     stream_use stream;
     const char *stream_remedy; /* NULL: none */
 } option_entry;

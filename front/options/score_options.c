@@ -3,7 +3,6 @@
 #include "row_options.h"
 #include "rule_options.h"
 #include "season_option.h"
-#include "small_option.h"
 
 #include <string.h>
 
@@ -69,7 +68,6 @@ static const option_entry options[] = {
              "periods; off: none",
      .argument = "PERIOD", .apply = season_set, .on = "auto", .is_repeated = true,
      .stream = STREAM_FIXES},
-    OPTION_SMALL,
     {"freeze", OPTION_APPLY, SETTING(options), GROUP_DETECTOR,
      .brief = "learn nothing: compare rows with --state FILE",
      .help = "learn nothing: compare rows with what --state FILE has learned",

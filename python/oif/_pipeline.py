@@ -121,8 +121,6 @@ class Pipeline(Alerting):
             is short for the rules "mute column=latency change<20%" and "mute column=errors change<5"
         keep_episodes: keep the last 256 episodes, so rules can be proposed (past_episodes, propose); also an attribute that can
             be set
-        small: small models, for very many keys or little memory, of a RollingIsolationForest; parameters that were given
-            another value than the initial one keep it
         threads: threads, 1 to 16, that share the keys of a block of rows; results do not depend on it. Rows of new keys, of keys
             with packed models and all rows with `alerts` are processed in sequence; also an attribute that can be set
 
@@ -208,7 +206,6 @@ class Pipeline(Alerting):
         only_low: Any = (),
         min_change: Mapping[Any, float | str] | None = None,
         keep_episodes: bool = False,
-        small: bool = False,
         threads: int = 1,
     ) -> None:
         kind, params = _detectors_of(detector)
@@ -217,12 +214,8 @@ class Pipeline(Alerting):
         trained = detector if isinstance(detector, Detector) and detector.rows_learned > 0 else None
         if trained is not None and (shingle > 1 or diff or rate or log or category):
             raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate, log or category")
-        if trained is not None and small:
-            raise ParameterError("small=True makes new models; leave it out, or give a detector that has learned nothing yet")
         if trained is not None:
             motion = _without_motion(motion)
-        if small:
-            params = _small(kind, params)
         self._roles = roles_of(key, time, exclude, category)
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
@@ -871,11 +864,6 @@ def _detectors_of(detector: _Detector | Sequence[_Detector]) -> tuple[str, dict[
             if params.setdefault(name, value) != value:
                 raise ParameterError(f"{kinds} has one {name}, which cannot be both {params[name]!r} and {value!r}")
     return kinds, params
-
-
-def _small(kind: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    initial = _core.detector_params(kind)
-    return _core.small_params(kind) | {name: value for name, value in params.items() if value != initial[name]}
 
 
 def _detector_of(detector: _Detector) -> tuple[str, dict[str, Any]]:

@@ -19,32 +19,18 @@ static PyObject *detector_infos(PyObject *module, PyObject *unused)
     return list;
 }
 
-static PyObject *params_of(PyObject *name, bool is_small)
+static PyObject *detector_params(PyObject *module, PyObject *name)
 {
     oif_params params;
     oif_error error;
     const char *text = text_read(name, NULL);
+    (void)module;
     if (!text)
         return NULL;
-    oif_status status = oif_params_init(&params, text, &error);
-    if (status == OIF_OK && is_small)
-        status = oif_params_set_small(&params, &error);
-    if (status == OIF_OK)
+    if (oif_params_init(&params, text, &error) == OIF_OK)
         return params_as_dict(&params);
     raise_error(&error);
     return NULL;
-}
-
-static PyObject *detector_params(PyObject *module, PyObject *name)
-{
-    (void)module;
-    return params_of(name, false);
-}
-
-static PyObject *small_params(PyObject *module, PyObject *name)
-{
-    (void)module;
-    return params_of(name, true);
 }
 
 static PyObject *pipeline_info(PyObject *module, PyObject *unused)
@@ -83,9 +69,6 @@ static PyMethodDef functions[] = {
     {"detector_params", detector_params, METH_O,
      "detector_params(name, /)\n--\n\nThe parameters of a detector, or of a list of detectors that "
      "judge together, and their initial values."},
-    {"small_params", small_params, METH_O,
-     "small_params(name, /)\n--\n\nThe parameters of a detector whose models are small, and their "
-     "values."},
     {"pipeline_info", pipeline_info, METH_NOARGS,
      "pipeline_info()\n--\n\nThe options of pipelines, as the library lists them."},
     {"category", category, METH_O,

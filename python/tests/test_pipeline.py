@@ -186,24 +186,3 @@ def test_one_row_through_process_and_no_row(stream):
 def test_what_is_anomalous_need_not_be_learned(stream):
     results = oif.Pipeline(alert_rate=0.01, learn="normal").process(stream)
     assert not (results["anomaly"] & results["learned"]).any() and results["anomaly"].any()
-
-
-def test_small_models_have_the_parameters_of_the_tool(stream):
-    named = oif.RollingIsolationForest(num_trees=16, window_size=256, sample_size=48, max_depth=4, max_leaf_samples=12)
-    small = oif.Pipeline(small=True)
-    assert small.params == named.params
-    np.testing.assert_array_equal(small.process(stream)["score"], oif.Pipeline(named).process(stream)["score"])
-
-
-def test_a_parameter_that_is_given_beside_small_counts():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(num_trees=8, seed=3), small=True)
-    assert [pipeline.params[name] for name in ("num_trees", "seed", "window_size")] == [8, 3, 256]
-
-
-def test_only_one_detector_has_small_models():
-    with pytest.raises(oif.ParameterError, match="sdo has no small models; use rolling-iforest"):
-        oif.Pipeline("sdo", small=True)
-    trained = oif.RollingIsolationForest()
-    trained.learn(np.zeros((5, 2)))
-    with pytest.raises(oif.ParameterError, match="small=True makes new models"):
-        oif.Pipeline(trained, small=True)

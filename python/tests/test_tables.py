@@ -59,7 +59,7 @@ def test_a_pipeline_has_the_options_of_the_table():
     signature = signature_of(oif.Pipeline)
     roles = ("key", "time", "exclude", "category", "ignore_unknown")
     rules = ("rules", "only_high", "only_low", "min_change")
-    others = ("season", "diff", "rate", "log", "keep_original", "keep_episodes", "threads", "small")  # not in the table
+    others = ("season", "diff", "rate", "log", "keep_original", "keep_episodes", "threads")  # not in the table
     for name in (*others, *roles, *rules):
         del signature[name]
     del signature["detector"]

@@ -45,7 +45,7 @@ PYTHON
 }
 
 @test "a lower limit that saves memory is printed, and takes no more than it says" {
-    fleet=(--keys 20000 --columns 10 --small --season off)
+    fleet=(--keys 20000 --columns 10 --num-trees 16 --window-size 256 --sample-size 48 --max-depth 4 --max-leaf-samples 12 --season off)
     oif state size "${fleet[@]}" --memory-limit 1TB
     least=$(sed -nE 's/^at least +([0-9.]+ [A-Z]+) .*/\1/p' <<< "$output")
     limit=$(sed -n 's/.*if all are packed: a memory limit of //p' <<< "$output")

@@ -522,58 +522,6 @@ static void options_of_an_unknown_kind_are_refused(void **state)
 }
 
 /* `params` are NULL or zeroed. */
-/* ---- Small models ---- */
-
-static void a_small_model_of_three_columns_takes_15_kilobytes(void **state)
-{
-    (void)state;
-    oif_params params;
-    size_t bytes = 0;
-    require_ok(oif_params_init(&params, "rolling-iforest", NULL));
-    require_ok(oif_params_set_small(&params, NULL));
-    require_ok(oif_detector_estimate_bytes(&params, 3, &bytes, NULL));
-    expect_within((double)bytes, 14500, 15500, "bytes");
-}
-
-static void small_models_leave_other_parameters(void **state)
-{
-    (void)state;
-    oif_params params;
-    require_ok(oif_params_init(&params, "rolling-iforest", NULL));
-    require_ok(oif_params_set(&params, "seed", 7, NULL));
-    require_ok(oif_params_set_text(&params, "insertion", "none", NULL));
-    require_ok(oif_params_set_small(&params, NULL));
-    expect_within(value_of(&params, "seed"), 7, 7, "seed");
-    expect_within(value_of(&params, "insertion"), 1, 1, "insertion");
-    expect_within(value_of(&params, "num_trees"), 16, 16, "num_trees");
-}
-
-static void expect_no_small_models(const oif_params *given)
-{
-    oif_params params = *given;
-    oif_error error = {0};
-    assert_int_equal(oif_params_set_small(&params, &error), OIF_EPARAM);
-    assert_memory_equal(&params, given, sizeof params);
-    assert_true(error.message[0] != '\0');
-}
-
-static void only_one_detector_has_small_models(void **state)
-{
-    (void)state;
-    const oif_detector_info *info;
-    oif_params params;
-    for (size_t i = 0; (info = oif_detector_info_at(i)); i++) {
-        require_ok(oif_params_init(&params, info->table.name, NULL));
-        if (strcmp(info->table.name, "rolling-iforest") != 0)
-            expect_no_small_models(&params);
-    }
-    oif_pipeline_options_init(&params);
-    expect_no_small_models(&params);
-    params = (oif_params){0};
-    expect_no_small_models(&params);
-    assert_int_equal(oif_params_set_small(NULL, NULL), OIF_EPARAM);
-}
-
 static void expect_no_values(oif_params *params)
 {
     double value = 7;
@@ -630,9 +578,6 @@ int main(void)
         cmocka_unit_test(options_of_an_unknown_kind_are_refused),
         cmocka_unit_test(zeroed_parameters_have_no_values),
         cmocka_unit_test(no_parameters_have_no_values),
-        cmocka_unit_test(a_small_model_of_three_columns_takes_15_kilobytes),
-        cmocka_unit_test(small_models_leave_other_parameters),
-        cmocka_unit_test(only_one_detector_has_small_models),
         cmocka_unit_test(a_window_too_large_for_its_leaves_is_refused_with_advice_that_helps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -567,12 +567,6 @@ RUN(set_param_by_text)
     return oif_params_set_text(&w->out.params, "seed", "7", error);
 }
 
-RUN(set_params_small)
-{
-    oif_status status = oif_params_init(&w->out.params, "rolling-iforest", error);
-    return status == OIF_OK ? oif_params_set_small(&w->out.params, error) : status;
-}
-
 RUN(get_param)
 {
     return oif_params_get(&w->out.params, "seed", &w->out.value, error);
@@ -1172,7 +1166,6 @@ static const struct call {
     {"oif_params_init", nothing, init_params, false},
     {"oif_params_set", nothing, set_param_by_number, false},
     {"oif_params_set_text", nothing, set_param_by_text, false},
-    {"oif_params_set_small", nothing, set_params_small, false},
     {"oif_params_get", nothing, get_param, false},
     {"oif_detector_estimate_bytes", nothing, estimate, false},
     {"oif_detector_new", nothing, create, true},

@@ -80,7 +80,6 @@ void questions_to_detectors()
 {
     const oif::params small = oif::params("online-iforest").set("num_trees", 8);
     require(small.value("num_trees") == 8);
-    require(oif::params().set_small().value("num_trees") == 16);
     require(throws<oif::error>([&] { small.value("trees"); }));
     require(!small.adds_columns() && oif::params().adds_columns());
     oif::detector one(small, 2);

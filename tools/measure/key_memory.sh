@@ -29,5 +29,5 @@ for detector in $("$oif" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p'); do
     done
 done
 for columns in 3 10 36; do
-    line "--small" "$columns" --small
+    line small "$columns" --num-trees 16 --window-size 256 --sample-size 48 --max-depth 4 --max-leaf-samples 12
 done

@@ -70,7 +70,7 @@ static double resident_bytes(void)
 
 static fleet_size expected(const fleet *of)
 {
-    char *arguments[] = {"--memory-limit", "4GB", "--small", "--serve", NULL};
+    char *arguments[] = {"--memory-limit", "4GB", "--window-size", "256", "--serve", NULL};
     run_settings settings;
     help_kind help;
     fleet_size size;
@@ -116,7 +116,7 @@ static fleet_size compare(const fleet *of)
     run("rm -rf %s && mkdir %s", folder, folder);
     assert_true(streams_open(&options, &all, &why));
     stream *one = create(all, "a",
-                         "{\"key\":\"host\",\"time\":\"time\",\"small\":true,"
+                         "{\"key\":\"host\",\"time\":\"time\",\"window-size\":256,"
                          "\"memory-limit\":\"4GB\"}");
     for (uint64_t number = 0; number < of->rows; number++)
         send_round(one, of, number);

@@ -1,1 +1,0 @@
-"""Small models: what they cost beside the default, and the settings that were compared."""
