@@ -53,7 +53,7 @@ def make_rows(given, keys, rows):
 
 def through_score(given, settings, keys, rows):
     limits = ["--max-keys", str(keys), "--memory-limit", f"{given.limit_gb}GB"]
-    command = [given.oif, "score", "--one-pass", "--quiet", "--key", "host", "--time", "time", *limits, *settings]
+    command = [given.oif, "score", "--quiet", "--key", "host", "--time", "time", *limits, *settings]
     made = make_rows(given, keys, rows)
     scored = subprocess.Popen(command, stdin=made.stdout, stdout=subprocess.DEVNULL)
     made.stdout.close()

@@ -22,12 +22,16 @@ struct held_rows {
 
 /* ---- Whether there are two passes ---- */
 
+/* --state continues a stream. --freeze, on or off, says what a stream learns. */
+static bool is_stream(const run_settings *settings)
+{
+    return settings->state || settings_give_option(settings, "learn");
+}
+
 /* What a table cannot have; NULL: nothing is in the way. */
 static const char *obstacle(const scoring_run *scoring)
 {
     const run_settings *settings = scoring->all_settings;
-    if (settings->state)
-        return "--state, which continues a stream";
     if (scoring->input->columns.has_key)
         return "--key, as each key is a stream";
     if (scoring->input->columns.categories.count > 0)
@@ -36,8 +40,6 @@ static const char *obstacle(const scoring_run *scoring)
         return "--watch, which shows rows as they come";
     if (settings_give_option(settings, "alerts"))
         return "--alerts, which counts alerts per day";
-    if (settings_give_option(settings, "learn"))
-        return "--freeze, as all rows of a table are learned";
     return NULL;
 }
 
@@ -49,7 +51,7 @@ static bool has_end(const scoring_run *scoring)
 
 exit_code two_passes_start(scoring_run *scoring)
 {
-    if (scoring->settings->one_pass || obstacle(scoring) || !has_end(scoring))
+    if (is_stream(scoring->all_settings) || obstacle(scoring) || !has_end(scoring))
         return EXIT_OK;
     scoring->held = calloc(1, sizeof *scoring->held);
     if (!scoring->held)
@@ -233,8 +235,8 @@ void two_passes_report(const scoring_run *scoring)
     const input_columns *columns = &scoring->input->columns;
     const char *why = obstacle(scoring);
     char text[GROUPED_TEXT_BYTES];
-    if (scoring->was_ready || scoring->settings->one_pass || !why || settings->state ||
-        scoring->is_watched || !has_end(scoring) || scoring->progress.rows < FEWEST_ROWS)
+    if (scoring->was_ready || !why || is_stream(settings) || scoring->is_watched ||
+        !has_end(scoring) || scoring->progress.rows < FEWEST_ROWS)
         return;
     const size_t needed =
         warm_up_rows(&settings->params, &settings->options, columns->count, columns->row_seconds);

@@ -68,7 +68,6 @@ typedef struct score_settings {
     printed_rows rows;
     bool is_explained; /* alerts have the field why even if all rows are printed */
     bool skip_seen, watch;
-    bool one_pass;       /* even if the input is a short file */
     oif_grade min_grade; /* of the rows that are printed; OIF_GRADE_NONE: not given */
     on_bad_row on_bad_row;
     output_format output;

@@ -114,11 +114,6 @@ static const option_entry options[] = {
      .help = "rules from a file, one per line; a state keeps its rules until others are given",
      .argument = "FILE", .apply = rule_file, .is_repeated = true,
      .stream_remedy = "a stream reads no files: send the rules as \"mute\""},
-    {"one-pass", OPTION_SWITCH, SETTING(score.one_pass), GROUP_DETECTOR,
-     .help = "compare each row with those before it, as in a stream; without it a file of 40 to "
-             "2000 rows, or 500 with times, is read as a whole, and each row compared with all "
-             "others, unless --state, --key, --category, --alerts or --watch is given",
-     .stream_remedy = "a stream is always read so"},
     {"verbose", OPTION_SWITCH, SETTING(verbose), GROUP_OUTPUT,
      .help = "-v: print what is learned, from which columns, what is left out and why, and when "
              "the first alert may come",

@@ -90,7 +90,7 @@ def test_scores_are_those_of_the_program(kind, program, rows, tmp_path):
         "a,b,c\n" + "".join(",".join("" if x != x else repr(x) for x in row) + "\n" for row in rows.tolist())
     )
     printed = subprocess.run(
-        [program, "score", "--one-pass", "--detector", kind, "--seed", "5", file],
+        [program, "score", "--freeze=off", "--detector", kind, "--seed", "5", file],
         check=True,
         capture_output=True,
         text=True,

@@ -53,15 +53,15 @@ scores_of() {
 
 @test "stdin and a file give the same bytes" {
     make_stream
-    "$OIF" score --one-pass stream.csv > from_file.csv
-    "$OIF" score --one-pass - < stream.csv | cmp - from_file.csv
-    "$OIF" score --one-pass < stream.csv | cmp - from_file.csv
+    "$OIF" score stream.csv > from_file.csv
+    "$OIF" score - < stream.csv | cmp - from_file.csv
+    "$OIF" score < stream.csv | cmp - from_file.csv
     cat stream.csv | "$OIF" score | cmp - from_file.csv
 }
 
 @test "input that comes a byte at a time gives the same bytes" {
     make_stream
-    "$OIF" score --one-pass stream.csv > at_once.csv
+    "$OIF" score stream.csv > at_once.csv
     dd if=stream.csv bs=1 status=none | "$OIF" score | cmp - at_once.csv
 }
 
@@ -235,7 +235,7 @@ PYTHON
 
 @test "files that are put one behind the other are one stream: headers that come again are no rows" {
     make_stream
-    "$OIF" score --one-pass --label fault stream.csv > expected.csv
+    "$OIF" score --label fault stream.csv > expected.csv
     { head -100 stream.csv; head -1 stream.csv; tail -n +101 stream.csv; } | "$OIF" score --label fault | cmp - expected.csv
     "$OIF" eval --label fault --json stream.csv | grep roc_auc > measured
     { cat stream.csv; head -1 stream.csv; } | "$OIF" eval --label fault --json | grep roc_auc | cmp - measured

@@ -75,7 +75,7 @@ anomalies() { # of a file with the fields score,p,anomaly
         "$OIF" score short.csv > file.csv
         "$OIF" score < <(cat short.csv) > pipe.csv
         cmp file.csv pipe.csv
-        oif score --one-pass short.csv
+        oif score --freeze=off short.csv
         cmp pipe.csv <(echo "$output")
         exits 0
     done
@@ -85,19 +85,19 @@ anomalies() { # of a file with the fields score,p,anomaly
     two_passes
     short 300
     "$OIF" score -q short.csv > file.csv
-    cat short.csv | "$OIF" score | cmp - <("$OIF" score --one-pass short.csv)
-    differ file.csv <("$OIF" score --one-pass short.csv)
+    cat short.csv | "$OIF" score | cmp - <("$OIF" score --freeze=off short.csv)
+    differ file.csv <("$OIF" score --freeze=off short.csv)
 }
 
 @test "what continues a stream, or has several, is judged in one pass" {
     two_passes
     short 300
     sed '1s/$/,host/; 2,$s/$/,web/' short.csv > keyed.csv
-    "$OIF" score --one-pass short.csv > one.csv
+    "$OIF" score --freeze=off short.csv > one.csv
     "$OIF" score --state s.oif short.csv | cmp - one.csv
     for option in "--key host" "--category host"; do
         # shellcheck disable=SC2086 # two words
-        "$OIF" score $option keyed.csv | cmp - <("$OIF" score --one-pass $option keyed.csv)
+        "$OIF" score $option keyed.csv | cmp - <("$OIF" score --freeze=off $option keyed.csv)
     done
 }
 
@@ -106,7 +106,7 @@ anomalies() { # of a file with the fields score,p,anomaly
     awk 'BEGIN { print "at,x"; for (i = 0; i < 300; i++)
         printf "%d,%.3f\n", 1763208000 + 60 * i + (i > 200) * 86400, (i * 7919) % 1000 / 1000 }' > timed.csv
     "$OIF" score --only-alerts timed.csv 2>&1 | grep "oif: silence" > two
-    "$OIF" score --one-pass --only-alerts timed.csv 2>&1 | grep "oif: silence" > one
+    "$OIF" score --freeze=off --only-alerts timed.csv 2>&1 | grep "oif: silence" > one
     cmp one two
     equal "$(grep -c . one)" 2
 }
@@ -120,7 +120,7 @@ anomalies() { # of a file with the fields score,p,anomaly
     contains "$stderr" "199 rows, each compared"
     { cat short.csv | head -45; awk 'BEGIN { printf "1,2,"; for (i = 0; i < 300000; i++) printf "longer"; print "" }'; } > long.csv
     sed -i '1s/$/,text/; 2,45s/$/,t/' long.csv
-    "$OIF" score -q long.csv | cmp - <("$OIF" score -q --one-pass long.csv)
+    "$OIF" score -q long.csv | cmp - <("$OIF" score -q --freeze=off long.csv)
 }
 
 @test "a file with only missing values says so" {

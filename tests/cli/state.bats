@@ -531,17 +531,17 @@ PYTHON
 @test "with keys a save appends what has changed, and one that was interrupted is reported" {
     awk 'BEGIN { print "host,x"; for (i = 0; i < 120; i++) print "h" i % 40 "," i * 37 % 41 }' > first.csv
     printf 'host,x\nh1,5\nh2,6\n' > second.csv
-    oif score --key host --one-pass --state s first.csv
+    oif score --key host --state s first.csv
     exits 0
-    oif score --key host --one-pass --state s second.csv
+    oif score --key host --state s second.csv
     exits 0 "oif: s: resumes after 120 rows"
     contains "$("$OIF" state inspect --json s)" '"updates": 1,'
     contains "$("$OIF" state inspect s)" "updates                                 1"
     (cat first.csv; tail -n 2 second.csv) > both.csv
-    oif score --key host --one-pass --state whole both.csv
+    oif score --key host --state whole both.csv
     equal "$("$OIF" state s --keys)" "$("$OIF" state whole --keys)"
     printf 'half of an update' >> s
-    oif score --key host --one-pass --state s second.csv
+    oif score --key host --state s second.csv
     exits 0 "oif: s: its last save was interrupted; the 17 bytes of it are ignored, and the one before is used
 oif: s: resumes after 122 rows"
     contains "$("$OIF" state inspect --json s)" '"updates": 2,'

@@ -138,6 +138,6 @@ load helper
     oif score --state none/s folder
     exits 1 "oif: cannot open the folder of 'none/s': No such file or directory; create the folder, or name another file"
     awk 'BEGIN { print "at,x"; for (i = 0; i < 100; i++) print 1794769500 - i "," i % 7 }' > in.csv
-    oif score --one-pass --time at in.csv
+    oif score --time at in.csv
     exits 0 "oif: in.csv: times in 'at': 99 go back; sort the rows, oldest first, or name another column with --time"
 }

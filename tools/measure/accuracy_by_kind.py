@@ -1,6 +1,6 @@
 """Who finds which kind of anomaly: ROC AUC and average precision (AP) of detectors beside each other, by kind.
 
-Rows are scored, then learned (`oif score --one-pass`), and those after the first 500 count. The groups:
+Rows are scored, then learned (`oif score` on a pipe), and those after the first 500 count. The groups:
 
   11          the paper's sets, 10,000 rows drawn and shuffled by the run's seed
   in order    seven streams in their own order: 10,000 consecutive rows, another stretch of the stream in each run
@@ -167,7 +167,7 @@ def options_of(spec):
 
 
 def score_with_program(program, spec, rows, seed):
-    command = [program, "score", "--one-pass", "--csv", "header=no", "--columns", "x*", "--fields", "score"]
+    command = [program, "score", "--csv", "header=no", "--columns", "x*", "--fields", "score"]
     command += [*options_of(spec), "--seed", str(seed)]
     text = "".join(",".join(map(repr, row)) + "\n" for row in rows.tolist())
     lines = run_program(command, text.encode()).splitlines()
