@@ -540,7 +540,7 @@ OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_
  *
  *   - finds the model of the row's key, such as a host;
  *   - joins the row with the ones before it into a shingle, if asked to;
- *   - scores it, and compares the score with the scores before it;
+ *   - scores it, and compares how its values moved with how they usually move;
  *   - decides whether the row is anomalous and whether to learn it.
  *
  *     oif_params params, options;
@@ -584,7 +584,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, siz
  * The detector becomes that of the key, which may be NULL and 0
  * as in oif_pipeline_process.
  * The pipeline takes ownership, and `*detector` becomes NULL.
- * Anomalies are found once enough later rows have scores.
+ * Anomalies are found after 48 more rows.
  *
  * OIF_EPARAM   its columns are not those of a shingle of that many rows
  * others       as oif_pipeline_new; the caller still owns the detector */
@@ -608,45 +608,54 @@ typedef enum oif_episode {
     OIF_EPISODE_NONE,
     OIF_EPISODE_BEGINS, /* with this row, which is anomalous */
     OIF_EPISODE_LASTS,
-    OIF_EPISODE_ENDS /* this row is the last of `calm` rows without an anomaly */
+    OIF_EPISODE_ENDS /* this row is the last of 16 rows without an anomaly */
 } oif_episode;
 
 /* How bad an anomaly is, by its severity.
  * A program can page a person for some and log the others. */
 typedef enum oif_grade {
     OIF_GRADE_NONE,    /* not an anomaly */
-    OIF_GRADE_NOTE,    /* severity below 4 */
-    OIF_GRADE_WARNING, /* 4 to 5 */
-    OIF_GRADE_CRITICAL /* 5 or more */
+    OIF_GRADE_NOTE,    /* severity above 2.8 */
+    OIF_GRADE_WARNING, /* 3.3 or more */
+    OIF_GRADE_CRITICAL /* 4 or more */
 } oif_grade;
+
+/* Rows of a key before the first that may be anomalous, and rows without an anomaly that end an
+ * episode. */
+enum { OIF_FIRST_ROWS = 48, OIF_CALM_ROWS = 16 };
 
 /* What is unusual about a row. */
 typedef enum oif_reason {
     OIF_REASON_VALUES,      /* its values: a detector gives it a high score */
-    OIF_REASON_STUCK,       /* a column has repeated one value for longer than ever before */
+    OIF_REASON_JUMP,        /* a column has changed unusually much since the rows before */
+    OIF_REASON_LEVEL,       /* a column has left its level, for some time */
+    OIF_REASON_SPREAD,      /* the last rows are unusually far from their levels */
+    OIF_REASON_STUCK,       /* a column repeats one value for longer than it usually does */
+    OIF_REASON_MISSING,     /* a column has no value for longer than it usually has none */
     OIF_REASON_SEASON,      /* a value is unlike those at the same time of earlier periods */
     OIF_REASON_PARTNER,     /* a column no longer follows its partner */
     OIF_REASON_SILENCE,     /* the row came after a pause longer than any before */
     OIF_REASON_NEW_VALUE,   /* a category has an unknown value */
     OIF_REASON_RARE_VALUE,  /* a category has an unusually rare value */
     OIF_REASON_FIRST_VALUE, /* a column that was always missing has a value */
-    OIF_REASON_JUMP,        /* a column has changed unusually much since the row before */
-    OIF_REASON_FLUTTER,     /* a column varies unusually much, or little, within a few rows */
-    OIF_REASON_SHAPE        /* the last values of a column look unlike all before */
+    OIF_REASONS             /* their number */
 } oif_reason;
 
 /* The result of one row. */
 typedef struct oif_result {
-    double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
-    double p;         /* fraction of recent scores at least that high: 0.001 is 1 row in 1000 */
-    double threshold; /* higher scores are anomalous; +infinity while too few scores are known */
+    /* What the detector says: the higher, the more anomalous; NaN while a shingle has too few rows.
+     * With a list of detectors, whose scores have no common scale, their severity. */
+    double score;
+    double threshold; /* higher severities are anomalous; +infinity until ready */
     bool anomaly;
-    bool ready;        /* enough was learned; before that nothing is anomalous */
+    bool ready;        /* 48 rows of its key came before; until then nothing is anomalous */
     bool learned;      /* the row was learned: it is part of what is normal now */
     bool has_no_model; /* the limits left no space for a model of this key: the score is NaN */
     oif_episode episode;
     oif_grade grade;
-    double severity; /* about one ordinary row in 10^severity scores as high; 0 until ready */
+    /* How rare such evidence is over recorded series of many kinds: one unit more is about a tenth
+     * as frequent. 0 until ready. */
+    double severity;
     oif_reason reason;
     uint32_t detector;       /* with OIF_REASON_VALUES: which detector of a list decided */
     double pause;            /* seconds since the previous row of its key; NaN if unknown */
@@ -740,13 +749,14 @@ typedef struct oif_table_info {
 } oif_table_info;
 
 /* Judges a finished table: all its rows are known.
- * A stream needs some 480 rows before its first alert.
+ * A stream needs 48 rows before its first alert.
  * A table of 40 rows gets an answer,
  * because each row is compared with all others, before and after it:
  *
  *   - A row is scored by detectors that have learned other rows, not this one.
  *   - The tail of the scores says how rare a score is among these rows;
  *     info->chance says how sure that can be.
+ *   - How values usually move is known from all rows before the first is judged.
  *   - `after` and the results are those of oif_pipeline_process_rows_with,
  *     in the order of the rows. `after` may be NULL.
  *   - The pipeline, which must not have processed a row,
@@ -803,7 +813,7 @@ typedef enum oif_derive {
  *     oif_category makes them from texts.
  *     A row is an anomaly, with OIF_REASON_NEW_VALUE
  *     or OIF_REASON_RARE_VALUE, if values as rare as its own
- *     make up less than half of the alert rate.
+ *     make up less than one row in 1,260.
  *     If most values are new, a new value is not an anomaly.
  *     Each key has its own counts: up to 256 values per column in 3 KB;
  *     beyond that, the rarest are forgotten.
@@ -834,8 +844,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive_all(oif_pipeline *pipeline
  *
  *   - The first value in a new column is reported once,
  *     as a note with OIF_REASON_FIRST_VALUE.
- *   - Ranges, trees, motion and senses learn the new columns as rows come;
- *     after some hundred rows they judge them, too.
+ *   - Detectors and judges learn the new columns as rows come;
+ *     after 48 to some hundred rows they judge them, too.
  *   - `names`: one per new column if the columns have names, otherwise NULL.
  *   - `derived`: what is derived from new columns, as oif_pipeline_derive;
  *     their numbers follow those of the columns before.
@@ -906,7 +916,8 @@ typedef struct oif_episode_info {
     /* With OIF_REASON_PARTNER: the column it no longer follows. OIF_UNKNOWN_COLUMN for other
      * reasons, and once the model has given up the link between the two. */
     uint32_t partner;
-    uint64_t reserved[3];
+    double size, usual; /* as in oif_attribution */
+    uint64_t reserved[1];
 } oif_episode_info;
 
 /* The current episode of a key, or else its last one.
@@ -980,8 +991,8 @@ OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const ch
  *       direction=  high, low, or missing: there is no value
  *       change<     how far the value is outside what was expected:
  *                   in the unit of the column, or in percent of the nearer end
- *       reason=     values, stuck, season, partner, silence, new, rare, first,
- *                   jump, flutter, shape
+ *       reason=     values, jump, level, spread, stuck, missing, season, partner,
+ *                   silence, new, rare, first
  *       key=  time=22:00-04:00  days=mon-fri,sun  zone=Europe/Berlin
  *       from=  until=   as oif_time_parse reads them
  *   - An alert of several columns is held back
@@ -1094,8 +1105,7 @@ OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipel
 OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
 
 /* Changes an option that affects alerts or learning from now on: alert_rate,
- * threshold, alerts, calm, cooldown, silence, learn.
- * Of alerts, alert_rate and threshold, the last one set wins.
+ * alerts, silence, learn. Of alerts and alert_rate, the last one set wins.
  *
  * OIF_EPARAM   another option, or the options would not fit together;
  *              nothing has changed */
@@ -1105,10 +1115,6 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipel
 
 /* Whether oif_pipeline_change_option can change an option of this name. */
 OIF_API bool oif_pipeline_option_is_changeable(const char *name);
-
-/* The episodes to report per row: alert_rate,
- * or what the option alerts comes to. */
-OIF_API double oif_pipeline_alert_rate(const oif_pipeline *pipeline);
 
 /* The columns of its rows. */
 OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
@@ -1165,7 +1171,7 @@ typedef struct oif_key_info {
     uint64_t rows;       /* of this key that were processed */
     double last_seconds; /* the latest time of a row; NaN if no row had one */
     size_t memory_bytes; /* of its model */
-    bool is_ready;       /* enough was learned; before that no row is anomalous */
+    bool is_ready;       /* it had 48 rows; before that no row is anomalous */
     bool is_in_episode;
     bool is_silent;  /* oif_pipeline_silent has reported its current pause */
     bool is_evicted; /* its model is in the evicted models file, so all of the above is unknown */
@@ -1266,8 +1272,7 @@ OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, 
 /* Swaps the detector of a key with `*detector`.
  * A key without a model gets one.
  * The new detector needs the same parameters and shingle x columns columns.
- * From then on it scores the key's rows;
- * p and threshold still use the key's existing score history.
+ * From then on it scores the key's rows.
  *
  * OIF_EPARAM    the detectors have different parameters or columns
  * OIF_EVALUE    the key is longer than OIF_KEY_MAX_BYTES
@@ -1287,7 +1292,9 @@ typedef struct oif_attribution {
     oif_reason reason; /* what is unusual about the column */
     uint32_t partner;  /* with OIF_REASON_PARTNER: the column it no longer follows */
     uint32_t reserved_32;
-    uint64_t reserved[1];
+    /* Of a jump: how much the value changed, and the usual most. Of a level: how far it lies from
+     * its level. Of a spread: standard deviations. Of what is stuck or missing: rows. Else NaN. */
+    double size, usual;
 } oif_attribution;
 
 /* Explains the last processed row.
@@ -1303,7 +1310,8 @@ OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attri
 typedef struct oif_expected {
     double low, high; /* NaN: unknown */
     /* What the range is based on. OIF_REASON_SEASON: this time of earlier periods;
-     * OIF_REASON_PARTNER: its partner; OIF_REASON_JUMP: the row before;
+     * OIF_REASON_PARTNER: its partner; OIF_REASON_JUMP: the row before; OIF_REASON_LEVEL and
+     * OIF_REASON_SPREAD: the level of the column;
      * OIF_REASON_VALUES: recent rows, of which about 97 in 100 are within. */
     oif_reason basis;
     uint32_t reserved_32;
@@ -1312,7 +1320,7 @@ typedef struct oif_expected {
 
 /* What was expected of the learned columns in the last processed row.
  * `expected` has space for one per learned column.
- * For a column that a sense or a jump found unusual, the basis is that reason;
+ * For a column that a judge found unusual, the basis is that reason;
  * for others it is the recent rows. Never allocates. */
 OIF_API void oif_pipeline_expected(const oif_pipeline *pipeline, oif_expected *expected);
 

@@ -283,7 +283,6 @@ public:
     std::size_t keys() const { return oif_pipeline_keys(own()); }
     params parameters() const { return params(oif_pipeline_detector_params(own())); }
     params options() const { return params(oif_pipeline_options(own())); }
-    double alert_rate() const { return oif_pipeline_alert_rate(own()); }
     std::size_t memory_bytes() const { return oif_pipeline_memory_bytes(own()); }
     std::uint64_t evictions() const { return oif_pipeline_evictions(own()); }
     std::uint64_t unmodelled_rows() const { return oif_pipeline_unmodelled_rows(own()); }

@@ -9,7 +9,6 @@
 /* Positions in added_field_names. */
 typedef enum result_field {
     FIELD_SCORE,
-    FIELD_P,
     FIELD_SEVERITY,
     FIELD_THRESHOLD,
     FIELD_ANOMALY,
@@ -29,7 +28,7 @@ int added_field_find(const char *name, size_t name_bytes);
 
 /* Leaves out the columns that another oif has added, with a note:
  *
- *     CSV      the last columns of the header: score,p,anomaly
+ *     CSV      the last columns of the header: score,severity,anomaly
  *     NDJSON   a member of the object with such fields only: {"oif":{"score":0.5,...}}
  *
  * A single name proves nothing, so it is kept, and so are columns that a state has learned

@@ -95,7 +95,7 @@ static bool shows_alerts(const score_settings *settings)
  * which one it is; and the reasons where alerts are shown. */
 static void choose_usual(result_fields *fields, const score_settings *settings)
 {
-    static const int usual[] = {FIELD_SCORE, FIELD_P, FIELD_ANOMALY};
+    static const int usual[] = {FIELD_SCORE, FIELD_SEVERITY, FIELD_ANOMALY};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         fields->chosen[fields->count++] = usual[i];
     for (int i = FIELD_EPISODE; settings->rows == PRINT_EPISODES && i <= FIELD_EPISODE_ID; i++)

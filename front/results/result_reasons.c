@@ -6,7 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WHY_TEXT_BYTES = 1024 }; /* longer names are cut off */
+enum { WHY_TEXT_BYTES = 1024 /* longer names are cut off */, SHARE_TEXT_BYTES = 8 };
+
+/* A magnitude and the usual one; NaN: unknown. */
+typedef struct unusual_size {
+    double size, usual;
+} unusual_size;
 
 /* ---- Rows ---- */
 
@@ -22,12 +27,25 @@ static const char *found_word(oif_reason reason, int direction)
     return is_new ? "new" : reason == OIF_REASON_RARE_VALUE ? "rare" : direction_word(direction);
 }
 
-/* What is unusual about a column: "high", "stuck", "no longer follows cpu". `partner` is a name. */
+/* "14 rows, usually at most 2": how large a magnitude is, as far as it is known. */
+static void print_size(const unusual_size *size, const char *before, const char *unit,
+                       char text[WHY_TEXT_BYTES])
+{
+    if (isnan(size->size))
+        snprintf(text, WHY_TEXT_BYTES, "%s", before);
+    else
+        snprintf(text, WHY_TEXT_BYTES, "%s %.3g%s, usually at most %.3g", before, size->size, unit,
+                 size->usual);
+}
+
+/* What is unusual about a column: "high", "no longer follows cpu", "the same value for 220 rows,
+ * usually at most 6". `partner` is a name. */
 static void print_unusual(oif_reason reason, int direction, double value, const char *partner,
-                          char text[WHY_TEXT_BYTES])
+                          const unusual_size *size, char text[WHY_TEXT_BYTES])
 {
     switch (reason) {
-    case OIF_REASON_STUCK: snprintf(text, WHY_TEXT_BYTES, "stuck"); break;
+    case OIF_REASON_STUCK: print_size(size, "the same value for", " rows", text); break;
+    case OIF_REASON_MISSING: print_size(size, "no value for", " rows", text); break;
     case OIF_REASON_PARTNER: snprintf(text, WHY_TEXT_BYTES, "no longer follows %s", partner); break;
     case OIF_REASON_SEASON:
         snprintf(text, WHY_TEXT_BYTES, "%s for this time", direction_word(direction));
@@ -37,13 +55,17 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
     case OIF_REASON_RARE_VALUE: snprintf(text, WHY_TEXT_BYTES, "rare value"); break;
     case OIF_REASON_FIRST_VALUE: snprintf(text, WHY_TEXT_BYTES, "has its first value"); break;
     case OIF_REASON_JUMP:
-        snprintf(text, WHY_TEXT_BYTES, "jumps %s", direction < 0 ? "down" : "up");
+        print_size(size, direction < 0 ? "jumps down by" : "jumps up by", "", text);
         break;
-    case OIF_REASON_FLUTTER:
-        snprintf(text, WHY_TEXT_BYTES, "%s", direction < 0 ? "hardly moves" : "flutters");
+    case OIF_REASON_LEVEL:
+        print_size(size, direction < 0 ? "stays below its level by" : "stays above its level by",
+                   "", text);
         break;
-    case OIF_REASON_SHAPE: snprintf(text, WHY_TEXT_BYTES, "has an unusual shape"); break;
+    case OIF_REASON_SPREAD:
+        print_size(size, "far from its level for 16 rows: by", " standard deviations", text);
+        break;
     case OIF_REASON_VALUES:
+    case OIF_REASONS:
         snprintf(text, WHY_TEXT_BYTES, "%s", isnan(value) ? "missing" : direction_word(direction));
         break;
     }
@@ -53,7 +75,7 @@ void result_fields_unusual_text(oif_reason reason, int direction, double value, 
                                 char *text, size_t capacity)
 {
     char whole[WHY_TEXT_BYTES];
-    print_unusual(reason, direction, value, partner, whole);
+    print_unusual(reason, direction, value, partner, &(unusual_size){NAN, NAN}, whole);
     snprintf(text, capacity, "%s", whole);
 }
 
@@ -72,7 +94,8 @@ static const char *unusual_text(const row_verdict *verdict, size_t column,
     const oif_attribution *why = &verdict->fields->attributions[column];
     const oif_text *category = category_text(verdict, column);
     print_unusual(why->reason, why->direction, verdict->values[column],
-                  verdict->fields->names[why->partner], text);
+                  verdict->fields->names[why->partner], &(unusual_size){why->size, why->usual},
+                  text);
     if (category) {
         char quoted[CATEGORY_TEXT_BYTES];
         size_t length = strlen(text);
@@ -81,13 +104,22 @@ static const char *unusual_text(const row_verdict *verdict, size_t column,
     return text;
 }
 
-/* For programs: which sense it was. */
+/* For programs: which judge it was. */
 const char *result_fields_reason_word(oif_reason reason)
 {
-    static const char *const words[] = {"values",  "stuck",     "season",     "partner",
-                                        "silence", "new_value", "rare_value", "first_value",
-                                        "jump",    "flutter",   "shape"};
+    static const char *const words[] = {"values",  "jump",       "level",      "spread",
+                                        "stuck",   "missing",    "season",     "partner",
+                                        "silence", "new_value",  "rare_value", "first_value"};
     return words[reason];
+}
+
+/* " 62%": the share of a column, if others have one, too. */
+static void print_share(double share, char text[SHARE_TEXT_BYTES])
+{
+    const double nearly_all = 0.995;
+    text[0] = '\0';
+    if (share < nearly_all)
+        snprintf(text, SHARE_TEXT_BYTES, " %.0f%%", share * 100);
 }
 
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity)
@@ -95,12 +127,12 @@ void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t c
     size_t length = 0;
     text[0] = '\0';
     for (size_t i = 0; i < verdict->reason_count && length < capacity; i++) {
-        size_t column = verdict->fields->order[i];
-        double share = verdict->fields->attributions[column].share;
-        char unusual[WHY_TEXT_BYTES];
-        int printed = snprintf(text + length, capacity - length, "%s%s %s %.0f%%",
-                               i > 0 ? "; " : "", verdict->fields->names[column],
-                               unusual_text(verdict, column, unusual), share * 100);
+        const size_t column = verdict->fields->order[i];
+        char unusual[WHY_TEXT_BYTES], share[SHARE_TEXT_BYTES];
+        print_share(verdict->fields->attributions[column].share, share);
+        const int printed = snprintf(text + length, capacity - length, "%s%s %s%s",
+                                     i > 0 ? "; " : "", verdict->fields->names[column],
+                                     unusual_text(verdict, column, unusual), share);
         length += printed > 0 ? (size_t)printed : 0;
     }
 }
@@ -114,12 +146,13 @@ static bool write_reasons(const row_verdict *verdict, bool doubles_quotes)
 {
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
-        char unusual[WHY_TEXT_BYTES];
+        char unusual[WHY_TEXT_BYTES], share[SHARE_TEXT_BYTES];
+        print_share(verdict->fields->attributions[column].share, share);
         output_text(i > 0 ? "; " : "");
         write_name(verdict->fields->names[column], doubles_quotes);
         output_text(" ");
         write_name(unusual_text(verdict, column, unusual), doubles_quotes);
-        output_print(" %.0f%%", verdict->fields->attributions[column].share * 100);
+        output_text(share);
     }
     return output_is_open();
 }
@@ -189,7 +222,8 @@ static bool has_expected(const row_verdict *verdict, size_t column)
     const oif_expected *expected = &verdict->fields->expected[column];
     const oif_reason reason = verdict->fields->attributions[column].reason;
     const bool is_about_size = reason == OIF_REASON_VALUES || reason == OIF_REASON_SEASON ||
-                               reason == OIF_REASON_PARTNER || reason == OIF_REASON_JUMP;
+                               reason == OIF_REASON_PARTNER || reason == OIF_REASON_JUMP ||
+                               reason == OIF_REASON_LEVEL;
     return is_about_size && !isnan(verdict->values[column]) && isfinite(expected->low) &&
            isfinite(expected->high);
 }
@@ -296,6 +330,7 @@ void result_fields_episode_text(const result_fields *fields, const oif_episode_i
         return;
     const char *partner = partner_of(fields, episode);
     print_unusual(episode->reason, episode->direction, episode->value,
-                  partner ? partner : "another column", unusual);
+                  partner ? partner : "another column",
+                  &(unusual_size){episode->size, episode->usual}, unusual);
     snprintf(text, FIELD_TEXT_BYTES, "%s %s", fields->names[episode->column], unusual);
 }

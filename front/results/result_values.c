@@ -24,15 +24,6 @@ bool result_number_write(const result_fields *fields, double number, const char 
                             : output_text(absent);
 }
 
-/* p is an estimate: more than four digits would suggest a precision that it does not have. */
-static double rounded_p(double p)
-{
-    double scale = 1;
-    while (p * scale < 1000 && scale < 1e18)
-        scale *= 10;
-    return round(p * scale) / scale;
-}
-
 double rounded_severity(double severity)
 {
     return round(severity * 100) / 100;
@@ -52,7 +43,7 @@ static const char *episode_word(oif_episode episode)
 
 static bool is_number(int field)
 {
-    return field == FIELD_SCORE || field == FIELD_P || field == FIELD_SEVERITY ||
+    return field == FIELD_SCORE || field == FIELD_SEVERITY ||
            field == FIELD_THRESHOLD;
 }
 
@@ -61,7 +52,7 @@ static double number_of(const row_verdict *verdict, int field)
 {
     const oif_result *result = &verdict->result;
     double number = field == FIELD_SCORE       ? result->score
-                    : field == FIELD_P         ? rounded_p(result->p)
+                    : !result->ready           ? NAN
                     : field == FIELD_SEVERITY  ? rounded_severity(result->severity)
                     : field == FIELD_THRESHOLD ? result->threshold
                                                : NAN;
@@ -89,7 +80,9 @@ void result_fields_value(const row_verdict *verdict, int field, field_value *val
     const int truth = truth_of(&verdict->result, field);
     const char *word = word_of(&verdict->result, field);
     value->kind = VALUE_TEXT;
-    if (is_number(field)) {
+    if (field == FIELD_ANOMALY && !verdict->result.ready) { /* nobody has judged it */
+        value->kind = VALUE_ABSENT;
+    } else if (is_number(field)) {
         value->kind = VALUE_NUMBER;
         value->number = number_of(verdict, field);
     } else if (truth >= 0) {

@@ -192,7 +192,7 @@ typedef struct stream_figures {
     uint64_t rows_without_model;
     size_t memory_bytes;
     uint64_t trend_lost; /* buckets of hours and days that could not be written */
-    double rows_per_second, alert_rate;
+    double rows_per_second;
     double last_row_at;    /* by the wall clock, seconds since 1970; NaN: none yet */
     uint64_t failed_saves; /* snapshots that could not be written */
     bool has_error;

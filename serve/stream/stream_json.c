@@ -30,7 +30,6 @@ static stream_figures figures_of(const stream *one)
     if (one->trends)
         figures.trend_lost = trend_file_lost(one->trends);
     figures.rows_per_second = stream_rate(one, background_wall_seconds());
-    figures.alert_rate = pipeline ? oif_pipeline_alert_rate(pipeline) : NAN;
     figures.has_error = one->error[0] != '\0';
     memcpy(figures.alerts, one->past->graded, sizeof figures.alerts);
     if (pipeline) {
@@ -182,7 +181,6 @@ void stream_write(stream *one)
     output_print(",\"memory_bytes\":%zu", now.memory_bytes);
     write_json_member("rows_per_second", round(now.rows_per_second * 10) / 10);
     write_json_member("last_row_at", now.last_row_at);
-    write_json_member("alert_rate", now.alert_rate);
     output_print(",\"kept\":%s,\"rules\":", one->folder ? "true" : "false");
     if (one->pipeline)
         rules_write_json(one->pipeline);

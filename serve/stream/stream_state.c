@@ -53,11 +53,9 @@ static void fill_learning(const stream *one, const history_key *key, double now,
 
 /* ---- Episodes ---- */
 
-static bool is_recovering(const stream *one, const history_key *key)
+static bool is_recovering(const history_key *key)
 {
-    double calm = 0;
-    oif_status status = oif_params_get(oif_pipeline_options(one->pipeline), "calm", &calm, NULL);
-    return status == OIF_OK && 2 * key->info.calm_rows >= calm;
+    return 2 * key->info.calm_rows >= OIF_CALM_ROWS;
 }
 
 static void take_episode(stream_state *state, const stream_episode *info, bool recovers)
@@ -73,7 +71,7 @@ static void take_episode(stream_state *state, const stream_episode *info, bool r
 bool stream_is_recovering(const stream *one, const history_episode *open)
 {
     const history_key *key = history_find(one->past, open->info.key, open->info.key_bytes);
-    return key && key->open == open && is_recovering(one, key);
+    return key && key->open == open && is_recovering(key);
 }
 
 static void look_for_episodes(const stream *one, stream_state *state)
@@ -155,7 +153,7 @@ stream_state stream_key_state(const stream *one, const history_key *key, double 
 {
     stream_state state = start_state();
     if (key->open)
-        take_episode(&state, &key->open->info, is_recovering(one, key));
+        take_episode(&state, &key->open->info, is_recovering(key));
     state.keys = 1;
     if (state.what < WATCH_NO_DATA && (key->info.is_silent || one->is_dead)) {
         state.what = WATCH_NO_DATA;

@@ -48,7 +48,6 @@ void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t 
     write_json_member("time", verdict->seconds);
     write_json_member("score", result->score);
     write_json_member("threshold", result->threshold);
-    write_json_member("p", result->p);
     write_json_member("severity", rounded_severity(result->severity));
     output_print(",\"anomaly\":%s", result->anomaly ? "true" : "false");
     write_json_text("grade", grade_word(result->grade));

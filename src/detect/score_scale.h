@@ -7,15 +7,12 @@ typedef enum oif_score_scale {
     OIF_SCORES_UP_TO_1,     /* between 0 and 1: 2^-(relative depth), or similar */
     OIF_SCORES_IN_BITS,     /* no upper bound: one more is half as likely */
     OIF_SCORES_OF_MASS,     /* no upper bound: rows that a removal would move */
-    OIF_SCORES_OF_DISTANCE, /* no upper bound: distance from other rows */
-    OIF_SCORES_OF_EVIDENCE, /* evidence, usually 0; one more is a lot */
-    OIF_SCORES_OF_SEASON,   /* the same; one more is even more */
-    OIF_SCORES_OF_SEVERITY  /* one more is a tenth as likely */
+    OIF_SCORES_OF_DISTANCE  /* no upper bound: distance from other rows */
 } oif_score_scale;
 
 double oif_score_evidence(oif_score_scale scale, double score);
 
-/* The score with this evidence. */
-double oif_evidence_score(oif_score_scale scale, double evidence);
+/* The same as a magnitude: twice as large for each unit of evidence. */
+double oif_score_magnitude(oif_score_scale scale, double score);
 
 #endif

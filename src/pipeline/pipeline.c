@@ -456,40 +456,15 @@ oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_
 
 /* ---- The budget of alerts ---- */
 
-/* How many scores a rate is measured on. Beyond `most`, the tail is extrapolated. */
-static double memory_for(double rate)
+/* Gives the model what all keys have overspent, and what the time passed has earned. */
+static void lend_budget(oif_pipeline *p, oif_model *model, double seconds)
 {
-    const double least = 8192, most = 16384;
-    double memory = 16 / rate;
-    return memory < least ? least : memory > most ? most : memory;
-}
-
-static bool is_frozen(const oif_model *model)
-{
-    return model->options.learn == OIF_LEARN_NONE;
-}
-
-/* Gives the model the level that all keys share, and what the time passed has earned. */
-static void lend_level(oif_pipeline *p, oif_model *model, double seconds)
-{
-    const double earned = is_frozen(model) ? 0 : oif_alert_budget_pass(&p->budget, seconds),
-                 rate = oif_alert_budget_rate(&p->budget);
+    const double earned = oif_alert_budget_pass(&p->budget, seconds);
     oif_model_options options = model->options;
-    model->level = p->budget.level;
-    if (rate > 0) {
-        options.earned = earned;
-        options.limits_rows = 1;
-        options.alert_rate = rate;
-        if (oif_params_value(&p->options, "memory") == 0)
-            options.memory = memory_for(rate);
-    }
+    options.earned =
+        earned == earned ? earned : oif_params_value(&p->options, "alert_rate"); /* no time */
     oif_model_set_options(model, &options);
-}
-
-double oif_pipeline_alert_rate(const oif_pipeline *pipeline)
-{
-    double rate = oif_alert_budget_rate(&pipeline->budget);
-    return rate > 0 ? rate : oif_params_value(&pipeline->options, "alert_rate");
+    model->gate.overspent = p->budget.overspent;
 }
 
 /* ---- Rules ---- */
@@ -545,7 +520,7 @@ oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t 
 static void pass_unmodelled(oif_pipeline *pipeline, oif_result *result)
 {
     *result = (oif_result){
-        .score = NAN, .p = 1, .threshold = INFINITY, .has_no_model = true, .pause = NAN};
+        .score = NAN, .threshold = INFINITY, .has_no_model = true, .pause = NAN};
     pipeline->last = OIF_NO_KEY;
     pipeline->rows++;
     pipeline->unmodelled_rows++;
@@ -583,7 +558,7 @@ oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, doubl
     if (status != OIF_OK)
         return status;
     if (pipeline->budget.per_day > 0)
-        lend_level(pipeline, model, seconds);
+        lend_budget(pipeline, model, seconds);
     oif_row_question asked;
     const oif_row_rules *rules = oif_pipeline_row_rules(pipeline, entry, &asked);
     oif_model_process(model, row, seconds, rules, verdict, result);
@@ -592,7 +567,7 @@ oif_status oif_pipeline_process_with(oif_pipeline *pipeline, oif_text key, doubl
         oif_pipeline_keep_episode(pipeline, model, pipeline->rows + 1, &asked, result);
     }
     if (pipeline->budget.per_day > 0)
-        pipeline->budget.level = model->level;
+        pipeline->budget.overspent = model->gate.overspent;
     oif_pipeline_await(pipeline, entry);
     oif_keys_touch(&pipeline->keys, entry);
     pipeline->last = entry;
@@ -626,7 +601,7 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     if (!is_alike(*detector, pipeline))
         return oif_fail(error, OIF_EPARAM,
                         "the detector has other parameters or columns than those of the pipeline; "
-                        "motion adds columns");
+                        "moves add columns");
     oif_status status = OIF_OK;
     if (oif_detector_is_in_callers_memory(*detector)) /* it must not become the blank one */
         status = oif_models_keep_blank(&pipeline->models, error);
@@ -648,20 +623,17 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     return OIF_OK;
 }
 
-/* A detector that exists has no columns for motion. */
-static oif_status leave_motion_out(const oif_params *options, oif_params *without, oif_error *error)
+/* A detector that exists has no columns for moves. */
+static oif_status leave_moves_out(const oif_params *options, oif_params *without, oif_error *error)
 {
     oif_pipeline_options_init(without);
     if (options) {
-        oif_status status = oif_pipeline_options_check(options, error);
+        const oif_status status = oif_pipeline_options_check(options, error);
         if (status != OIF_OK)
             return status;
         *without = *options;
     }
-    if (oif_params_value(without, "motion") == OIF_MOTION_ON)
-        return oif_fail(error, OIF_EPARAM,
-                        "motion=on needs a detector that the pipeline creates itself");
-    return oif_params_set_text(without, "motion", "off", error);
+    return oif_params_set_text(without, "moves", "off", error);
 }
 
 oif_status oif_pipeline_new_around(oif_detector **detector, const oif_params *options,
@@ -669,17 +641,17 @@ oif_status oif_pipeline_new_around(oif_detector **detector, const oif_params *op
                                    oif_error *error)
 {
     oif_pipeline *made = NULL;
-    oif_params without_motion;
-    oif_status status = leave_motion_out(options, &without_motion, error);
+    oif_params without_moves;
+    oif_status status = leave_moves_out(options, &without_moves, error);
     if (status != OIF_OK)
         return status;
     size_t columns = oif_detector_columns(*detector),
-           shingle = (size_t)oif_params_value(&without_motion, "shingle");
+           shingle = (size_t)oif_params_value(&without_moves, "shingle");
     if (columns % shingle != 0)
         return oif_fail(error, OIF_EPARAM,
                         "a detector of %zu columns cannot take shingles of %zu rows", columns,
                         shingle);
-    status = oif_pipeline_new(oif_detector_params(*detector), columns / shingle, &without_motion,
+    status = oif_pipeline_new(oif_detector_params(*detector), columns / shingle, &without_moves,
                               &made, error);
     if (status == OIF_OK && shingle == 1)
         status = oif_column_names_clone(oif_detector_names(*detector), &made->names, error);

@@ -32,7 +32,7 @@ void oif_pipeline_keep_episode(const oif_pipeline *pipeline, const oif_model *mo
 {
     if (!pipeline->past || result->episode != OIF_EPISODE_BEGINS)
         return;
-    const oif_episode_info *episode = &model->alerts.episode;
+    const oif_episode_info *episode = &model->gate.episode;
     oif_past past = {.row = row,
                      .number = episode->number,
                      .first_row = episode->first_row,

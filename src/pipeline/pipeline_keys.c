@@ -21,9 +21,9 @@ static oif_key_info describe_model(const oif_pipeline *pipeline, uint32_t number
     info.is_evicted = false;
     info.rows = model->rows;
     info.is_ready = oif_model_ready(model);
-    info.is_in_episode = model->alerts.in_episode != 0;
-    info.is_silent = model->alerts.silence == OIF_SILENCE_REPORTED;
-    info.last_seconds = model->alerts.last_seconds;
+    info.is_in_episode = model->gate.in_episode != 0;
+    info.is_silent = model->pauses.silence == OIF_SILENCE_REPORTED;
+    info.last_seconds = model->pauses.last_seconds;
     info.memory_bytes =
         oif_models_entry_bytes(&pipeline->models, number) + sizeof *entry + entry->key_bytes;
     return info;

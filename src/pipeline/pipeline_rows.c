@@ -204,7 +204,7 @@ static void process_row(const shared_rows *shared, oif_pipeline *view, oif_model
                       &given->results[row]);
     if (rules)
         oif_pipeline_keep_episode(view, model, view->rows + i + 1, &asked, &given->results[row]);
-    shared->notes->deadlines[i] = oif_alerts_deadline(&model->alerts);
+    shared->notes->deadlines[i] = oif_pauses_deadline(&model->pauses);
     if (given->after)
         given->after(given->context, view, row, &given->results[row]);
 }

@@ -8,7 +8,7 @@ void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry)
 {
     const oif_model *model = oif_pipeline_model(pipeline, entry);
     oif_silence_queue_push(&pipeline->silence, &pipeline->keys, entry,
-                           oif_alerts_deadline(&model->alerts));
+                           oif_pauses_deadline(&model->pauses));
 }
 
 /* Corrects deadlines until the first one in the queue is current. Returns whether it is before
@@ -18,7 +18,7 @@ static bool find_first(oif_pipeline *pipeline, double seconds, struct oif_deadli
     oif_silence_queue *queue = &pipeline->silence;
     while (oif_silence_queue_first(queue, first) && first->seconds < seconds) {
         const uint32_t entry = first->entry;
-        const double deadline = oif_alerts_deadline(&oif_pipeline_model(pipeline, entry)->alerts);
+        const double deadline = oif_pauses_deadline(&oif_pipeline_model(pipeline, entry)->pauses);
         if (deadline <= first->seconds) /* or earlier, where a rule has held it back */
             return true;
         oif_silence_queue_remove(queue, &pipeline->keys, entry);
@@ -29,7 +29,7 @@ static bool find_first(oif_pipeline *pipeline, double seconds, struct oif_deadli
 
 /* Whether a rule holds back, at this time, that a key is silent. Then it is looked at again when
  * the rule may be over: a key that is still silent after planned work is reported. */
-static bool is_held(oif_pipeline *pipeline, uint32_t entry, oif_alerts *alerts, double seconds)
+static bool is_held(oif_pipeline *pipeline, uint32_t entry, oif_pauses *pauses, double seconds)
 {
     const oif_text key = {pipeline->keys.entries[entry].key,
                           pipeline->keys.entries[entry].key_bytes};
@@ -37,9 +37,9 @@ static bool is_held(oif_pipeline *pipeline, uint32_t entry, oif_alerts *alerts, 
         pipeline->rules ? oif_rules_mute_silence(pipeline->rules, key, seconds) : 0;
     if (rule == 0)
         return false;
-    if (alerts->silence != OIF_SILENCE_HELD)
+    if (pauses->silence != OIF_SILENCE_HELD)
         oif_rules_count(pipeline->rules, rule, seconds);
-    alerts->silence = OIF_SILENCE_HELD;
+    pauses->silence = OIF_SILENCE_HELD;
     oif_silence_queue_push(&pipeline->silence, &pipeline->keys, entry,
                            oif_rule_lasts_until(&pipeline->rules->list[rule - 1], seconds));
     return true;
@@ -54,15 +54,15 @@ void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_fun
         if (oif_models_open(&pipeline->models, first.entry, &model, NULL) != OIF_OK)
             return; /* out of memory: the next call reports it */
         oif_silence_queue_remove(&pipeline->silence, &pipeline->keys, first.entry);
-        const double deadline = oif_alerts_deadline(&model->alerts);
-        if (is_held(pipeline, first.entry, &model->alerts, first.seconds))
+        const double deadline = oif_pauses_deadline(&model->pauses);
+        if (is_held(pipeline, first.entry, &model->pauses, first.seconds))
             continue;
-        model->alerts.silence = OIF_SILENCE_REPORTED;
+        model->pauses.silence = OIF_SILENCE_REPORTED;
         const oif_key_entry *entry = &pipeline->keys.entries[first.entry];
         report(context, &(oif_silence){.key = entry->key_bytes > 0 ? entry->key : NULL,
                                        .key_bytes = entry->key_bytes,
-                                       .since = model->alerts.last_seconds,
-                                       .allowed = deadline - model->alerts.last_seconds});
+                                       .since = model->pauses.last_seconds,
+                                       .allowed = deadline - model->pauses.last_seconds});
     }
 }
 
@@ -89,8 +89,8 @@ double oif_pipeline_silence_after(const oif_pipeline *pipeline, const char *key,
     if (seconds != seconds)
         return INFINITY;
     return model
-               ? oif_alerts_earliest_deadline(&model->alerts, seconds)
-               : oif_alerts_earliest_deadline(
-                     &(oif_alerts){.options = pipeline->models.options.alerts, .last_seconds = NAN},
+               ? oif_pauses_earliest_deadline(&model->pauses, seconds)
+               : oif_pauses_earliest_deadline(
+                     &(oif_pauses){.limit = pipeline->models.options.silence, .last_seconds = NAN},
                      seconds);
 }

@@ -1,11 +1,11 @@
 /* A finished table: all rows are known before the first one is judged.
  *
- *     observe    a scratch model sees the rows in their order, as a stream: derived columns and
- *                shingles become the numbers that detectors get
+ *     observe    the judges of a new model see the rows in their order, as a stream; derived
+ *                columns and shingles become the numbers that detectors get
  *     score      each row by detectors that have not learned it: held_out.h
  *     compare    how rare each score is among so few: table_rarity.h
- *     learn      a new model learns all rows and becomes that of the pipeline
- *     process    each row in its order, with this verdict instead of a score: senses, rules,
+ *     learn      the detectors of the model learn all rows, and it becomes that of the pipeline
+ *     process    each row in its order, with this verdict instead of a score: judges, rules,
  *                episodes and reasons are those of a stream
  */
 #include "base/error.h"
@@ -78,28 +78,19 @@ static double seconds_at(const table_work *work, size_t row)
 
 /* ---- Observe, score, compare ---- */
 
-static oif_status observe(table_work *work, oif_error *error)
+/* The moves of the first rows would be known by too few rows, so none are judged. */
+static void observe(table_work *work, oif_model *model)
 {
-    oif_model *scratch;
-    oif_result result;
-    oif_status status = oif_models_new_model(&work->pipeline->models, &scratch, error);
-    if (status != OIF_OK)
-        return status;
-    oif_model_options options = scratch->options;
-    options.learn = OIF_LEARN_ALL;
-    oif_model_set_options(scratch, &options);
+    const double as_usual = 1;
     for (size_t i = 0; i < work->count; i++) {
-        oif_model_process(scratch, work->rows + i * work->stride, seconds_at(work, i), NULL, NULL,
-                          &result);
+        oif_model_observe(model, work->rows + i * work->stride, seconds_at(work, i));
         if (i < work->first)
             continue;
         double *seen = work->seen + (i - work->first) * work->numbers;
-        memcpy(seen, oif_model_recent(scratch), work->numbers * sizeof *seen);
-        if (scratch->options.motion)
-            oif_model_hide_motion(scratch, seen);
+        memcpy(seen, oif_model_recent(model), work->numbers * sizeof *seen);
+        for (size_t k = 0; k < OIF_MOVES && model->options.moves; k++)
+            seen[work->numbers - OIF_MOVES + k] = as_usual;
     }
-    oif_model_free(scratch);
-    return OIF_OK;
 }
 
 static oif_status score(table_work *work, oif_error *error)
@@ -111,42 +102,28 @@ static oif_status score(table_work *work, oif_error *error)
     return status;
 }
 
-/* Another detector overrules the first one as in a stream: judges.h. Its score becomes the one that
- * the first would give to a row that rare. */
-static void compare_by(table_work *work, uint32_t detector, const oif_table_rarity *leader,
-                       const oif_table_rarity *rarity)
+/* The detector that finds most decides. Its score counts; of several, whose scores have no common
+ * scale, the severity. */
+static void compare_by(table_work *work, uint32_t detector, const oif_table_rarity *rarity)
 {
-    const double margin = detector > 0 ? 0.30102999566398120 : 0; /* log10(2) */
     for (size_t i = 0; i < scored_count(work); i++) {
         const double score = work->scores[detector][i],
-                     severity = oif_table_severity(rarity, score) - margin;
+                     severity = oif_table_severity(rarity, score) + OIF_LOWEST_BAR -
+                                oif_table_bar();
         oif_table_verdict *verdict = &work->verdicts[i];
-        if (detector == 0)
-            *verdict = (oif_table_verdict){.score = score, .severity = severity};
-        else if (severity > verdict->severity)
-            *verdict = (oif_table_verdict){.score = oif_table_score(leader, severity),
-                                           .detector = detector,
-                                           .severity = severity};
+        if (detector == 0 || severity > verdict->severity)
+            *verdict = (oif_table_verdict){.severity = severity, .detector = detector};
+        verdict->score = work->detectors == 1 ? score : verdict->severity;
     }
 }
 
-static void compare(table_work *work, const oif_model *model, double bar)
+static void compare(table_work *work, const oif_model *model)
 {
-    const size_t count = scored_count(work);
-    oif_table_rarity leader = {0};
     for (uint32_t i = 0; i < work->detectors; i++) {
-        const oif_table_rarity rarity = oif_table_rarity_of(
-            work->scores[i], count, oif_detector_scale(model->detectors[i]), work->sorted);
-        leader = i == 0 ? rarity : leader;
-        compare_by(work, i, &leader, &rarity);
-    }
-    for (size_t i = 0; i < count; i++)
-        work->sorted[i] = work->verdicts[i].score;
-    oif_table_sort(work->sorted, count);
-    for (size_t i = 0; i < count; i++) {
-        oif_table_verdict *verdict = &work->verdicts[i];
-        verdict->p = oif_table_share(work->sorted, count, verdict->score);
-        verdict->threshold = oif_table_score(&leader, bar);
+        const oif_table_rarity rarity =
+            oif_table_rarity_of(work->scores[i], scored_count(work),
+                                oif_detector_scale(model->detectors[i]), work->sorted);
+        compare_by(work, i, &rarity);
     }
 }
 
@@ -175,9 +152,9 @@ static void process(table_work *work, oif_row_function after, void *context, oif
     }
 }
 
-static oif_table_info info_of(const table_work *work, double bar, const oif_result *results)
+static oif_table_info info_of(const table_work *work, const oif_result *results)
 {
-    oif_table_info info = {.rows = work->count, .chance = oif_table_chance(bar)};
+    oif_table_info info = {.rows = work->count, .chance = oif_table_chance(oif_table_bar())};
     for (size_t i = 0; i < work->count; i++)
         info.anomalies += results[i].anomaly;
     return info;
@@ -188,17 +165,16 @@ static oif_status judge(table_work *work, oif_row_function after, void *context,
                         oif_result *results, oif_table_info *info, oif_error *error)
 {
     oif_pipeline *p = work->pipeline;
-    const double bar = oif_table_bar(oif_params_value(&p->options, "alert_rate"));
     oif_model *model = NULL;
     oif_status status = open_work(work, error);
     if (status == OIF_OK)
-        status = observe(work, error);
-    if (status == OIF_OK)
-        status = score(work, error);
-    if (status == OIF_OK)
         status = oif_models_new_model(&p->models, &model, error);
     if (status == OIF_OK) {
-        compare(work, model, bar);
+        observe(work, model);
+        status = score(work, error);
+    }
+    if (status == OIF_OK) {
+        compare(work, model);
         status = learn(work, model, error);
     }
     if (status == OIF_OK)
@@ -206,7 +182,7 @@ static oif_status judge(table_work *work, oif_row_function after, void *context,
     oif_model_free(model);
     if (status == OIF_OK) {
         process(work, after, context, results);
-        *info = info_of(work, bar, results);
+        *info = info_of(work, results);
     }
     close_work(work);
     return status;

@@ -1,9 +1,11 @@
-/* The model of one key: its detectors, and what decides whether their scores are anomalies.
+/* The model of one key: its detectors, the judges beside them, and the gate that makes episodes of
+ * what they find.
  *
- *     row -> last rows -> detectors -> score -> score history -> p, threshold -> anomaly?
- *       |   (shingle)         ^       (judges.h)                                   | -> episode
- *       +-> motion -----------+                                                    |
- *                             +--------------- learn, or not (option learn) -------+
+ *     row -> last rows (shingle) ---> detectors -> score -> finding
+ *       |                                 ^                    |
+ *       +-> judges -> moves --------------+                    +-> decide -> gate -> episode
+ *              |                                               |     ^         |
+ *              +----------------------------> findings --------+   rules       +-> learn, or not
  *
  * Before all that, columns may be derived from the input columns (derived_columns.h).
  *
@@ -16,14 +18,11 @@
 
 #include "base/memory.h"
 #include "oif.h"
-#include "pipeline/alerts/alert_budget.h"
-#include "pipeline/alerts/alerts.h"
-#include "pipeline/alerts/judges.h"
-#include "pipeline/alerts/score_history.h"
+#include "pipeline/alerts/gate.h"
+#include "pipeline/alerts/pauses.h"
 #include "pipeline/columns/derived_columns.h"
-#include "pipeline/columns/motion.h"
+#include "pipeline/judges/judges.h"
 #include "pipeline/rules/past_episodes.h"
-#include "pipeline/senses/senses.h"
 #include "pipeline/table/held_out.h"
 
 typedef enum oif_learn {
@@ -33,49 +32,27 @@ typedef enum oif_learn {
     OIF_LEARN_NONE
 } oif_learn;
 
-enum {
-    OIF_MODEL_SAME_ROWS = 1024, /* rows that count as "all recent ones" */
-    OIF_PERSISTENCE_MAX = 16
-};
-
 typedef struct oif_model_options {
-    uint32_t shingle;     /* rows scored as one */
-    uint32_t persistence; /* rows whose evidence is combined; 1: each row on its own */
+    uint32_t shingle; /* rows scored as one */
     oif_learn learn;
-    uint32_t patience;    /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
-    double alert_rate;    /* episodes wanted per row; unused with a threshold */
-    double earned;        /* by the next row: alert_rate, or by the time passed (alert_budget.h) */
-    uint64_t limits_rows; /* 1: the number of rows in alerts is limited as well */
-    double threshold;     /* if not 0: rows with a higher score are anomalies */
-    double memory;        /* past scores that count */
-    oif_senses_options senses;
-    oif_alert_options alerts;
-    uint64_t motion; /* oif_motion_mode; off if rows are scored as shingles */
+    double earned;   /* episodes, by the next row */
+    double silence;  /* oif_pauses.limit */
+    uint64_t moves;  /* 1: detectors get the moves beside the values; not with a shingle */
+    oif_judges_options judges;
 } oif_model_options;
 
-/* The usual values of a column; older rows count less. Stored halved, so no difference of two
- * values overflows. */
-typedef struct oif_usual {
-    double half_mean;   /* NaN before the first value */
-    double half_spread; /* the mean absolute deviation */
-} oif_usual;
-
-/* The head of the block; arrays follow at the offsets `.._at`. */
 /* Where the parts of a model's block are. */
 typedef struct oif_model_layout {
-    size_t judges; /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
-    size_t senses; /* oif_senses */
-    /* double [shingle][columns]: the last rows, oldest first. With motion, its numbers follow. */
+    size_t judges; /* oif_judges */
+    /* double [shingle][columns]: the last rows, oldest first. The moves follow, if any. */
     size_t recent;
-    size_t usual;   /* oif_usual [columns] */
     size_t shares;  /* double [oif_model_numbers()]: scratch space of explain */
     size_t scratch; /* double [oif_model_numbers()]: the same */
-    size_t motion;  /* oif_motion; empty without motion */
     size_t derived; /* oif_derived_state; empty if no column is derived */
     size_t row;     /* double [columns]: the row with its derived columns; empty likewise */
 } oif_model_layout;
 
-/* Too large for the stack. */
+/* The head of the block; its parts follow. */
 typedef struct oif_model {
     oif_model_options options;
     const oif_derived_plan *plan; /* the pipeline's */
@@ -83,26 +60,15 @@ typedef struct oif_model {
     size_t bytes;                 /* of this block; detectors have their own */
     size_t detector_count;
     oif_detector *detectors[OIF_TOGETHER_MAX]; /* the first one leads */
+    oif_usual_size usual[OIF_TOGETHER_MAX];    /* of the evidence of their scores */
 
-    uint64_t rows;             /* processed */
-    uint32_t recent_anomalies; /* minus a quarter of the other rows, 0 to patience */
-    uint32_t unseen_columns;   /* that never had a value */
-    uint32_t unused;
-    uint32_t same_rows; /* rows before the last one equal to it, at most OIF_MODEL_SAME_ROWS */
-    oif_alerts alerts;
-    oif_alert_level level;
-    /* What a sense, or the persistence after them, must find beyond the bar: more with each episode
-     * that it begins. A sense that is loud on this stream falls silent. */
-    double debts[OIF_SENSES_MAX + 1];
-    /* The same with each row of one finding, so a finding that lasts ends as an alert. */
-    double fatigues[OIF_SENSES_MAX];
-    oif_score_history history;
+    uint64_t rows; /* processed */
+    oif_pauses pauses;
+    oif_gate gate;
 
-    /* Who decided the score of the last row: a detector, the sense with the number judge -
-     * detector_count, or after these the categories, the first value of a column or a move. */
-    uint32_t judge;
-    uint32_t opened_by; /* whose debt the current episode raised, from 1; 0: none */
-    double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; row i is at i % persistence */
+    /* Who found most in the last row, and which detector that was if it was one of them. */
+    uint32_t judge, detector;
+    oif_finding found;
     oif_model_layout at;
 } oif_model;
 
@@ -111,31 +77,11 @@ static inline double *oif_model_recent(const oif_model *model)
     return (double *)((unsigned char *)model + model->at.recent);
 }
 
-static inline oif_usual *oif_model_usual(const oif_model *model)
-{
-    return (oif_usual *)((unsigned char *)model + model->at.usual);
-}
-
 /* How many numbers a detector gets for each row. */
 static inline size_t oif_model_numbers(const oif_model_options *options, size_t columns)
 {
     return oif_size_add(oif_size_multiply(options->shingle, columns),
-                        options->motion ? OIF_MOVES : 0);
-}
-
-/* How many judges have their own history. A single detector needs none, unless categories judge
- * beside it. */
-static inline size_t oif_model_judges_with(const oif_model_options *options,
-                                           const oif_derived_plan *plan, size_t detectors)
-{
-    const size_t judges =
-        detectors + oif_senses_count(&options->senses) + (options->persistence > 1);
-    return judges > 1 || plan->categories > 0 ? judges : 0;
-}
-
-static inline size_t oif_model_judges(const oif_model *model)
-{
-    return oif_model_judges_with(&model->options, model->plan, model->detector_count);
+                        options->moves ? OIF_MOVES : 0);
 }
 
 /* Bytes of a model and its detectors, given by `params`; failures as in
@@ -168,7 +114,7 @@ void oif_model_set_options(oif_model *model, const oif_model_options *options);
 /* Bytes of a model and its detectors. */
 size_t oif_model_memory_bytes(const oif_model *model);
 
-/* Whether it has learned enough to report anomalies. */
+/* Whether it has seen enough rows to report anomalies. */
 bool oif_model_ready(const oif_model *model);
 
 /* What rules are asked with: the key of the row and the names of the columns, or NULL. And where to
@@ -183,8 +129,8 @@ typedef struct oif_row_rules {
 /* What a finished table says about one of its rows. */
 typedef struct oif_table_verdict {
     double score;      /* by detectors that have not learned the row */
+    double severity;   /* on the scale of the judges */
     uint32_t detector; /* that found it most unusual */
-    double p, threshold, severity;
 } oif_table_verdict;
 
 /* Scores, judges and learns a row without infinities. `seconds` is its time; NaN if unknown.
@@ -194,9 +140,8 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
                        const oif_row_rules *rules, const oif_table_verdict *verdict,
                        oif_result *result);
 
-/* Replaces the numbers of the motion by those at the start of a stream: in a table, the first of
- * them would be known by too few rows. `numbers` are what a detector gets. */
-void oif_model_hide_motion(const oif_model *model, double *numbers);
+/* Lets the judges of a model see a row, and nobody else. */
+void oif_model_observe(oif_model *model, const double *row, double seconds);
 
 /* The rows of a finished table as the detectors of a model get them, and their scores. */
 typedef struct oif_model_table {
@@ -204,7 +149,8 @@ typedef struct oif_model_table {
     const double *scores[OIF_TOGETHER_MAX]; /* for each detector */
 } oif_model_table;
 
-/* Lets a model without rows learn all rows of a table; they are then processed with a verdict each.
+/* Lets a model that has observed all rows of a table, and nothing else, learn them; they are then
+ * processed with a verdict each.
  *
  * OIF_EMEMORY   the model is to be freed */
 oif_status oif_model_learn_table(oif_model *model, const oif_model_table *table, oif_error *error);
@@ -224,7 +170,7 @@ bool oif_model_season(const oif_model *model, size_t index, oif_season_info *inf
 /* Reports parts of the model's own block that the last rows have not changed. */
 void oif_model_unchanged(const oif_model *model, const oif_unchanged *unchanged);
 
-/* Visits every field that rows change, except those of the detector and of `alerts`. */
+/* Visits every field that rows change, except those of the detector. */
 void oif_model_visit_fields(oif_model *model, oif_state_visitor *visitor);
 
 /* Validates every field; OIF_EINVARIANT names the broken invariant. */

@@ -4,29 +4,24 @@
 #include "detect/together.h"
 #include "pipeline/model/model_parts.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Creation ---- */
 
 /* `*bytes` becomes the size of the block. */
 static oif_model_layout lay_out(const oif_model_options *options, const oif_derived_plan *plan,
-                                size_t detectors, size_t *bytes)
+                                size_t *bytes)
 {
     const size_t columns = plan->derived_columns, numbers = oif_model_numbers(options, columns);
     const bool derives = plan->count > 0;
     oif_model_layout at;
     *bytes = oif_size_align(sizeof(oif_model));
-    at.judges =
-        oif_size_append(bytes, oif_model_judges_with(options, plan, detectors), sizeof(oif_judge));
-    at.senses = oif_size_append(bytes, oif_senses_bytes(columns, &options->senses), 1);
+    at.judges = oif_size_append(bytes, oif_judges_bytes(columns, &options->judges), 1);
     at.recent = oif_size_append(bytes, numbers, sizeof(double));
-    at.usual = oif_size_append(bytes, columns, sizeof(oif_usual));
     at.shares = oif_size_append(bytes, numbers, sizeof(double));
     at.scratch = oif_size_append(bytes, numbers, sizeof(double));
     at.derived = oif_size_append(bytes, derives ? oif_derived_state_bytes(plan) : 0, 1);
     at.row = oif_size_append(bytes, derives ? columns : 0, sizeof(double));
-    at.motion = oif_size_append(bytes, options->motion ? oif_motion_bytes(columns) : 0, 1);
     return at;
 }
 
@@ -40,7 +35,7 @@ oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_
     if (count == 0 || plan->derived_columns == 0) /* fails and sets the error */
         return oif_detector_estimate_bytes(params, plan->derived_columns, bytes, error);
     size_t total;
-    (void)lay_out(options, plan, count, &total);
+    (void)lay_out(options, plan, &total);
     for (size_t i = 0; i < count; i++) {
         size_t detector_bytes = 0;
         oif_status status = oif_detector_estimate_bytes(&parts[i], numbers, &detector_bytes, error);
@@ -59,43 +54,12 @@ static oif_status make_block(size_t bytes, oif_model **made, oif_error *error)
                  : oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", bytes);
 }
 
-static oif_score_scale scale_of(const oif_model *m, size_t judge)
-{
-    if (judge < m->detector_count)
-        return oif_detector_scale(m->detectors[judge]);
-    const oif_senses_options *senses = &m->options.senses;
-    const size_t sense = judge - m->detector_count, first_season = senses->stuck + senses->partner;
-    return sense < first_season               ? OIF_SCORES_OF_EVIDENCE
-           : sense < oif_senses_count(senses) ? OIF_SCORES_OF_SEASON
-                                              : OIF_SCORES_OF_SEVERITY;
-}
-
-/* A quarter of the memory, because only every fourth score is learned. */
-static double judge_memory(const oif_model_options *options)
-{
-    const double least = 4096;
-    return options->memory / 4 > least ? options->memory / 4 : least;
-}
-
-static void init_judges(oif_model *m)
-{
-    for (size_t i = 0; i < oif_model_judges(m); i++)
-        oif_judge_init(&judges_of(m)[i], scale_of(m, i), judge_memory(&m->options));
-}
-
-void oif_model_count_unseen(oif_model *m)
-{
-    m->unseen_columns = 0;
-    for (size_t i = 0; i < m->columns; i++)
-        m->unseen_columns += oif_model_usual(m)[i].half_mean != oif_model_usual(m)[i].half_mean;
-}
-
 /* Sets the head of a block: a model without detectors. */
 static void init_head(oif_model *m, const oif_model_options *options, const oif_derived_plan *plan,
                       size_t detectors)
 {
     size_t bytes;
-    const oif_model_layout at = lay_out(options, plan, detectors, &bytes);
+    const oif_model_layout at = lay_out(options, plan, &bytes);
     memset(m, 0, bytes); /* padding too: equal models have equal bytes */
     m->options = *options;
     m->plan = plan;
@@ -103,22 +67,16 @@ static void init_head(oif_model *m, const oif_model_options *options, const oif_
     m->bytes = bytes;
     m->detector_count = detectors;
     m->at = at;
-    oif_score_history_init(&m->history, options->memory);
-    oif_alerts_init(&m->alerts, &options->alerts);
+    oif_gate_init(&m->gate);
+    oif_pauses_init(&m->pauses, options->silence);
 }
 
 /* Initialises the rest; the detectors are blank. */
 static void init_parts(oif_model *m)
 {
-    init_judges(m);
-    oif_senses_init(senses_of(m), m->columns, &m->options.senses);
-    for (size_t i = 0; i < m->columns; i++)
-        oif_model_usual(m)[i].half_mean = NAN;
-    oif_model_count_unseen(m);
+    oif_judges_init(judges_of(m), m->columns, &m->options.judges);
     if (m->plan->count > 0)
         oif_derived_state_init(m->plan, derived_of(m));
-    if (m->options.motion)
-        oif_motion_init(motion_of(m), m->columns, (oif_motion_mode)m->options.motion);
 }
 
 static void free_detectors(oif_model *model)
@@ -134,7 +92,7 @@ oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
     size_t count = oif_together_split(params, parts); /* not 0: the estimate would have failed */
     size_t bytes;
     oif_model *made;
-    (void)lay_out(options, plan, count, &bytes);
+    (void)lay_out(options, plan, &bytes);
     oif_status status = make_block(bytes, &made, error);
     if (status != OIF_OK)
         return status;
@@ -203,13 +161,8 @@ void oif_model_free(oif_model *model)
 
 void oif_model_set_options(oif_model *model, const oif_model_options *options)
 {
-    if (options->memory != model->options.memory) {
-        oif_score_history_set_memory(&model->history, options->memory);
-        for (size_t i = 0; i < oif_model_judges(model); i++)
-            oif_score_history_set_memory(&judges_of(model)[i].history, judge_memory(options));
-    }
     model->options = *options;
-    model->alerts.options = options->alerts;
+    model->pauses.limit = options->silence;
 }
 
 size_t oif_model_memory_bytes(const oif_model *model)
@@ -218,18 +171,4 @@ size_t oif_model_memory_bytes(const oif_model *model)
     for (size_t i = 0; i < model->detector_count; i++)
         bytes += oif_detector_memory_bytes(model->detectors[i]);
     return bytes;
-}
-
-/* ---- Seasons ---- */
-
-bool oif_model_season(const oif_model *model, size_t index, oif_season_info *info)
-{
-    const oif_season *season = oif_senses_season(senses_of(model), index);
-    if (!season || season->period == 0)
-        return false;
-    *info = (oif_season_info){.rows = season->in_seconds ? 0 : season->period,
-                              .seconds = season->in_seconds ? season->period : 0,
-                              .was_found = season->options.period == 0};
-    info->strength = oif_season_strength(season, &info->column);
-    return true;
 }

@@ -21,7 +21,8 @@ static void measure_change(const oif_expected *expected, double value, oif_alert
 static bool has_size(oif_reason reason)
 {
     return reason == OIF_REASON_VALUES || reason == OIF_REASON_SEASON ||
-           reason == OIF_REASON_PARTNER || reason == OIF_REASON_JUMP;
+           reason == OIF_REASON_PARTNER || reason == OIF_REASON_JUMP ||
+           reason == OIF_REASON_LEVEL || reason == OIF_REASON_SPREAD;
 }
 
 static oif_alert_cause cause_of(const oif_model *m, const oif_finding *found, double share)
@@ -31,7 +32,7 @@ static oif_alert_cause cause_of(const oif_model *m, const oif_finding *found, do
                              .share = share,
                              .change = NAN,
                              .change_share = NAN};
-    const oif_expected expected = oif_model_expected(m, found->column);
+    const oif_expected expected = oif_model_expected_by(m, found, found->column);
     if (has_size(found->reason))
         measure_change(&expected, last_row_of(m)[found->column], &cause);
     return cause;
@@ -40,7 +41,9 @@ static oif_alert_cause cause_of(const oif_model *m, const oif_finding *found, do
 /* The part that a column has in a score by the detectors. */
 static oif_alert_cause cause_by_value(const oif_model *m, uint32_t column, double share)
 {
-    const oif_finding found = {.column = column, .direction = oif_model_direction(m, column)};
+    const oif_finding found = {
+        .column = column,
+        .direction = oif_watch_side(watch_of(m), column, last_row_of(m)[column])};
     return cause_of(m, &found, share);
 }
 
@@ -80,26 +83,20 @@ static uint32_t ask_about_values(oif_model *m, const oif_row_rules *rules, doubl
     return held >= open ? rule : 0;
 }
 
-static bool is_by_values(const oif_model *m, const oif_result *result)
-{
-    return result->reason == OIF_REASON_VALUES && m->judge < m->detector_count;
-}
-
 uint32_t oif_model_muted_by(oif_model *model, const oif_row_rules *rules, double seconds,
-                            const oif_result *result)
+                            oif_judge judge, const oif_finding *found)
 {
-    if (is_by_values(model, result))
+    if (judge == OIF_JUDGE_VALUES)
         return ask_about_values(model, rules, seconds);
-    const oif_finding found = oif_model_finding(model);
-    const oif_alert_cause cause = cause_of(model, &found, 1);
-    return ask(model, rules, found.reason, &cause, seconds);
+    const oif_alert_cause cause = cause_of(model, found, 1);
+    return ask(model, rules, found->reason, &cause, seconds);
 }
 
-bool oif_model_is_finding_muted(const oif_model *model, const oif_row_rules *rules, double seconds,
-                                const oif_finding *found)
+bool oif_model_is_value_muted(const oif_model *model, const oif_row_rules *rules, double seconds,
+                              const oif_finding *found)
 {
-    const oif_alert_cause cause = cause_of(model, found, 1);
-    return ask(model, rules, found->reason, &cause, seconds) > 0;
+    const oif_alert_cause cause = cause_by_value(model, found->column, 1);
+    return ask(model, rules, OIF_REASON_VALUES, &cause, seconds) > 0;
 }
 
 /* ---- Causes to keep ---- */
@@ -115,13 +112,12 @@ static void keep_cause(oif_alert_causes *causes, const oif_alert_cause *cause)
     causes->list[at] = *cause;
 }
 
-void oif_model_find_causes(oif_model *model, const oif_result *result, oif_alert_causes *causes)
+void oif_model_find_causes(oif_model *model, oif_alert_causes *causes)
 {
     memset(causes, 0, sizeof *causes);
-    if (!is_by_values(model, result)) {
-        const oif_finding found = oif_model_finding(model);
-        const oif_alert_cause cause = cause_of(model, &found, 1);
-        causes->reason = (uint32_t)found.reason;
+    causes->reason = (uint32_t)model->found.reason;
+    if (model->judge != OIF_JUDGE_VALUES) {
+        const oif_alert_cause cause = cause_of(model, &model->found, 1);
         keep_cause(causes, &cause);
         return;
     }

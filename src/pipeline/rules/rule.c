@@ -63,8 +63,9 @@ static int find_word(const char *const *words, oif_text text)
 static const char *const day_words[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
 
 /* In the order of oif_reason. */
-static const char *const reason_words[] = {"values", "stuck", "season", "partner", "silence", "new",
-                                           "rare",   "first", "jump",   "flutter", "shape",   NULL};
+static const char *const reason_words[] = {"values",  "jump",   "level",   "spread",  "stuck",
+                                           "missing", "season", "partner", "silence", "new",
+                                           "rare",    "first",  NULL};
 
 const char *oif_rule_reason_word(oif_reason reason)
 {
@@ -207,7 +208,8 @@ static const struct condition {
     {"column=", "latency or disk_*", take_column},
     {"direction=", "high, low or missing", take_direction},
     {"change<", "20% or 5, in the unit of the column", take_change},
-    {"reason=", "values, stuck, season, partner, silence, new, rare, first, jump, flutter or shape",
+    {"reason=",
+     "values, jump, level, spread, stuck, missing, season, partner, silence, new, rare or first",
      take_reasons},
     {"key=", "db-*", take_key},
     {"time=", "22:00-04:00", take_time},

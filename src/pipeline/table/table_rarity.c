@@ -48,28 +48,9 @@ double oif_table_severity(const oif_table_rarity *rarity, double score)
     return beyond > 0 ? log10_of_2 + beyond / rarity->apart : 0;
 }
 
-double oif_table_score(const oif_table_rarity *rarity, double severity)
+double oif_table_bar(void)
 {
-    return oif_evidence_score(rarity->scale,
-                              rarity->median + (severity - log10_of_2) * rarity->apart);
-}
-
-double oif_table_share(const double *sorted, size_t count, double number)
-{
-    size_t low = 0, high = count; /* the first that is as high is among these */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (double)(count - low) / (double)count;
-}
-
-double oif_table_bar(double alert_rate)
-{
-    return -oif_log2(alert_rate) * log10_of_2;
+    return 3;
 }
 
 /* Of 34 kinds of tables without anomalies, that with the heaviest tails: one row in 130 beyond

@@ -30,17 +30,11 @@ oif_table_rarity oif_table_rarity_of(const double *scores, size_t count, oif_sco
 
 double oif_table_severity(const oif_table_rarity *rarity, double score);
 
-/* The score with this severity. */
-double oif_table_score(const oif_table_rarity *rarity, double severity);
-
 /* Sorts numbers, the lowest first. */
 void oif_table_sort(double *numbers, size_t count);
 
-/* The share of sorted numbers that are at least as high as one of them. */
-double oif_table_share(const double *sorted, size_t count, double number);
-
-/* The severity that an anomaly exceeds. */
-double oif_table_bar(double alert_rate);
+/* The severity that an anomaly exceeds: that of one row in 1,000. */
+double oif_table_bar(void);
 
 /* The share of rows that exceed a severity in a table without anomalies, at most: by its measured
  * tail, not by the definition of the severity. */

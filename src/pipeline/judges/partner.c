@@ -1,4 +1,4 @@
-#include "pipeline/senses/partner.h"
+#include "pipeline/judges/partner.h"
 
 #include "base/block.h"
 #include "base/invariant.h"
@@ -72,10 +72,9 @@ static double evidence_of(double residual, double usual)
     return x < most ? oif_log2(1 + x * x / 2) : 2 * oif_log2(most) - 1;
 }
 
-double oif_partner_observe(oif_partner *partner, const double *row, double seconds, size_t *column,
+double oif_partner_observe(oif_partner *partner, const double *row, size_t *column,
                            int *direction)
 {
-    (void)seconds;
     double most = 0;
     for (uint32_t i = 0; i < LINKS; i++) {
         oif_partner_link *link = &partner->links[i];

@@ -1,11 +1,11 @@
 /* The layout of the block of a season. Only season*.c includes this. */
-#ifndef OIF_PIPELINE_SENSES_SEASON_LAYOUT_H
-#define OIF_PIPELINE_SENSES_SEASON_LAYOUT_H
+#ifndef OIF_PIPELINE_JUDGES_SEASON_LAYOUT_H
+#define OIF_PIPELINE_JUDGES_SEASON_LAYOUT_H
 
 #include "base/block.h"
 #include "detect/row_ranges.h"
-#include "pipeline/senses/period.h"
-#include "pipeline/senses/season.h"
+#include "pipeline/judges/period.h"
+#include "pipeline/judges/season.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/senses/period.h"
+#include "pipeline/judges/period.h"
 
 #include "base/four.h"
 #include "base/stable_math.h"

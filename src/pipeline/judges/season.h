@@ -29,8 +29,8 @@
  * that proves weak is replaced if another is found. Values of past periods are stored as floats.
  * The block has no pointers and may be part of another.
  */
-#ifndef OIF_PIPELINE_SENSES_SEASON_H
-#define OIF_PIPELINE_SENSES_SEASON_H
+#ifndef OIF_PIPELINE_JUDGES_SEASON_H
+#define OIF_PIPELINE_JUDGES_SEASON_H
 
 #include "base/memory.h"
 #include "base/state_visitor.h"

@@ -1,5 +1,5 @@
 /* Seasons: following rows, judging, learning. season_fields.c has snapshots and checks. */
-#include "pipeline/senses/season_layout.h"
+#include "pipeline/judges/season_layout.h"
 
 #include "base/stable_math.h"
 #include "base/vector.h"

@@ -21,8 +21,8 @@
  * another trial. Missing values give no evidence. The block has no pointers and may be part of
  * another.
  */
-#ifndef OIF_PIPELINE_SENSES_PARTNER_H
-#define OIF_PIPELINE_SENSES_PARTNER_H
+#ifndef OIF_PIPELINE_JUDGES_PARTNER_H
+#define OIF_PIPELINE_JUDGES_PARTNER_H
 
 #include "base/memory.h"
 #include "base/state_visitor.h"
@@ -81,8 +81,8 @@ void oif_partner_init(oif_partner *partner, size_t columns);
 
 /* Returns the evidence that a column no longer follows its partner, or 0. If there is evidence,
  * `column` is that column and `direction` says whether it is above (1) or below (-1) the
- * prediction. `seconds` is unused. */
-double oif_partner_observe(oif_partner *partner, const double *row, double seconds, size_t *column,
+ * prediction. */
+double oif_partner_observe(oif_partner *partner, const double *row, size_t *column,
                            int *direction);
 
 /* Learns a usual row. */

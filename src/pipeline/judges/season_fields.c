@@ -1,6 +1,6 @@
 /* The fields of a season: snapshots, more columns, and whether they are possible. */
 #include "base/invariant.h"
-#include "pipeline/senses/season_layout.h"
+#include "pipeline/judges/season_layout.h"
 
 #include <float.h>
 #include <math.h>

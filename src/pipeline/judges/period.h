@@ -16,8 +16,8 @@
  * after 1,024, 1,440 rows after 4,096. One search costs about 100,000 multiplications per column;
  * the time from one search to the next doubles.
  */
-#ifndef OIF_PIPELINE_SENSES_PERIOD_H
-#define OIF_PIPELINE_SENSES_PERIOD_H
+#ifndef OIF_PIPELINE_JUDGES_PERIOD_H
+#define OIF_PIPELINE_JUDGES_PERIOD_H
 
 #include "base/state_visitor.h"
 #include "base/unchanged.h"
