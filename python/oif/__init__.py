@@ -16,7 +16,7 @@ from ._core import version as __version__
 import typing
 
 from . import _detectors, _hosts
-from ._arrays import ColumnWarning, KeyWarning, ShortWarning, TimeWarning
+from ._arrays import ColumnWarning, KeyWarning, TimeWarning
 from ._detectors import *
 from ._detectors import Detector
 from ._errors import (
@@ -80,7 +80,6 @@ __all__ = [
     "Result",
     "Rule",
     "Season",
-    "ShortWarning",
     "Silence",
     "SnapshotError",
     "SnapshotKindError",

@@ -32,10 +32,6 @@ class KeyWarning(UserWarning):
     """Rows of new keys get no score, because there is no room for their models."""
 
 
-class ShortWarning(UserWarning):
-    """Rows were processed as the start of a stream, too few for an alert; process_table judges them as a table."""
-
-
 class TimeWarning(UserWarning):
     """Options that need the times of rows have no effect, because rows have no times."""
 

@@ -109,17 +109,15 @@ class Detector(Copied, _core.Detector):
         progress: Progress = False,
         **options: Unpack[AlertOptions],
     ) -> Any:
-        """Learn rows one after another and report for each how rare its score is and whether it is anomalous.
+        """Learn rows one after another and report for each how severe it is and whether it is anomalous.
 
         Returns a structured array with the fields of oif.Result, or a DataFrame or Arrow table if one was
         given. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
 
-        Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
-        persistence, stuck, partner, season_rows and find_season. The first call sets them. How rare a score is depends on
-        the rows processed so far. Copies and
-        pickles keep them, snapshots do not: they hold what was learned. For keys, shingles, motion and snapshots with everything
-        use oif.Pipeline.
+        Options are those of oif.Pipeline for a single series: alert_rate, learn, season_rows and find_season. The first call
+        sets them. The severity depends on the rows processed so far. Copies and pickles keep both, snapshots do not: they
+        hold what the detector learned. For keys, shingles, moves and snapshots with everything use oif.Pipeline.
 
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -136,7 +134,7 @@ class Detector(Copied, _core.Detector):
                 self.__dict__.pop("_alerts", None)  # no row was processed: the next call decides
 
     def process_one(self, x: Row, **options: Unpack[AlertOptions]) -> Result:
-        """Learn one row and report how rare its score is and whether it is anomalous: process for a single row.
+        """Learn one row and report how severe it is and whether it is anomalous: process for a single row.
 
         >>> import numpy as np, oif
         >>> history = np.random.default_rng(1).normal(size=(5000, 2))
@@ -167,8 +165,8 @@ class Detector(Copied, _core.Detector):
         if unknown:
             raise TypeError(f"process of a detector takes no {min(unknown)!r}; see oif.Pipeline")
         if self._alerts is None:
-            # A detector has no columns for motion.
-            made = Alerting(self.kind, dict(self.params), {**as_words(options), "motion": "off"})
+            # A detector has no columns for moves.
+            made = Alerting(self.kind, dict(self.params), {**as_words(options), "moves": "off"})
             self.__dict__.setdefault("_alerts", made)  # another thread may have been first
         alerts: Alerting = self.__dict__["_alerts"]
         changed = [name for name, value in as_words(options).items() if alerts.options[name] != value]

@@ -129,7 +129,7 @@ def evaluate(
             X that has them
         detectors: those to compare: classes, detectors, names such as "rolling-iforest+sdo", or a dict that gives each a
             name; all of the package if not given
-        alert_rate: episodes of anomalies to report, per row
+        alert_rate: the most episodes of anomalies that a healthy stream may cost, per row
         seeds: how many, or which; results are means over them
         progress: whether to show the progress
         options: others of oif.Pipeline, such as key="host" or season=24

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import KeyWarning, ShortWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, seconds_of_index, warn
+from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, seconds_of_index, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import DataError, ParameterError, because
@@ -29,7 +29,6 @@ from ._results import (
     Explain,
     Grade,
     KeyInfo,
-    Motion,
     Output,
     PastEpisode,
     Reason,
@@ -52,12 +51,15 @@ if TYPE_CHECKING:
 _Detector = Union[Detector, type[Detector], str]
 _GRADES = tuple(Grade)
 _REASONS = tuple(Reason)
-_BASES: dict[int, Literal["values", "season", "partner", "jump"]] = {
+_BASES: dict[int, Literal["values", "season", "partner", "jump", "level", "spread"]] = {
     Reason.VALUES: "values",
     Reason.SEASON: "season",
     Reason.PARTNER: "partner",
     Reason.JUMP: "jump",
+    Reason.LEVEL: "level",
+    Reason.SPREAD: "spread",
 }
+_SIZES = {reason for reason in _BASES if reason != Reason.SPREAD}  # they are about the size of a number
 _Season = Union[int, str, datetime.timedelta]
 
 FEWEST_ROWS = 40  # of a table; fewer say too little
@@ -65,37 +67,29 @@ MOST_ROWS = 2000  # later a stream is as good, and it follows changes
 
 
 class Pipeline(Alerting):
-    """Turns rows into alerts: scores them, and reports how rare a score is and which rows are anomalous, per key.
+    """Turns rows into alerts: scores them, and reports how severe each one is and which are anomalous, per key.
 
     Args:
         detector: a detector, its class or its name; every key gets one like it; a RollingIsolationForest if not given.
             Several judge together: a list of them, or "rolling-iforest+sdo". What a detector has learned is copied: it
             scores the rows without a key, and its window is the first history
-        alert_rate: episodes of anomalies to report, per row: 0.001 is one in 1,000 rows; each key has a budget of its own
-        threshold: if not 0: rows with a higher score are anomalous, whatever their share
-        memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
+        alert_rate: the most episodes of anomalies that a healthy stream may cost, per row: a cap, not a quota; 0.001 is one in
+            1,000 rows; each key has a cap of its own
         learn: which rows are learned: all; only those that are not anomalous (normal); also the first four anomalies of an
-            episode, and all of them after patience (decay); or none, to compare rows with what was learned
-        patience: anomalies after which a lasting change is learned as normal; for learn="decay"
-        calm: rows without an anomaly that end an episode of anomalies
+            episode, and all once 64 of them have come (decay); or none, to compare rows with what was learned
         shingle: rows of a series that are scored as one
         max_keys: keys that have a model at the same time; beyond that a new key waits until another is no longer seen
         memory_limit: bytes that all models may use, enforced in the same way; 0: no limit
-        persistence: rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none
-        stuck: whether a column that repeats one value for longer than it ever did is an anomaly
-        partner: whether a column that no longer follows another one is an anomaly
         season_rows: rows after which the stream repeats itself, so a number may be unusual for its time; 0: none
         season_seconds: seconds after which it repeats itself, by the times of the rows; 0: none
         other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
         find_season: whether to search for a season while rows arrive, which takes a few periods; a given season
             switches the search off
-        motion: whether detectors also get how values move: jumps, flutter, shapes; "auto", the default: only of columns that
-            clearly have memory, and not with a shingle, a detector that has learned rows, or one that minds constant columns
-            (IForestASD, HalfSpaceTrees, Loda, and lists with one of them)
-        alerts: episodes per day to report, all keys together, instead of alert_rate; 0: none
-        cooldown: seconds after an episode in which anomalies continue it instead of beginning another
+        moves: whether detectors also get how the values of a row moved; not with a shingle, a detector that has learned rows, or
+            one that minds constant columns (IForestASD, HalfSpaceTrees, Loda, and lists with one of them)
+        alerts: the most episodes per day that all keys together may cost, a cap instead of alert_rate; 0: none
         silence: alert after this many seconds without a row; 0: after more than twice the longest pause of the last weeks; -1:
-            never; these three need the times of rows
+            never; these two need the times of rows
         season: seasons in short: 96 rows, "1d", a timedelta, or several, such as ["1d", "1w"]; "auto", the default, searches
             for one; "off": none
         diff: columns, by name or number; the difference from the previous row is learned instead
@@ -109,7 +103,7 @@ class Pipeline(Alerting):
         time: the column with the times of rows: datetimes, dates, ISO 8601, or numbers since 1970, of seconds, milliseconds,
             microseconds or nanoseconds by their size
         exclude: columns to leave out
-        category: columns of names, by name: a value that is new, or rarer than the alert rate, is an anomaly
+        category: columns of names, by name: a value that is new or unusually rare is an anomaly
         ignore_unknown: whether columns that the first dict or DataFrame did not have are ignored
         rules: rules that mute alerts, as lines of one text or one text each: "mute column=latency direction=low". "mute"
             mutes alerts, "ignore" also keeps rows from being learned. All conditions of a rule must hold: column=
@@ -129,7 +123,7 @@ class Pipeline(Alerting):
     >>> rows[4321] = 9
     >>> alerts = oif.Pipeline(oif.RollingIsolationForest(seed=1), alert_rate=0.001)
     >>> results = alerts.process(rows, explain="anomalies")
-    >>> results["anomaly"][4321], results["p"][4321] < 0.002, results["direction"][4321]
+    >>> results["anomaly"][4321], results["severity"][4321] > 4, results["direction"][4321]
     (np.True_, np.True_, array([1, 1], dtype=int8))
     >>> oif.Grade(results["grade"][4321])
     <Grade.CRITICAL: 3>
@@ -145,25 +139,17 @@ class Pipeline(Alerting):
     _told_of_times = False
 
     alert_rate = Option(float)
-    threshold = Option(float)
-    memory = Option(int)
     learn = Option(str)
-    patience = Option(int)
-    calm = Option(int)
     shingle = Option(int)
     max_keys = Option(int)
     memory_limit = Option(int)
     evicted = Option(str)
-    persistence = Option(int)
-    stuck = Option(str)
-    partner = Option(str)
     season_rows = Option(int)
     season_seconds = Option(float)
     other_season_seconds = Option(float)
     find_season = Option(str)
-    motion = Option(str)
+    moves = Option(str)
     alerts = Option(float)
-    cooldown = Option(float)
     silence = Option(float)
 
     def __init__(
@@ -171,25 +157,17 @@ class Pipeline(Alerting):
         detector: _Detector | Sequence[_Detector] = _core.default_detector,
         *,
         alert_rate: float = 0.001,
-        threshold: float = 0.0,
-        memory: int = 0,
         learn: Literal["all", "normal", "decay", "none"] = "decay",
-        patience: int = 256,
-        calm: int = 16,
         shingle: int = 1,
         max_keys: int = 100000,
         memory_limit: int = 0,
         evicted: Literal["forget", "keep"] = "forget",
-        persistence: int = 3,
-        stuck: Switch = "on",
-        partner: Switch = "on",
         season_rows: int = 0,
         season_seconds: float = 0.0,
         other_season_seconds: float = 0.0,
         find_season: Switch = "on",
-        motion: Motion = "auto",
+        moves: Switch = "on",
         alerts: float = 0.0,
-        cooldown: float = 0.0,
         silence: float = 0.0,
         season: _Season | Iterable[_Season] = (),
         diff: Iterable[Any] = (),
@@ -214,15 +192,11 @@ class Pipeline(Alerting):
         trained = detector if isinstance(detector, Detector) and detector.rows_learned > 0 else None
         if trained is not None and (shingle > 1 or diff or rate or log or category):
             raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate, log or category")
-        if trained is not None:
-            motion = _without_motion(motion)
         self._roles = roles_of(key, time, exclude, category)
-        options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
-        options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
-        options |= dict(memory_limit=memory_limit, evicted=evicted)
-        options |= dict(persistence=persistence, stuck=stuck, partner=partner, season_rows=season_rows)
+        options: dict[str, Any] = dict(alert_rate=alert_rate, learn=learn, shingle=shingle, max_keys=max_keys)
+        options |= dict(memory_limit=memory_limit, evicted=evicted, season_rows=season_rows)
         options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds, find_season=find_season)
-        options |= dict(motion=motion, alerts=alerts, cooldown=cooldown, silence=silence)
+        options |= dict(moves=moves if trained is None else "off", alerts=alerts, silence=silence)
         self._derive = tuple(
             (column, kind_of_column, keep_original and kind_of_column != 4)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log), (4, category))  # as oif_derive
@@ -341,7 +315,7 @@ class Pipeline(Alerting):
     def _mind_times(self) -> None:
         """Warns once where options wait for times that do not come."""
         self._told_of_times = True
-        names = ("season_seconds", "other_season_seconds", "alerts", "cooldown", "silence")
+        names = ("season_seconds", "other_season_seconds", "alerts", "silence")
         idle = dict.fromkeys("season" if "season" in name else name for name in names if self.options.get(name, 0) > 0)
         has = "has" if len(idle) == 1 else "have"
         if need_times(self.rules):
@@ -350,14 +324,6 @@ class Pipeline(Alerting):
         if idle:
             warn(f"{', '.join(idle)} {has} no effect without the times of rows; name their column with time=, or give them with"
                  " times=, such as times=frame.index", TimeWarning)  # fmt: skip
-
-    def _mind_length(self) -> None:
-        """Warns where the first rows are too few for an alert, and may be all."""
-        info = self.key_info()
-        if info is None or info.ready or self.options["learn"] == "none":
-            return
-        warn(f"{self.rows:,} rows are too few for an alert of a stream; if these are all rows, process_table of a new Pipeline"
-             " compares each with all others", ShortWarning)  # fmt: skip
 
     def process_iter(self, rows: Iterable[Any]) -> Iterator[Result]:
         """Take rows as they arrive, from a generator, a consumer or a file, and yield the result of each.
@@ -447,10 +413,8 @@ class Pipeline(Alerting):
         x, taken, seconds = self._parts(x, keys, times)
         if seconds is None and not self._told_of_times:
             self._mind_times()
-        before, is_begin = self.unmodelled_rows, self.rows == 0
+        before = self.unmodelled_rows
         results = self._results(x, taken, explain, output, times=seconds, progress=progress)
-        if is_begin and taken is None and self.rows >= FEWEST_ROWS:
-            self._mind_length()
         unscored = self.unmodelled_rows - before
         if unscored > 0 and not self._told_of_room:
             self._told_of_room = True
@@ -481,7 +445,7 @@ class Pipeline(Alerting):
     ) -> Any:
         """Take the rows of a finished table: each is compared with all others, those before and those after it.
 
-        For tables of 40 to some 2,000 rows: a stream raises no alert before row 480. The results are those
+        For tables of 40 to some 2,000 rows: a stream raises no alert before row 49, and knows little at first. The results are those
         of `oif score` for the same file. Arguments and results are those of process; keys, categories and the option
         alerts are for streams. Afterwards `table` says how sure the answer is. The pipeline must be new; rows that follow
         continue the stream.
@@ -505,7 +469,7 @@ class Pipeline(Alerting):
         """Add columns that rows have from now on, after the others: their names, or their number if columns have no names.
 
         Every model continues as if they had been missing in all rows so far. The first value is reported once, as a note; after
-        some hundred rows the new columns are judged as others are. Detectors other than RollingIsolationForest learn from the
+        48 to some hundred rows the new columns are judged as others are. Detectors other than RollingIsolationForest learn from the
         start again. diff, rate, log and keep_original say what is learned of the new columns, as in the constructor.
 
         >>> import numpy as np, oif
@@ -544,16 +508,18 @@ class Pipeline(Alerting):
                 _REASONS[reason],
                 None if partner is None else expected[partner].column,
                 one.value,
-                (one.low, one.high) if reason in _BASES and one.value == one.value and one.low <= one.high else None,
+                (one.low, one.high) if reason in _SIZES and one.value == one.value and one.low <= one.high else None,
+                size,
+                usual,
             )
-            for one, (share, direction, reason, partner) in zip(expected, attributions)
+            for one, (share, direction, reason, partner, size, usual) in zip(expected, attributions)
         ]
 
     def expected(self) -> list[Expected]:
         """What was expected of every column in the row that was processed last, and the value that came.
 
-        If a season, a partner or a jump is the reason for an anomaly, its column has the range that these expected; else it
-        is the range of recent rows.
+        If a season, a partner, a jump, a level or a spread is the reason for the severity of the row, its column has the range
+        that these expected; else it is the range of recent rows.
 
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal([100, 5], size=(3000, 2))
@@ -601,7 +567,7 @@ class Pipeline(Alerting):
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal([100, 5], size=(5000, 2))
         >>> rows[2000::500, 0] = 40
-        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, motion="off")
+        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, moves="off")
         >>> results = pipeline.process(rows)
         >>> low = [one for one in pipeline.past_episodes() if one.column == 0 and one.direction < 0]
         >>> rule = pipeline.propose(max(low, key=lambda one: one.change).number)
@@ -685,7 +651,7 @@ class Pipeline(Alerting):
     def detector(self, key: str | bytes | int | None = None) -> Detector:
         """A copy of the detector of a key, or of the rows without a key: to score, explain or save.
 
-        With motion it has three columns more, jump(*), flutter(*) and shape(*), which are near 1 for a row that moves as usual.
+        With moves it has three columns more, jump(*), flutter(*) and drift(*), which are near 1 for a row that moves as usual.
         """
         cls = DETECTORS.get(self.kind, Detector)
         copy = cls.__new__(cls)
@@ -695,14 +661,14 @@ class Pipeline(Alerting):
         learned = self._learned() or []
         if self.options["shingle"] == 1 and self.column_names and len(learned) == len(self.column_names):
             names = self._learned_names(self.column_names) or ()
-            copy.column_names = (*names, *MOVES) if self._has_motion(copy) else names
+            copy.column_names = (*names, *MOVES) if self._has_moves(copy) else names
         copy.ignore_unknown = self.ignore_unknown
         return copy
 
     def score(self, x: Rows | Row, key: str | bytes | int | None = None, *, progress: Progress = False) -> Any:
         """Score rows with the model of a key, without learning: what if such a row arrived?
 
-        These are scores of the detector, without persistence and senses, which look at earlier rows. With motion
+        These are scores of the detector, without the other judges, which look at earlier rows. With moves
         a row is scored with the number 1 for each move. That is nearly what a pipeline with learn="none" judges, the usual
         numbers of the key.
         Progress is shown as in process.
@@ -711,15 +677,15 @@ class Pipeline(Alerting):
             raise ParameterError("score without learning needs rows as they are learned; with shingle, diff, rate or log use"
                                  " process of a clone()")  # fmt: skip
         detector = self.detector(key)
-        return detector.score(self._moving_as_usual(x) if self._has_motion(detector) else x, progress=progress)
+        return detector.score(self._moving_as_usual(x) if self._has_moves(detector) else x, progress=progress)
 
-    def _has_motion(self, detector: Detector) -> bool:
-        """Whether the detector of a key has the columns of motion; "auto" leaves them out for some kinds."""
+    def _has_moves(self, detector: Detector) -> bool:
+        """Whether the detector of a key has the columns of moves; some kinds have none."""
         learned = len(self._learned() or [])
         return self.options["shingle"] == 1 and detector.columns == learned + len(MOVES)
 
     def _moving_as_usual(self, x: Any) -> Any:
-        """Rows as a detector gets them: with the columns of motion."""
+        """Rows as a detector gets them: with the columns of moves."""
         columns: int = self.columns or 0
         rows, _ = rows_of(x, self.column_names, self.ignore_unknown, columns, False)
         if isinstance(rows, dict):
@@ -737,8 +703,8 @@ class Pipeline(Alerting):
         return [Silence(_key(key), since, allowed) for key, since, allowed in self._silent(_seconds(time))]
 
     def change(self, **options: Any) -> None:
-        """Change options that decide about alerts or learning from now on: alert_rate, threshold, alerts, calm,
-        cooldown, silence, learn. Of the first three, the last one given counts."""
+        """Change options that decide about alerts or learning from now on: alert_rate, alerts, silence, learn. Of the first
+        two, the last one given counts."""
         self._change(as_words(options))
         self._told_of_times = False
 
@@ -762,12 +728,6 @@ class Pipeline(Alerting):
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
-
-
-def _without_motion(motion: Motion) -> Motion:
-    if motion is True or motion == "on":
-        raise ParameterError("a detector that has learned rows cannot be used with motion='on'; it has no columns for it")
-    return "off" if motion == "auto" else motion
 
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}

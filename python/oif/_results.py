@@ -32,45 +32,44 @@ class Grade(IntEnum):
     """How bad an anomaly is, by its severity: page on one, log the others."""
 
     NONE = 0  # not an anomaly
-    NOTE = 1  # severity below 4
-    WARNING = 2  # 4 to 5
-    CRITICAL = 3  # 5 or more
+    NOTE = 1  # severity above 2.8
+    WARNING = 2  # 3.3 or more
+    CRITICAL = 3  # 4 or more
 
 
 class Reason(IntEnum):
     """What is unusual about a row, or a column of it."""
 
     VALUES = 0  # its values: a detector gives it a high score
-    STUCK = 1  # a column repeats one value for longer than it ever did
-    SEASON = 2  # a value is unlike those that the same time of earlier periods had
-    PARTNER = 3  # a column no longer follows another one as it did
-    SILENCE = 4  # the row came after a pause longer than any before
-    NEW_VALUE = 5  # a category has a value that is not known
-    RARE_VALUE = 6  # a category has a value that is rarer than others
-    FIRST_VALUE = 7  # a column that was always missing has a value
-    JUMP = 8  # a column has changed unusually much since the row before
-    FLUTTER = 9  # a column varies unusually much, or little, within a few rows
-    SHAPE = 10  # the last values of a column look unlike all before
+    JUMP = 1  # a column has changed unusually much since the rows before
+    LEVEL = 2  # a column has left its level, for some time
+    SPREAD = 3  # the last rows are unusually far from their levels
+    STUCK = 4  # a column repeats one value for longer than it usually does
+    MISSING = 5  # a column has no value for longer than it usually has none
+    SEASON = 6  # a value is unlike those that the same time of earlier periods had
+    PARTNER = 7  # a column no longer follows another one as it did
+    SILENCE = 8  # the row came after a pause longer than any before
+    NEW_VALUE = 9  # a category has a value that is not known
+    RARE_VALUE = 10  # a category has a value that is rarer than others
+    FIRST_VALUE = 11  # a column that was always missing has a value
 
 
 class Result(NamedTuple):
     """The result of a row.
 
-    score: the higher, the more anomalous; NaN while a shingle has too few rows
-    p: the share of recent scores at least as high: 0.001 is one row in a thousand
-    threshold: higher scores are anomalous; infinite while too few scores are known
-    ready: enough was learned; before that nothing is anomalous
+    score: what the detector says: the higher, the more anomalous; NaN while a shingle has too few rows; of several
+        detectors, whose scores have no common scale, the severity
+    threshold: higher severities are anomalous; infinite until ready
+    ready: 48 rows of the key came before; until then nothing is anomalous
     learned: the row is now part of what is normal
     grade: how bad an anomaly is, by its severity
-    severity: about one ordinary row in 10^severity scores as high; it keeps growing where p has reached its least; 0
-        until ready
+    severity: how rare such evidence is: one unit more is about a tenth as frequent; 0 until ready
     reason: what the severity is due to
     has_no_model: there was no room for a model of the row's key, so the score is NaN
     rule: the rule that muted the alert, or the row: 1 is the first of Pipeline.rules; 0: none did
     """
 
     score: float
-    p: float
     threshold: float
     anomaly: bool
     ready: bool
@@ -108,6 +107,7 @@ class EpisodeInfo(NamedTuple):
     column: the first reason of the worst row, if it was explained while it was the last one; else None
     direction, value: whether its value was low (-1) or high (1), and which it was; NaN: it was missing
     reason: what is unusual about the worst row
+    size, usual: as in Attribution
     """
 
     number: int
@@ -125,6 +125,8 @@ class EpisodeInfo(NamedTuple):
     direction: int
     value: float
     reason: Reason
+    size: float
+    usual: float
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON: the grade and the reason as words, what is unknown as None."""
@@ -176,7 +178,7 @@ class KeyInfo(NamedTuple):
     rows: of this key that were processed
     last_time: the latest time of a row, in seconds since 1970; NaN if no row had one
     memory_bytes: of its model
-    ready: enough was learned; before that no row is anomalous
+    ready: it had 48 rows; before that no row is anomalous
     in_episode: its last rows are an episode
     silent: Pipeline.silent has reported its current pause
     evicted: its model is on disk, and all of the above is unknown
@@ -252,14 +254,14 @@ class Expected(NamedTuple):
     value: the number as it was learned; NaN: it is missing, or a name
     low, high: the range that was expected; NaN while unknown
     by: what the range is based on: "values" of recent rows, of which about 97 in 100 are within; the "season", at this time of
-        earlier periods; its "partner"; or the row before ("jump")
+        earlier periods; its "partner"; the row before ("jump"); or its "level", also for a "spread"
     """
 
     column: Any
     value: float
     low: float
     high: float
-    by: Literal["values", "season", "partner", "jump"]
+    by: Literal["values", "season", "partner", "jump", "level", "spread"]
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON: what is unknown as None."""
@@ -274,6 +276,9 @@ class Attribution(NamedTuple):
     partner: the column that it no longer follows, for Reason.PARTNER; else None
     value: the number as it was learned; NaN: it is missing, or a name
     expected: the range that was expected of it, (low, high); None: it is unknown, or the reason is not the size of the number
+    size: of a jump, how much the value changed; of a level, how far it is from its level; of a spread, standard deviations; of
+        what is stuck or missing, rows; else NaN
+    usual: the usual most of that; else NaN
     """
 
     column: Any
@@ -283,6 +288,8 @@ class Attribution(NamedTuple):
     partner: Any = None
     value: float = math.nan
     expected: tuple[float, float] | None = None
+    size: float = math.nan
+    usual: float = math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON: the reason as a word, what is unknown as None."""
@@ -295,7 +302,6 @@ _core._set_result_type(Result, tuple(Episode), tuple(Grade), tuple(Reason))
 RESULT = np.dtype(
     [
         ("score", np.float64),
-        ("p", np.float64),
         ("threshold", np.float64),
         ("anomaly", np.bool_),
         ("ready", np.bool_),
@@ -313,23 +319,15 @@ RESULT = np.dtype(
 Explain = Union[bool, Literal["anomalies"]]
 Output = Literal["auto", "array", "pandas", "polars", "arrow"]
 Switch = Union[bool, Literal["off", "on"]]
-Motion = Union[bool, Literal["off", "on", "auto"]]
 
-MOVES = ("jump(*)", "flutter(*)", "shape(*)")  # the columns that motion adds to those of a row
+MOVES = ("jump(*)", "flutter(*)", "drift(*)")  # how the values of a row moved: columns of detectors beside its own
 
 
 class AlertOptions(TypedDict, total=False):
     """The options of oif.Pipeline that suit a single series."""
 
     alert_rate: float
-    threshold: float
-    memory: int
     learn: Literal["all", "normal", "decay", "none"]
-    patience: int
-    calm: int
-    persistence: int
-    stuck: Switch
-    partner: Switch
     season_rows: int
     find_season: Switch
 

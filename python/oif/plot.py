@@ -1,7 +1,7 @@
 """Pictures of scores; needs matplotlib (pip install matplotlib, or "online-iforest[plot]").
 
     data                   the columns over time, with alerts, episodes and reasons marked
-    scores                 scores over time, with the threshold and the anomalies
+    scores                 severities over time, with the threshold and the anomalies; or scores
     keys                   when each key had anomalies
     attribution            why a row is anomalous
     attribution_over_time  why rows are
@@ -54,9 +54,9 @@ MOST_THRESHOLDS = 8  # more keys have none drawn
 def scores(
     results: Any, times: Any = None, labels: Any = None, ax: Axes | None = None, keys: Any = None, key: Any = None
 ) -> Axes:
-    """Draw scores over time, with the threshold and the anomalies where they are known.
+    """Draw the severities of results over time, with the threshold and the anomalies; or just scores.
 
-    Many scores are drawn as bands: the middle half, all but a tenth at either end, and the lowest and highest.
+    Many numbers are drawn as bands: the middle half, all but a tenth at either end, and the lowest and highest.
 
     Args:
         results: what process returned, or just scores
@@ -66,8 +66,8 @@ def scores(
         keys: of the rows, if models are kept by key: each key has a threshold of its own
         key: the only one of them that is drawn
     """
-    known = {name: field_of(results, name) for name in ("score", "threshold", "anomaly", "ready")}
-    score = known["score"] if known["score"] is not None else np.asarray(results, dtype=np.float64)
+    known = {name: field_of(results, name) for name in ("severity", "threshold", "anomaly", "ready")}
+    score = known["severity"] if known["severity"] is not None else np.asarray(results, dtype=np.float64)
     if score.ndim != 1 or len(score) == 0:
         raise ValueError(
             f"expected results of process or scores, at least one, got an array of shape {score.shape}"
@@ -97,7 +97,7 @@ def scores(
     if len(x) > 1:
         ax.set_xlim(x[0], x[-1])
     _frame_scores(ax, score)
-    ax.set_ylabel("score", color=style.ink)
+    ax.set_ylabel("score" if known["severity"] is None else "severity", color=style.ink)
     name_times(ax, style, is_number)
     legend_above(ax, style, columns=6)
     return ax

@@ -345,7 +345,7 @@ PyObject *pipeline_adopt(PyObject *self, PyObject *detector);
 
 /* One result, laid out like RESULT in python/oif/_results.py. */
 typedef struct record {
-    double score, p, threshold;
+    double score, threshold;
     uint8_t anomaly, ready, learned, episode, grade;
     /* named, so it is zero in every result, and equal results have equal bytes */
     uint8_t unused[3];

@@ -255,10 +255,10 @@ static PyObject *episode_tuple(const oif_episode_info *e)
 {
     PyObject *column =
         e->column == OIF_UNKNOWN_COLUMN ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(e->column);
-    return Py_BuildValue("KKddKKNiKddNidi", e->number, e->first_row, e->first_seconds,
+    return Py_BuildValue("KKddKKNiKddNididd", e->number, e->first_row, e->first_seconds,
                          e->last_seconds, e->rows, e->anomalies, PyBool_FromLong(e->is_over),
                          (int)e->peak_grade, e->peak_row, e->peak_score, e->peak_severity, column,
-                         (int)e->direction, e->value, (int)e->reason);
+                         (int)e->direction, e->value, (int)e->reason, e->size, e->usual);
 }
 
 /* _episode(key) -> a tuple as oif.EpisodeInfo, or None */

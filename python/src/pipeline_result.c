@@ -8,7 +8,6 @@ record result_record(const oif_result *result)
 {
     return (record){
         .score = result->score,
-        .p = result->p,
         .threshold = result->threshold,
         .anomaly = result->anomaly,
         .ready = result->ready,
@@ -79,7 +78,7 @@ static PyObject *member(PyObject *members, Py_ssize_t i)
  * row, and that of tuple would copy another tuple. */
 PyObject *result_as_python(const record *r)
 {
-    enum { FIELDS = 12 };
+    enum { FIELDS = 11 };
     if (!result_type) {
         PyErr_SetString(PyExc_SystemError, "the type of results is not set");
         return NULL;
@@ -87,12 +86,12 @@ PyObject *result_as_python(const record *r)
     PyObject *result = allocate_result((PyTypeObject *)result_type, FIELDS);
     if (!result)
         return NULL;
-    PyObject *values[FIELDS] = {PyFloat_FromDouble(r->score),     PyFloat_FromDouble(r->p),
-                                PyFloat_FromDouble(r->threshold), PyBool_FromLong(r->anomaly),
-                                PyBool_FromLong(r->ready),        PyBool_FromLong(r->learned),
-                                member(episodes, r->episode),     member(grades, r->grade),
-                                PyFloat_FromDouble(r->severity),  member(reasons, r->reason),
-                                PyBool_FromLong(r->has_no_model), PyLong_FromUnsignedLong(r->rule)};
+    PyObject *values[FIELDS] = {PyFloat_FromDouble(r->score),    PyFloat_FromDouble(r->threshold),
+                                PyBool_FromLong(r->anomaly),     PyBool_FromLong(r->ready),
+                                PyBool_FromLong(r->learned),     member(episodes, r->episode),
+                                member(grades, r->grade),        PyFloat_FromDouble(r->severity),
+                                member(reasons, r->reason),      PyBool_FromLong(r->has_no_model),
+                                PyLong_FromUnsignedLong(r->rule)};
     bool good = true;
     for (int i = 0; i < FIELDS; i++) {
         good = good && values[i];
@@ -106,12 +105,13 @@ PyObject *result_as_python(const record *r)
 
 /* ---- Reasons ---- */
 
-/* (share, direction, reason, partner or None) */
+/* (share, direction, reason, partner or None, size, usual) */
 static PyObject *attribution_tuple(const oif_attribution *why)
 {
     PyObject *partner = why->reason == OIF_REASON_PARTNER ? PyLong_FromUnsignedLong(why->partner)
                                                           : Py_NewRef(Py_None);
-    return Py_BuildValue("diiN", why->share, why->direction, (int)why->reason, partner);
+    return Py_BuildValue("diiNdd", why->share, why->direction, (int)why->reason, partner, why->size,
+                         why->usual);
 }
 
 PyObject *pipeline_explain(PyObject *object, PyObject *unused)

@@ -24,13 +24,13 @@ def test_a_pipeline_continues_with_a_trained_detector(cls, history):
     trained.learn(history[:3000])
     before = trained.to_bytes()
     trained.column_names = "abc"
-    pipeline = oif.Pipeline(trained, learn="all", persistence=1, stuck=False, partner=False)
+    pipeline = oif.Pipeline(trained, learn="all")
     assert pipeline.columns == 3 and pipeline.column_names == ("a", "b", "c")
     first = pipeline.process_one(history[3000])
     live = pipeline.process(history[3001:])
     trained.column_names = None
     assert trained.to_bytes() == before, "the detector itself is left as it was"
-    assert not first.ready and live["ready"][-1], "the threshold needs scores first"
+    assert not first.ready and live["ready"][-1], "48 rows come before the first alert"
     assert same_bits(pipeline.detector().to_bytes() and pipeline.detector().score(history), continued(trained, history))
 
 
@@ -77,8 +77,8 @@ def test_the_result_of_one_row_is_a_whole_named_tuple(history):
     result = pipeline.process_one(history[50])
     assert type(result) is oif.Result and len(result) == len(oif.Result._fields) and not gc.is_tracked(result)
     assert result == oif.Result(*result) and hash(result) == hash(tuple(result))
-    assert pickle.loads(pickle.dumps(result)) == result and result._replace(p=2.0).p == 2.0
-    kinds = [float] * 3 + [bool] * 3 + [oif.Episode, oif.Grade, float, oif.Reason, bool, int]
+    assert pickle.loads(pickle.dumps(result)) == result and result._replace(severity=2.0).severity == 2.0
+    kinds = [float] * 2 + [bool] * 3 + [oif.Episode, oif.Grade, float, oif.Reason, bool, int]
     assert list(map(type, result)) == kinds
 
 

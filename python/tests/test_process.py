@@ -6,11 +6,11 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import VALUES_ONLY, same_bits
+from conftest import same_bits
 
 import oif
 
-FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity", "reason", "has_no_model")
+FIELDS = ("score", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity", "reason", "has_no_model")
 FIELDS += ("rule",)
 
 
@@ -23,7 +23,7 @@ def stream():
 
 @pytest.mark.parametrize("learn", ["all", "normal", "decay"])
 def test_the_results_are_those_of_a_pipeline(stream, detector_class, learn):
-    pipeline = oif.Pipeline(detector_class(), alert_rate=0.01, learn=learn, motion="off")
+    pipeline = oif.Pipeline(detector_class(), alert_rate=0.01, learn=learn, moves="off")
     expected = pipeline.process(stream, explain="anomalies")
     detector = detector_class()
     parts = np.array_split(stream, [1, 900, 901, 3001])
@@ -36,7 +36,7 @@ def test_the_results_are_those_of_a_pipeline(stream, detector_class, learn):
 def test_the_detector_learns_what_it_processes_and_alerts_of_what_it_learned(stream, detector_class):
     mixed, plain = detector_class(), detector_class()
     mixed.learn(stream[:1000])
-    first = mixed.process(stream[1000:2000], learn="all", **VALUES_ONLY)
+    first = mixed.process(stream[1000:2000], learn="all")
     scores = [first["score"], mixed.learn_score(stream[2000:2500])]
     scores += [mixed.process(stream[2500:])["score"]]
     plain.learn(stream[:1000])
@@ -62,7 +62,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_copies_keep_the_history_of_scores(how, stream):
+def test_copies_keep_what_the_judges_know(how, stream):
     detector = oif.OnlineIsolationForest()
     detector.process(stream[:2900], alert_rate=0.01)
     twin = COPIES[how](detector)
@@ -71,7 +71,7 @@ def test_copies_keep_the_history_of_scores(how, stream):
     assert detector.process(stream[2900:]).tobytes() == expected.tobytes()
 
 
-def test_a_snapshot_holds_what_was_learned_and_no_history(stream):
+def test_a_snapshot_holds_what_was_learned_and_nothing_about_alerts(stream):
     detector = oif.OnlineIsolationForest()
     detector.process(stream, learn="all")
     loaded = oif.load(detector.to_bytes())

@@ -10,7 +10,7 @@ from conftest import CHECKOUT, DETECTORS
 
 import oif
 from oif import _core
-from oif._results import AlertOptions, Motion, Switch
+from oif._results import AlertOptions, Switch
 
 KINDS = {cls._kind: cls for cls in DETECTORS}
 
@@ -30,8 +30,6 @@ def compare(params, signature):
         assert (type(default), default) == (type(param["initial"]), param["initial"]), param["name"]
         if param["choices"] == ("off", "on"):
             assert hint == Switch
-        elif param["choices"] == ("off", "on", "auto"):
-            assert hint == Motion
         elif param["type"] == "choice":
             assert typing.get_args(hint) == param["choices"]
         else:
@@ -69,8 +67,8 @@ def test_a_pipeline_has_the_options_of_the_table():
 def test_process_of_a_detector_has_the_options_for_one_series():
     hints = typing.get_type_hints(AlertOptions)
     params = {param["name"]: param for param in _core.pipeline_info()["params"]}
-    of_many = ("shingle", "max_keys", "memory_limit", "evicted", "motion")
-    with_times = ("season_seconds", "other_season_seconds", "alerts", "cooldown", "silence")
+    of_many = ("shingle", "max_keys", "memory_limit", "evicted", "moves")
+    with_times = ("season_seconds", "other_season_seconds", "alerts", "silence")
     assert list(hints) == [name for name in params if name not in of_many + with_times]
     compare([params[name] for name in hints], {name: (params[name]["initial"], hint) for name, hint in hints.items()})
     assert all(name in oif.Detector.process.__doc__ for name in hints)

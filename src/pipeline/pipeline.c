@@ -671,7 +671,7 @@ void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions)
 {
     oif_model *model;
     for (size_t i = 0; i < pipeline->plan.derived_columns; i++)
-        attributions[i] = (oif_attribution){0};
+        attributions[i] = (oif_attribution){.size = NAN, .usual = NAN};
     if (pipeline->last != OIF_NO_KEY &&
         oif_models_open(&pipeline->models, pipeline->last, &model, NULL) == OIF_OK)
         oif_model_explain(model, attributions);

@@ -218,6 +218,8 @@ static void find(oif_model *m, const double *row, double seconds, const oif_tabl
         take_verdict(m, verdict, &findings[OIF_JUDGE_VALUES], result);
     else if (is_full)
         score(m, &findings[OIF_JUDGE_VALUES], result);
+    if (findings[OIF_JUDGE_FIRST_VALUE].severity > 0)
+        findings[OIF_JUDGE_VALUES].severity = 0; /* a value where none was before: the same news */
 }
 
 void oif_model_process(oif_model *model, const double *row, double seconds,

@@ -87,14 +87,23 @@ static jdoubleArray pipeline_episode(JNIEnv *env, jclass type, jlong handle, jby
     jni_free_copy(&copy);
     if (!is_found)
         return NULL;
-    const double numbers[] = {(double)info.number,    (double)info.first_row,
-                              info.first_seconds,     info.last_seconds,
-                              (double)info.rows,      (double)info.anomalies,
-                              (double)info.is_over,   (double)info.peak_grade,
-                              (double)info.peak_row,  info.peak_score,
-                              info.peak_severity,     column_number(info.column),
-                              (double)info.direction, info.value,
-                              (double)info.reason};
+    const double numbers[] = {(double)info.number,
+                              (double)info.first_row,
+                              info.first_seconds,
+                              info.last_seconds,
+                              (double)info.rows,
+                              (double)info.anomalies,
+                              (double)info.is_over,
+                              (double)info.peak_grade,
+                              (double)info.peak_row,
+                              info.peak_score,
+                              info.peak_severity,
+                              column_number(info.column),
+                              (double)info.direction,
+                              info.value,
+                              (double)info.reason,
+                              info.size,
+                              info.usual};
     return jni_numbers_of(env, numbers, COUNT_OF(numbers));
 }
 

@@ -146,12 +146,6 @@ static jdoubleArray pipeline_counts(JNIEnv *env, jclass type, jlong handle)
     return jni_numbers_of(env, counts, sizeof counts / sizeof *counts);
 }
 
-static jdouble pipeline_alert_rate(JNIEnv *env, jclass type, jlong handle)
-{
-    (void)env, (void)type;
-    return oif_pipeline_alert_rate(jni_pipeline_at(handle));
-}
-
 static void pipeline_limit_memory(JNIEnv *env, jclass type, jlong handle, jlong bytes)
 {
     (void)env, (void)type;
@@ -290,7 +284,6 @@ static const JNINativeMethod methods[] = {
     NATIVE("pipelineOptions", "(JLoif/Entries;)V", pipeline_options),
     NATIVE("isChangeable", "([B)Z", is_changeable),
     NATIVE("pipelineCounts", "(J)[D", pipeline_counts),
-    NATIVE("pipelineAlertRate", "(J)D", pipeline_alert_rate),
     NATIVE("pipelineLimitMemory", "(JJ)V", pipeline_limit_memory),
     NATIVE("pipelineNextSilence", "(J)D", pipeline_next_silence),
     NATIVE("pipelineSilenceAfter", "(J[BD)D", pipeline_silence_after),

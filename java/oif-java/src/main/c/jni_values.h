@@ -98,7 +98,7 @@ oif_detector *jni_detector_at(jlong handle);
 oif_pipeline *jni_pipeline_at(jlong handle);
 
 /* The numbers of a result, in the order of oif.Result. */
-enum { JNI_RESULT_NUMBERS = 13 };
+enum { JNI_RESULT_NUMBERS = 12 };
 void jni_write_result(const oif_result *result, double numbers[JNI_RESULT_NUMBERS]);
 
 /* Register the methods of jni_rows.c, jni_alerts.c and so on. */

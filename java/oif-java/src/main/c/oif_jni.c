@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ATTRIBUTION_NUMBERS = 4 };
+enum { ATTRIBUTION_NUMBERS = 6 };
 
 /* ---- The library ---- */
 
@@ -209,18 +209,17 @@ static void pipeline_free(JNIEnv *env, jclass type, jlong handle)
 void jni_write_result(const oif_result *result, double numbers[JNI_RESULT_NUMBERS])
 {
     numbers[0] = result->score;
-    numbers[1] = result->p;
-    numbers[2] = result->threshold;
-    numbers[3] = result->anomaly;
-    numbers[4] = result->ready;
-    numbers[5] = result->learned;
-    numbers[6] = result->has_no_model;
-    numbers[7] = (double)result->episode;
-    numbers[8] = (double)result->grade;
-    numbers[9] = result->severity;
-    numbers[10] = (double)result->reason;
-    numbers[11] = result->pause;
-    numbers[12] = (double)result->rule;
+    numbers[1] = result->threshold;
+    numbers[2] = result->anomaly;
+    numbers[3] = result->ready;
+    numbers[4] = result->learned;
+    numbers[5] = result->has_no_model;
+    numbers[6] = (double)result->episode;
+    numbers[7] = (double)result->grade;
+    numbers[8] = result->severity;
+    numbers[9] = (double)result->reason;
+    numbers[10] = result->pause;
+    numbers[11] = (double)result->rule;
 }
 
 static void pipeline_process(JNIEnv *env, jclass type, jlong handle, jbyteArray key,
@@ -304,8 +303,9 @@ static jdoubleArray pipeline_explain(JNIEnv *env, jclass type, jlong handle)
     oif_pipeline_explain(pipeline, attributions);
     for (size_t i = 0; i < count; i++) {
         double numbers[ATTRIBUTION_NUMBERS] = {
-            attributions[i].share, (double)attributions[i].direction,
-            (double)attributions[i].reason, (double)attributions[i].partner};
+            attributions[i].share,          (double)attributions[i].direction,
+            (double)attributions[i].reason, (double)attributions[i].partner,
+            attributions[i].size,           attributions[i].usual};
         (*env)->SetDoubleArrayRegion(env, array, (jsize)(i * ATTRIBUTION_NUMBERS),
                                      ATTRIBUTION_NUMBERS, numbers);
     }

@@ -19,6 +19,8 @@ package oif;
  * @param direction as in {@link Attribution}
  * @param value of that column; NaN if missing
  * @param reason why that row is anomalous
+ * @param size as in {@link Attribution}
+ * @param usual as in {@link Attribution}
  */
 public record EpisodeInfo(
         long number,
@@ -35,7 +37,9 @@ public record EpisodeInfo(
         int column,
         int direction,
         double value,
-        Result.Reason reason) {
+        Result.Reason reason,
+        double size,
+        double usual) {
 
     static EpisodeInfo from(double[] n) {
         return new EpisodeInfo(
@@ -53,6 +57,8 @@ public record EpisodeInfo(
                 (int) n[11],
                 (int) n[12],
                 n[13],
-                Result.Reason.values()[(int) n[14]]);
+                Result.Reason.values()[(int) n[14]],
+                n[15],
+                n[16]);
     }
 }

@@ -3,10 +3,10 @@ package oif;
 /** The native methods of oif_jni.c. Handles are addresses; {@link Handle} makes sure that they are valid. */
 final class Native {
     /** How many numbers a result has, in the order of {@link Result#from}. */
-    static final int RESULT_NUMBERS = 13;
+    static final int RESULT_NUMBERS = 12;
 
-    /** How many numbers an attribution has: share, direction, reason, partner. */
-    static final int ATTRIBUTION_NUMBERS = 4;
+    /** How many numbers an attribution has: share, direction, reason, partner, size, usual. */
+    static final int ATTRIBUTION_NUMBERS = 6;
 
     static {
         NativeLibrary.load();
@@ -215,8 +215,6 @@ final class Native {
     static native double[] pipelineCounts(long pipeline);
 
     static native byte[] pipelineWhyLost(long pipeline);
-
-    static native double pipelineAlertRate(long pipeline);
 
     static native void pipelineLimitMemory(long pipeline, long bytes);
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Turns rows into alerts: one model per key, a threshold, episodes, and the reasons for an anomaly.
+ * Turns rows into alerts: one model per key, severities, episodes, and the reasons for an anomaly.
  * The results are those of {@code oif score}, bit for bit.
  *
  * <pre>{@code
@@ -412,8 +412,8 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Changes an option that affects alerts or learning from now on: alert_rate, threshold, alerts, calm,
-     * cooldown, silence, learn.
+     * Changes an option that affects alerts or learning from now on: alert_rate, alerts, silence,
+     * learn.
      */
     public void change(String name, String value) {
         byte[] nameText = utf8(name);
@@ -443,11 +443,6 @@ public final class Pipeline implements AutoCloseable {
         Params.Collector found = new Params.Collector();
         handle.run(address -> Native.pipelineOptions(address, found));
         return found.ofPipeline();
-    }
-
-    /** The episodes to report per row: alert_rate, or what the option alerts comes to. */
-    public double alertRate() {
-        return handle.ask(Native::pipelineAlertRate);
     }
 
     /**

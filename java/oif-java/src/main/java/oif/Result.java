@@ -6,23 +6,22 @@ import java.util.List;
 /**
  * The result of one row.
  *
- * @param score higher means more anomalous; NaN until a shingle has enough rows
- * @param p the fraction of recent scores that are at least as high
- * @param threshold higher scores are anomalous; infinite until enough scores are known
+ * @param score what the detector says: higher means more anomalous; NaN until a shingle has enough rows;
+ *     of several detectors, whose scores have no common scale, the severity
+ * @param threshold higher severities are anomalous; infinite until ready
  * @param anomaly whether the row is anomalous
- * @param ready whether the model has learned enough rows; before that no row is anomalous
+ * @param ready whether 48 rows of the key came before; until then no row is anomalous
  * @param learned whether the model learned the row, so it now counts as normal
  * @param hasNoModel whether there was no memory for a model of this key; the score is NaN
  * @param episode the position of the row in an episode
  * @param grade the severity as a grade
- * @param severity about one normal row in 10^severity scores as high
+ * @param severity how rare such evidence is: one unit more is about a tenth as frequent; 0 until ready
  * @param reason what is unusual about the row
  * @param pause the seconds since the previous row of the key; NaN if unknown
  * @param rule the rule that held back the alert, or the row, from 1; 0 if none did
  */
 public record Result(
         double score,
-        double p,
         double threshold,
         boolean anomaly,
         boolean ready,
@@ -54,16 +53,17 @@ public record Result(
     /** What is unusual about a row or a column. */
     public enum Reason {
         VALUES,
+        JUMP,
+        LEVEL,
+        SPREAD,
         STUCK,
+        MISSING,
         SEASON,
         PARTNER,
         SILENCE,
         NEW_VALUE,
         RARE_VALUE,
-        FIRST_VALUE,
-        JUMP,
-        FLUTTER,
-        SHAPE
+        FIRST_VALUE
     }
 
     private static final Episode[] EPISODES = Episode.values();
@@ -84,16 +84,15 @@ public record Result(
         return new Result(
                 numbers[at],
                 numbers[at + 1],
-                numbers[at + 2],
+                numbers[at + 2] != 0,
                 numbers[at + 3] != 0,
                 numbers[at + 4] != 0,
                 numbers[at + 5] != 0,
-                numbers[at + 6] != 0,
-                EPISODES[(int) numbers[at + 7]],
-                GRADES[(int) numbers[at + 8]],
-                numbers[at + 9],
-                REASONS[(int) numbers[at + 10]],
-                numbers[at + 11],
-                (int) numbers[at + 12]);
+                EPISODES[(int) numbers[at + 6]],
+                GRADES[(int) numbers[at + 7]],
+                numbers[at + 8],
+                REASONS[(int) numbers[at + 9]],
+                numbers[at + 10],
+                (int) numbers[at + 11]);
     }
 }

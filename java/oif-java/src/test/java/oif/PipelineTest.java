@@ -6,7 +6,6 @@ import java.lang.reflect.Method;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -56,23 +55,25 @@ class PipelineTest {
         }
     }
 
-    /** A slow wave with a jump that stays within its range. */
-    private static Result jumpOf(Map<String, ?> options) {
-        Random random = new Random(5);
-        try (Pipeline pipeline =
-                new Pipeline(Params.of("rolling-iforest"), 1, Params.options().set("find_season", "off").set(options))) {
-            for (int i = 0; i < 6000; i++) {
-                pipeline.process(10 * Math.sin(i / 50.0) + 0.1 * random.nextGaussian());
-            }
-            return pipeline.process(10 * Math.sin(6000 / 50.0) + 3);
-        }
-    }
-
     @Test
-    void aJumpIsReportedUnlessMotionIsOff() {
-        assertEquals(Result.Reason.JUMP, jumpOf(Map.of()).reason());
-        assertFalse(jumpOf(Map.of("motion", "off")).anomaly());
-        assertThrows(OifException.class, () -> jumpOf(Map.of("motion", "on", "shingle", 4)));
+    void aJumpIsReportedWithItsSizeAndTheUsualOne() {
+        Random random = new Random(5);
+        try (Pipeline pipeline = pipeline()) {
+            for (int i = 0; i < 6000; i++) {
+                pipeline.process(10 * Math.sin(i / 50.0) + 0.1 * random.nextGaussian(), random.nextGaussian());
+            }
+            Result result = pipeline.process(10 * Math.sin(6000 / 50.0) + 3, 0);
+            assertTrue(result.anomaly() && result.severity() > result.threshold());
+            assertEquals(Result.Reason.JUMP, result.reason());
+            Attribution why = pipeline.explain().get(0);
+            assertEquals(Result.Reason.JUMP, why.reason());
+            assertEquals(3, why.size(), 1, "the change that was made");
+            assertTrue(0 < why.usual() && why.usual() < 1, why.toString());
+            assertTrue(Double.isNaN(pipeline.explain().get(1).size()), "the other column did not jump");
+            EpisodeInfo episode = pipeline.episode("");
+            assertEquals(why.size(), episode.size());
+            assertEquals(why.usual(), episode.usual());
+        }
     }
 
     @Test

@@ -33,7 +33,7 @@ import org.apache.flink.util.StringUtils;
  *     options =&gt; MAP['alert_rate', '0.001']);
  * </pre>
  *
- * <p>The result has the columns of the table, and score, p, threshold, anomaly, episode, grade,
+ * <p>The result has the columns of the table, and score, threshold, anomaly, episode, grade,
  * severity and why. The scores are those of {@code oif score --key}, bit for bit.
  *
  * <p>Flink does not call a table function at checkpoints. So each row is written to the state
@@ -41,7 +41,7 @@ import org.apache.flink.util.StringUtils;
  * state never expires. Flink's time-to-live would expire the entries of a key one by one, and a base
  * without its rows is not a model.
  */
-@DataTypeHint("ROW<score DOUBLE, p DOUBLE, threshold DOUBLE, anomaly BOOLEAN, episode STRING, grade STRING, severity DOUBLE, why STRING>")
+@DataTypeHint("ROW<score DOUBLE, threshold DOUBLE, anomaly BOOLEAN, episode STRING, grade STRING, severity DOUBLE, why STRING>")
 public final class OifTableFunction extends ProcessTableFunction<Row> {
     private static final long serialVersionUID = 1;
     private static final byte NOT_UTF8 = (byte) 0xFE; // KeyNames uses 0xFF
@@ -119,7 +119,6 @@ public final class OifTableFunction extends ProcessTableFunction<Row> {
         models.write(entry, state);
         collect(Row.of(
                 scored.score,
-                scored.p,
                 scored.threshold,
                 scored.anomaly,
                 scored.episode.name(),

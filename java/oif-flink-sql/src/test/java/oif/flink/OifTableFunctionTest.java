@@ -71,7 +71,7 @@ class OifTableFunctionTest {
                 Double pressure = r.<Double>getFieldAs(4);
                 double[] numbers = {r.<Double>getFieldAs(3), pressure == null ? Double.NaN : pressure};
                 Result result = pipeline.process(Pipeline.utf8(r.getFieldAs(0)), r.<Double>getFieldAs(2), numbers);
-                texts.add(row + " " + r.getField(0) + " " + result.score() + " " + result.p() + " " + result.threshold() + " "
+                texts.add(row + " " + r.getField(0) + " " + result.score() + " " + result.threshold() + " "
                         + result.anomaly() + " " + result.grade());
             }
         }
@@ -107,7 +107,7 @@ class OifTableFunctionTest {
                         + "parameters => MAP['window_size', '128'], options => MAP['alert_rate', '0.01']" + cache + ")")
                 .collect()) {
             rows.forEachRemaining(r -> texts.add(r.getField("row") + " " + r.getField("pump") + " " + r.getField("score") + " "
-                    + r.getField("p") + " " + r.getField("threshold") + " " + r.getField("anomaly") + " " + r.getField("grade")));
+                    + r.getField("threshold") + " " + r.getField("anomaly") + " " + r.getField("grade")));
         }
         texts.sort(null);
         return texts;

@@ -225,7 +225,7 @@ final class Models<K, T> implements AutoCloseable {
         List<Scored.Why> why = new ArrayList<>();
         for (Attribution part : shares.subList(0, Math.min(settings.explain, shares.size()))) {
             if (part.share() > 0) {
-                why.add(new Scored.Why(settings.columns.get(part.column()), part.share(), part.direction(), part.reason()));
+                why.add(new Scored.Why(settings.columns.get(part.column()), part));
             }
         }
         return why;

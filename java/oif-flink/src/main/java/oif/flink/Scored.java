@@ -1,8 +1,10 @@
 package oif.flink;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import oif.Attribution;
 import oif.Result;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -11,7 +13,6 @@ import org.apache.flink.api.common.typeinfo.Types;
 public class Scored<T> {
     public T value;
     public double score;
-    public double p;
     public double threshold;
     public boolean anomaly;
     public boolean ready;
@@ -29,7 +30,6 @@ public class Scored<T> {
     Scored(T value, Result result, List<Why> why) {
         this.value = value;
         this.score = result.score();
-        this.p = result.p();
         this.threshold = result.threshold();
         this.anomaly = result.anomaly();
         this.ready = result.ready();
@@ -43,6 +43,8 @@ public class Scored<T> {
 
     /** The contribution of one column to an anomaly. */
     public static class Why {
+        private static final double NEARLY_ALL = 0.995;
+
         public String column;
         public double share;
 
@@ -51,19 +53,29 @@ public class Scored<T> {
 
         public Result.Reason reason;
 
+        /** As in {@link oif.Attribution}. */
+        public double size;
+
+        /** As in {@link oif.Attribution}. */
+        public double usual;
+
         public Why() {}
 
-        Why(String column, double share, int direction, Result.Reason reason) {
+        Why(String column, Attribution attribution) {
             this.column = column;
-            this.share = share;
-            this.direction = direction;
-            this.reason = reason;
+            this.share = attribution.share();
+            this.direction = attribution.direction();
+            this.reason = attribution.reason();
+            this.size = attribution.size();
+            this.usual = attribution.usual();
         }
 
         @Override
         public String toString() {
             String way = direction > 0 ? " high" : direction < 0 ? " low" : "";
-            return column + way + " " + Math.round(100 * share) + "%";
+            String judge = reason == Result.Reason.VALUES ? "" : " " + reason.name().toLowerCase(Locale.ROOT);
+            String part = share < NEARLY_ALL ? " " + Math.round(100 * share) + "%" : "";
+            return column + way + judge + part;
         }
     }
 
@@ -80,9 +92,11 @@ public class Scored<T> {
         why.put("share", Types.DOUBLE);
         why.put("direction", Types.INT);
         why.put("reason", Types.ENUM(Result.Reason.class));
+        why.put("size", Types.DOUBLE);
+        why.put("usual", Types.DOUBLE);
         Map<String, TypeInformation<?>> fields = new TreeMap<>();
         fields.put("value", value);
-        for (String number : List.of("score", "p", "threshold", "severity")) {
+        for (String number : List.of("score", "threshold", "severity")) {
             fields.put(number, Types.DOUBLE);
         }
         for (String truth : List.of("anomaly", "ready", "learned")) {

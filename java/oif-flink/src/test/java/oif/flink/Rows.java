@@ -61,7 +61,7 @@ final class Rows {
     /** A result as text, with every bit of its numbers. */
     static String text(Scored<Reading> scored) {
         return scored.value.key + " " + scored.value.time + " " + Double.toHexString(scored.score) + " "
-                + Double.toHexString(scored.p) + " " + Double.toHexString(scored.threshold) + " " + scored.anomaly + " "
+                + Double.toHexString(scored.threshold) + " " + scored.anomaly + " "
                 + scored.episode + " " + scored.grade + " " + Double.toHexString(scored.severity) + " " + scored.why;
     }
 
