@@ -5,7 +5,7 @@
 Until the model of a new key is ready, another one judges its rows: a *common* model, which continues to learn rows of all
 keys in turn; that of the *nearest* of four other keys; or a common model of *scaled* rows, each less the mean of its key's
 earlier rows, by their spread. A guard ends that for good once the key's own rows disagree: after `first` rows, the share of
-those whose p is below `bound` exceeds `share`. For comparison, *grown* is a model that has learned other rows of the key.
+those whose severity is above `bound` exceeds `share`. For comparison, *grown* is a model that has learned other rows of the key.
 
 The table shows the share of planted events that were found / false alerts per 10,000 rows, in the first 500 rows of a key.
 An alert is a row with which an episode begins. Events are planted in a copy; false alerts are those of the original.
@@ -43,14 +43,14 @@ class Host(NamedTuple):
 
 class Guard(NamedTuple):
     first: int  # rows before it judges
-    bound: float  # of p
-    share: float  # of rows below the bound that is too much
+    bound: float  # of the severity
+    share: float  # of rows above the bound that is too much
     recent: bool  # of the last `first` rows, not of all
 
 
-GUARD = Guard(20, 0.1, 0.25, False)
-TO_CHOOSE_FROM = itertools.product((10, 20, 40), (0.05, 0.1, 0.2), (1.5, 2, 2.5, 3), (False, True))
-GUARDS = [Guard(first, bound, times * bound, recent) for first, bound, times, recent in TO_CHOOSE_FROM]
+GUARD = Guard(20, 1, 0.25, False)
+TO_CHOOSE_FROM = itertools.product((10, 20, 40), (1.3, 1, 0.7), (1.5, 2, 2.5, 3), (False, True))
+GUARDS = [Guard(first, bound, times * 10**-bound, recent) for first, bound, times, recent in TO_CHOOSE_FROM]
 
 
 class Stream(NamedTuple):
@@ -60,7 +60,7 @@ class Stream(NamedTuple):
     events: Optional[list[tuple[int, int]]]  # first row and the row after the last; None: nothing was planted
     ready: np.ndarray  # the key's own model
     anomaly: dict[str, np.ndarray]
-    p: dict[str, np.ndarray]
+    severity: dict[str, np.ndarray]
 
 
 # ---- Fleets ----
@@ -147,7 +147,7 @@ def plant(rows: np.ndarray, spread: np.ndarray, random: np.random.Generator):
 # ---- Models ----
 
 # Rows of several hosts in turn do not follow each other.
-VALUES_ONLY = {"motion": "off", "stuck": "off", "partner": "off", "find_season": "off"}
+VALUES_ONLY = {"moves": "off", "find_season": "off"}
 
 
 def learned(rate: float, rows: np.ndarray, **options: str) -> bytes:
@@ -201,10 +201,9 @@ class Others:
 
     def judge(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         both = np.stack([rows, self.later], axis=1).reshape(2 * ROWS, -1)
-        unusual = [np.mean(judge(model, rows[:20])["p"] < 0.2) for model in self.models]
+        unusual = [np.mean(judge(model, rows[:20])["severity"] > 0.7) for model in self.models]
         late = judge(self.scaled, scaled(rows)[SKIPPED:])
         early = np.zeros(SKIPPED, late.dtype)
-        early["p"] = 1
         return {
             "common": judge(self.common, both)[::2],
             "nearest": judge(self.models[int(np.argmin(unusual))], rows),
@@ -232,30 +231,30 @@ def streams_of(task) -> list[Stream]:
                 own = oif.Pipeline(alert_rate=rate).process(stream)
                 results = {"own": own, "grown": judge(grown, stream), **others.judge(stream)}
                 anomaly = {key: r["anomaly"].astype(bool) for key, r in results.items()}
-                p = {key: r["p"].copy() for key, r in results.items()}
-                found.append(Stream(name, events, own["ready"].astype(bool), anomaly, p))
+                severity = {key: r["severity"].copy() for key, r in results.items()}
+                found.append(Stream(name, events, own["ready"].astype(bool), anomaly, severity))
     return found
 
 
 # ---- Guards and counts ----
 
 
-def agrees(p: np.ndarray, guard: Guard) -> np.ndarray:
+def agrees(severity: np.ndarray, guard: Guard) -> np.ndarray:
     """Per row, whether the rows up to it have always looked like the others' since the guard began."""
-    count = np.arange(1, len(p) + 1)
-    low = np.cumsum(p < guard.bound)
+    count = np.arange(1, len(severity) + 1)
+    high = np.cumsum(severity > guard.bound)
     if guard.recent:
-        low[guard.first :] = low[guard.first :] - low[: -guard.first]
-        share = low / np.minimum(count, guard.first)
+        high[guard.first :] = high[guard.first :] - high[: -guard.first]
+        share = high / np.minimum(count, guard.first)
     else:
-        share = low / count
+        share = high / count
     disagrees = (count >= guard.first) & (share > guard.share)
     return (count >= guard.first) & ~np.maximum.accumulate(disagrees)
 
 
 def begins_of(stream: Stream, start: str, guard: Optional[Guard]) -> list[int]:
     """Rows with which an episode begins."""
-    early = stream.anomaly[start] & agrees(stream.p[start], guard) if guard else stream.anomaly[start]
+    early = stream.anomaly[start] & agrees(stream.severity[start], guard) if guard else stream.anomaly[start]
     rows = np.flatnonzero(early if start == "grown" else np.where(stream.ready, stream.anomaly["own"], early))
     return rows[np.diff(rows, prepend=-CALM - 1) > CALM].tolist()
 

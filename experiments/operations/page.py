@@ -46,9 +46,9 @@ the detectors' random numbers differ.</p>"""
 
 QUIET_HOW = """
 <p>{seeds} streams of {rows:,} rows without anomaly. Episodes per row in relation to the rate
-asked for, 1.00 being as asked, and below it the share of rows with an alert. Alerts at most 16 rows
-apart are one episode. The default command is to have .3 to 1.5 times the episodes asked for (fewer
-where a stream never repeats), and none in a constant stream.</p>"""
+given, which is a cap, and below it the share of rows with an alert. Alerts at most 16 rows
+apart are one episode. The default command is to have at most 1.5 times the rate, and none in a
+constant stream.</p>"""
 
 
 def bar_words(results: Results, verdict: Verdict) -> str:

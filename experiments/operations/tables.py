@@ -14,7 +14,7 @@ LEGEND = (
 )
 QUIET_LEGEND = (
     "False alerts in {seeds} streams of {rows:,} rows without anomaly: episodes per row in relation\n"
-    "to the rate asked for (1.00: as asked), and in brackets the share of rows with an alert."
+    "to the rate, which is a cap, and in brackets the share of rows with an alert."
 )
 
 

@@ -91,13 +91,13 @@ class Scored(NamedTuple):
 
 def score(oif: Path, text: bytes, command: Command, seed: int, more: Sequence[str] = ()) -> Scored:
     """The options choose what is printed, the seed of the random numbers, and the command."""
-    options = ["--fields", "ready,anomaly", "--seed", str(seed), *command.options, *more]
+    options = ["--fields", "anomaly,ready", "--seed", str(seed), *command.options, *more]
     printed = np.frombuffer(run(oif, ["score", *options], text), dtype=np.uint8)
     ends = np.flatnonzero(printed == ord("\n"))[1:]  # the first line holds the names
     if len(ends) != text.count(b"\n") - 1:
         raise ToolFailed(f"oif score {' '.join(options)} printed {len(ends)} rows")
-    ready, alerts = printed[ends - 3], printed[ends - 1]
-    if not np.isin((ready, alerts), (ord("0"), ord("1"))).all():
+    alerts, ready = printed[ends - 3], printed[ends - 1]  # a row that is not ready has no `anomaly`: a comma is there
+    if not (np.isin(ready, (ord("0"), ord("1"))) & np.isin(alerts, [ord(c) for c in "01,"])).all():
         raise ToolFailed(f"oif score {' '.join(options)} printed other fields than asked for")
     return Scored(ready == ord("1"), alerts == ord("1"))
 
@@ -109,7 +109,7 @@ class Reason(NamedTuple):
     """The first reason of an alert."""
 
     row: int
-    sense: str  # "values" if no sense is named
+    judge: str  # "values" if none is named
     column: str
 
 

@@ -7,11 +7,11 @@ from experiments.new_key import Guard, Stream
 
 
 def test_the_guard_begins_after_its_first_rows_and_ends_for_good():
-    p = np.full(100, 0.5)
-    p[40:60] = 0.01
-    held = np.flatnonzero(new_key.agrees(p, Guard(10, 0.1, 0.25, False)))
+    severity = np.full(100, 0.3)
+    severity[40:60] = 2
+    held = np.flatnonzero(new_key.agrees(severity, Guard(10, 1, 0.25, False)))
     assert held.tolist() == list(range(9, 53))  # 14 of 54 rows are more than a quarter
-    held = np.flatnonzero(new_key.agrees(p, Guard(10, 0.1, 0.25, True)))
+    held = np.flatnonzero(new_key.agrees(severity, Guard(10, 1, 0.25, True)))
     assert held.tolist() == list(range(9, 42))  # 3 of the last 10 are
 
 
@@ -20,9 +20,9 @@ def test_alerts_in_close_succession_are_one_and_the_own_model_takes_over():
     early, own, ready = none.copy(), none.copy(), none.copy()
     early[[3, 20, 30, 36, 90]] = own[[40, 80]] = True
     ready[60:] = True
-    stream = Stream("similar", None, ready, {"own": own, "common": early}, {"common": np.full(100, 0.5)})
+    stream = Stream("similar", None, ready, {"own": own, "common": early}, {"common": np.full(100, 0.3)})
     assert new_key.begins_of(stream, "common", None) == [3, 20, 80]
-    assert new_key.begins_of(stream, "common", Guard(10, 0.1, 0.25, False)) == [20, 80]
+    assert new_key.begins_of(stream, "common", Guard(10, 1, 0.25, False)) == [20, 80]
 
 
 def test_a_common_model_finds_more_in_a_fleet_of_similar_hosts_and_nothing_in_others():

@@ -49,8 +49,7 @@ def test_row_by_row_is_what_a_pipeline_does(column, tmp_path):
         subprocess.run([OIF, "demo", "toy", "--rows", "3000"], capture_output=True, text=True, check=True).stdout
     )
     table = np.loadtxt(csv, delimiter=",", skiprows=1)
-    alone = {"learn": "all", "persistence": 1, "stuck": False, "partner": False, "season": "off", "motion": "off"}
-    pipeline = oif.Pipeline(column.create(seed=5), **alone)
+    pipeline = oif.Pipeline(column.create(seed=5), learn="all", season="off", moves="off")
     scores = runs.score(column.create(seed=5), table[:, :-1], "row")
     assert np.array_equal(pipeline.process(table[:, :-1])["score"], scores, equal_nan=True)
 

@@ -50,14 +50,14 @@ static bool list_model(void)
 /* What a season adds to a model. */
 static bool list_season(void)
 {
-    static const char *const settings[][2] = {
-        {"stuck", "off"}, {"partner", "off"}, {"season_rows", "2"}};
-    oif_pipeline *pipeline = make_pipeline(settings, sizeof settings / sizeof *settings);
+    static const char *const settings[][2] = {{"season_rows", "2"}};
+    oif_pipeline *pipeline = make_pipeline(settings, 1);
     lister list = {{.visit = print_field}, "season_rows"};
     if (!pipeline)
         return false;
-    oif_senses_visit_fields(
-        oif_block_part(pipeline->models.blank, pipeline->models.blank->at.senses), &list.visitor);
+    const oif_model *blank = pipeline->models.blank;
+    oif_season_visit_fields(
+        (oif_season *)oif_judges_season(oif_block_part(blank, blank->at.judges), 0), &list.visitor);
     oif_pipeline_free(pipeline);
     return true;
 }

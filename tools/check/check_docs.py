@@ -174,7 +174,7 @@ def check_numbers():
 
 # A number of a page, and the source file that sets it.
 FROM_SOURCES = (
-    ("README.md", r"needs (\d+) rows before its first alert", "docs/manual/columns.md", r"first alert may come after (\d+) rows"),
+    ("README.md", r"first alert may come after (\d+) rows", "include/oif.h", r"OIF_FIRST_ROWS = (\d+)"),
     ("README.md", r"a \[short file\]\S* (?:without `--key` )?(\d+)\.", "cli/score/two_passes.c", r"FEWEST_ROWS = (\d+)"),
     ("docs/manual/short.md", r"regular files of \d+ to ([\d,]+) rows", "cli/score/two_passes.c", r"MOST_ROWS = (\d+)"),
     ("docs/reliability.md", r"\| (\d+) detectors of every kind", "tests/snapshot/test_detector_snapshot.c", r"atoi\(wanted\) : (\d+)"),

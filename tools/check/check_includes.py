@@ -15,7 +15,7 @@ FOLDERS = {
     "serve": ["base", "http", "access", "agents", "senders", "incidents", "trend", "bodies", "stream", "outside", "api", "program"],
 }
 # The folders of src/pipeline, in the same order. Its own files see them all.
-PIPELINE = ["alerts", "columns", "senses", "rules", "table", "model", "keys"]
+PIPELINE = ["columns", "judges", "alerts", "rules", "table", "model", "keys"]
 FILES_MAX = 40  # of a folder of these, of src and of tools
 
 

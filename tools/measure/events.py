@@ -2,7 +2,7 @@
 
     tools/measure/events.py SCORED.csv [PICTURE.svg]
 
-SCORED.csv is what `oif score --time COL --label COL --fields score,threshold,anomaly,ready,episode,why`
+SCORED.csv is what `oif score --time COL --label COL --fields score,severity,threshold,anomaly,ready,episode,why`
 prints for a series of one column. Labelled rows that follow each other are an event. An alert is a row with which an
 episode begins: an event is found only if one does. The picture needs oif.plot.
 """
@@ -27,7 +27,7 @@ def read(path):
         head, *rows = csv.reader(file)
     column = {name: [row[i] for row in rows] for i, name in enumerate(head)}
     time, value, label = head[:3]
-    results = {name: [float(text or "nan") for text in column[name]] for name in ("score", "threshold")}
+    results = {name: [float(text or "nan") for text in column[name]] for name in ("score", "severity", "threshold")}
     results |= {name: [text == "1" for text in column[name]] for name in ("anomaly", "ready")}
     return Scored(
         [datetime.fromisoformat(text) for text in column[time]],

@@ -1,5 +1,5 @@
 /* What a judge finds unusual about a row. Each judge turns a row into a severity by a fixed scale
- * (docs/measurements/judges.md), so the findings of all judges can be compared: one unit more is
+ * (docs/algorithms/judges.md), so the findings of all judges can be compared: one unit more is
  * about a tenth as frequent, over the series that the scales were chosen on. */
 #ifndef OIF_PIPELINE_JUDGES_FINDING_H
 #define OIF_PIPELINE_JUDGES_FINDING_H

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Evidence of these two becomes severity: docs/measurements/judges.md. */
+/* Evidence of these two becomes severity: docs/algorithms/judges.md. */
 static const double per_partner_evidence = 2, per_season_evidence = 1 / .3;
 
 /* ---- Parts ---- */

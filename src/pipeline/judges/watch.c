@@ -22,7 +22,7 @@ enum {
     MOST_COUNTED = 1 << 30
 };
 
-/* The scales of the judges, chosen on recorded series: docs/measurements/judges.md. */
+/* The scales of the judges, chosen on recorded series: docs/algorithms/judges.md. */
 static const double at_usual = 2;       /* the severity of a magnitude of usual size; ... */
 static const double level_at_usual = 1.5, per_octave_of_level = 1 / .7; /* ... of the level */
 static const double per_octave_of_energy = 2;

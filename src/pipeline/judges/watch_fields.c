@@ -7,12 +7,27 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NUMBER(member) {#member, OIF_FIELD_F64, offsetof(oif_column_watch, member), 1}
-#define NUMBERS(member, count) {#member, OIF_FIELD_F64, offsetof(oif_column_watch, member), count}
-#define COUNT(member) {#member, OIF_FIELD_U32, offsetof(oif_column_watch, member), 1}
-#define USUAL_SIZE(magnitude)                                                                      \
-    NUMBER(sizes[magnitude].size), NUMBER(sizes[magnitude].sum), COUNT(sizes[magnitude].count),    \
-        COUNT(sizes[magnitude].above)
+#define NUMBER(member)                                                                             \
+    {                                                                                              \
+#member, OIF_FIELD_F64, offsetof(oif_column_watch, member), 1                              \
+    }
+#define NUMBERS(member, count)                                                                     \
+    {                                                                                              \
+#member, OIF_FIELD_F64, offsetof(oif_column_watch, member), count                          \
+    }
+#define COUNT(member)                                                                              \
+    {                                                                                              \
+#member, OIF_FIELD_U32, offsetof(oif_column_watch, member), 1                              \
+    }
+#define PART(name, type, member)                                                                   \
+    {                                                                                              \
+        name, type, offsetof(oif_column_watch, member), 1                                          \
+    }
+#define USUAL_SIZE(name, magnitude)                                                                \
+    PART(name "_size", OIF_FIELD_F64, sizes[magnitude].size),                                      \
+        PART(name "_sum", OIF_FIELD_F64, sizes[magnitude].sum),                                    \
+        PART(name "_count", OIF_FIELD_U32, sizes[magnitude].count),                                \
+        PART(name "_above", OIF_FIELD_U32, sizes[magnitude].above)
 
 static const oif_field column_fields[] = {NUMBERS(last, OIF_WATCH_LAGS),
                                           NUMBER(level),
@@ -22,10 +37,10 @@ static const oif_field column_fields[] = {NUMBERS(last, OIF_WATCH_LAGS),
                                           NUMBER(nearer),
                                           NUMBER(usual_run),
                                           NUMBER(usual_gap),
-                                          USUAL_SIZE(OIF_STEP_OF_1),
-                                          USUAL_SIZE(OIF_STEP_OF_2),
-                                          USUAL_SIZE(OIF_STEP_OF_4),
-                                          USUAL_SIZE(OIF_DISTANCE),
+                                          USUAL_SIZE("step_1", OIF_STEP_OF_1),
+                                          USUAL_SIZE("step_2", OIF_STEP_OF_2),
+                                          USUAL_SIZE("step_4", OIF_STEP_OF_4),
+                                          USUAL_SIZE("distance", OIF_DISTANCE),
                                           COUNT(values),
                                           COUNT(changes),
                                           COUNT(run),

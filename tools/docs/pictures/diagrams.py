@@ -20,8 +20,8 @@ def draw_pipeline(theme):
         ("Reader", ("CSV, NDJSON, raw", "numbers or missing")),
         ("Columns", ("roles, --rate", "categories, shingle")),
         ("Model of the key", ("found, created", "or evicted")),
-        ("Score", ("detector and senses", "then row insertion")),
-        ("Judge", ("p, severity, threshold", "from --alert-rate")),
+        ("Score", ("detectors and judges", "each a severity")),
+        ("Judge", ("the largest severity", "above the bar?")),
         ("Episode", ("begins, lasts, ends", "reasons if anomalous")),
     ]
     width, gap, x, y = 136, 22, 18, 62
@@ -38,7 +38,7 @@ def draw_pipeline(theme):
     drawing.text(score - 38, 205, "learn", theme.quiet, 12, "end")
     box(drawing, episode - 68, 190, 136, 60, "Output", ("the row, with score, p,", "anomaly, why"))
     drawing.path([(episode, y + 75), (episode, 187)], theme.quiet, 1.5, arrow=True)
-    box(drawing, 18, 190, 294, 60, "State", ("all models, thresholds and open episodes:", "saved atomically, resumed bit for bit"), dash="4 3")
+    box(drawing, 18, 190, 294, 60, "State", ("all models and open episodes:", "saved atomically, resumed bit for bit"), dash="4 3")
     drawing.path([(x + 2 * (width + gap) + 40, y + 75), (x + 2 * (width + gap) + 40, 170), (165, 170), (165, 187)],
                  theme.quiet, 1.5, arrow=True)
     drawing.text(18, 300, "One row is processed before the next is read. Nothing is allocated per row.", theme.quiet, 12)

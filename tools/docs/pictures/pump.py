@@ -1,4 +1,4 @@
-"""Two weeks of the pump of `oif demo pump`: the readings, the scores, the threshold, and what was found."""
+"""Two weeks of the pump of `oif demo pump`: the readings, the severities, the bar, and what was found."""
 
 import csv
 import subprocess
@@ -10,7 +10,7 @@ WIDTH, LEFT, RIGHT = 960, 112, 16
 LANE, LANE_GAP, SCORES = 46, 10, 150  # heights
 TOP = 44
 BINS = 420
-LOWEST, HIGHEST = 0.3, 1.0  # of the scores
+LOWEST, HIGHEST = 0, 8  # of the severities
 OPTIONS = ["--time", "time", "--label", "label", "--alert-rate", "0.0001"]
 COLUMNS = {"flow": "flow, l/s", "pressure": "pressure, bar", "temperature": "temperature, °C"}
 
@@ -20,26 +20,23 @@ class Row:
     time: str
     readings: dict
     is_fault: bool
-    score: float
-    threshold: float | None
+    severity: float
+    bar: float | None
     begins: bool  # an episode of anomalies
 
 
 def score(oif):
     """What `oif score` says about `oif demo pump`."""
     stream = subprocess.run([oif, "demo", "pump"], check=True, capture_output=True).stdout
-    command = [oif, "score", *OPTIONS, "--fields", "score,threshold,episode", "-"]
+    command = [oif, "score", *OPTIONS, "--fields", "severity,threshold,episode", "-"]
     scored = subprocess.run(command, input=stream, check=True, capture_output=True).stdout
     return [read_row(row) for row in csv.DictReader(scored.decode().splitlines())]
 
 
 def read_row(row):
-    try:
-        threshold = float(row["threshold"])
-    except ValueError:
-        threshold = None
-    return Row(row["time"], {name: float(row[name]) for name in COLUMNS}, row["label"] == "1", float(row["score"]),
-               threshold if threshold is not None and threshold <= HIGHEST else None, row["episode"] == "begins")
+    bar = float(row["threshold"] or "inf")
+    return Row(row["time"], {name: float(row[name]) for name in COLUMNS}, row["label"] == "1", float(row["severity"] or 0),
+               bar if bar <= HIGHEST else None, row["episode"] == "begins")
 
 
 def outline(values, to_x, to_y):
@@ -67,26 +64,26 @@ def draw_readings(drawing, rows, to_x):
         drawing.path(outline(values, to_x, to_y), theme.calm, 0.6, theme.calm_soft)
 
 
-def draw_threshold(drawing, rows, to_x, to_y):
+def draw_bar(drawing, rows, to_x, to_y):
     points = []
     for i in range(BINS):
         row = rows[len(rows) * i // BINS]
-        if row.threshold is not None:
-            points.append((to_x(i / BINS), to_y(row.threshold)))
+        if row.bar is not None:
+            points.append((to_x(i / BINS), to_y(row.bar)))
     drawing.path(points, drawing.theme.ink, 1.4)
     return points[-1]
 
 
-def draw_scores(drawing, rows, to_x, top):
+def draw_severities(drawing, rows, to_x, top):
     theme = drawing.theme
     to_y = scale(LOWEST, HIGHEST, top, SCORES)
-    for value in (0.4, 0.6, 0.8, 1.0):
+    for value in (0, 2, 4, 6, 8):
         drawing.line(LEFT, to_y(value), WIDTH - RIGHT, to_y(value), theme.faint)
-        drawing.text(LEFT - 10, to_y(value) + 4, f"{value:.1f}", theme.quiet, 12, "end")
-    drawing.text(22, top + SCORES / 2 + 4, "score", theme.quiet, 12)
-    drawing.path(outline([row.score for row in rows], to_x, to_y), theme.calm, 0.6, theme.calm_soft)
-    x, y = draw_threshold(drawing, rows, to_x, to_y)
-    drawing.text(x, y - 6, "threshold", theme.ink, 12, "end")
+        drawing.text(LEFT - 10, to_y(value) + 4, f"{value}", theme.quiet, 12, "end")
+    drawing.text(22, top + SCORES / 2 + 4, "severity", theme.quiet, 12)
+    drawing.path(outline([row.severity for row in rows], to_x, to_y), theme.calm, 0.6, theme.calm_soft)
+    x, y = draw_bar(drawing, rows, to_x, to_y)
+    drawing.text(x, y - 6, "bar", theme.ink, 12, "end")
     return to_y
 
 
@@ -100,7 +97,7 @@ def mark_alerts(drawing, rows, to_x, to_y, bottom):
         found, other = found + row.is_fault, other + (not row.is_fault)
         x = to_x(i / len(rows))
         drawing.line(x, TOP - 6, x, bottom, color, 1, "2 3")
-        drawing.circle(x, to_y(row.score), 4.5, color, theme.paper)
+        drawing.circle(x, to_y(row.severity), 4.5, color, theme.paper)
     return found, other
 
 
@@ -116,13 +113,13 @@ def draw_days(drawing, rows, to_x, bottom):
 def draw(rows, theme):
     top = TOP + len(COLUMNS) * (LANE + LANE_GAP) + 8
     bottom = top + SCORES
-    drawing = Drawing(WIDTH, bottom + 30, "Two weeks of a pump: readings, scores, threshold and alerts", theme)
+    drawing = Drawing(WIDTH, bottom + 30, "Two weeks of a pump: readings, severities and alerts", theme)
 
     def to_x(share):
         return LEFT + share * (WIDTH - LEFT - RIGHT)
 
     draw_readings(drawing, rows, to_x)
-    to_y = draw_scores(drawing, rows, to_x, top)
+    to_y = draw_severities(drawing, rows, to_x, top)
     draw_days(drawing, rows, to_x, bottom)
     found, other = mark_alerts(drawing, rows, to_x, to_y, bottom)
     planted = sum(row.is_fault and not before.is_fault for before, row in zip(rows, rows[1:]))
