@@ -137,12 +137,19 @@ size_t oif_judges_partner(const oif_judges *judges, size_t column)
     return judges->partner_at ? oif_partner_of(partner_of(judges), column) : column;
 }
 
+/* The narrowest range: a day says little where weekends differ. */
 static bool expected_by_seasons(const oif_judges *judges, size_t column, double *low, double *high)
 {
+    double least = 0, most = 0;
+    bool is_known = false;
     for (size_t i = 0; i < judges->season_count; i++)
-        if (oif_season_expected(season_of(judges, i), column, low, high))
-            return true;
-    return false;
+        if (oif_season_expected(season_of(judges, i), column, &least, &most) &&
+            (!is_known || most - least < *high - *low)) {
+            *low = least;
+            *high = most;
+            is_known = true;
+        }
+    return is_known;
 }
 
 bool oif_judges_expected(const oif_judges *judges, const oif_finding *found, const double *row,
