@@ -34,9 +34,9 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 const char program_examples[] =
     "  oif demo                            a demonstration on an embedded stream\n"
-    "  oif score readings.csv              add score, p and anomaly to every row\n"
+    "  oif score readings.csv              add score, severity and anomaly\n"
     "  oif score --only-alerts readings.csv\n"
-    "                                      only anomalous rows, and why they are\n"
+    "                                      one line per episode, its worst row\n"
     "  tail -f readings.csv | oif score    score rows as they arrive\n"
     "  oif score --state s.oif new.csv     resume where the last run ended\n"
     "  oif eval --label fault pump.csv     how many known anomalies are found?\n"

@@ -80,10 +80,6 @@ bool eval_spans_measure(eval_run *evaluation, const eval_settings *asked);
 enum { ALERTS_TEXT_BYTES = 80 };
 const char *eval_alerts_text(const eval_run *evaluation, char text[ALERTS_TEXT_BYTES]);
 
-/* An alert rate that can find all labelled episodes, if the present one is too low for any
- * detector to do so. 0: the rate is high enough, or something else decides about alerts. */
-double eval_higher_rate(const eval_run *evaluation);
-
 /* Whether false alerts are counted per day. */
 bool eval_is_timed(const eval_run *evaluation);
 

@@ -7,6 +7,12 @@ const char *eval_measure_name(eval_measure measure)
 {
     static const char *const names[] = {"alerts",
                                         "episodes",
+                                        "note_rows",
+                                        "warning_rows",
+                                        "critical_rows",
+                                        "note_episodes",
+                                        "warning_episodes",
+                                        "critical_episodes",
                                         "precision",
                                         "recall",
                                         "found",
@@ -81,15 +87,19 @@ typedef struct key_place {
     bool is_labelled, is_found; /* a labelled episode lasts, and was found */
     bool was_ready;             /* in this labelled episode */
     bool is_touched;            /* the latest episode of alerts has a labelled one */
+    int peak_grade;             /* of that episode; 0: none yet */
     uint64_t labelled_rows;     /* of the labelled episode so far */
     double labelled_since;      /* its time */
 } key_place;
+
+enum { GRADES = 4 }; /* with none */
 
 /* A pass over all rows. */
 typedef struct alert_count {
     const eval_rows *rows;
     key_place *places; /* of the keys */
     uint64_t alerts, labelled_alerts, episodes, touched;
+    uint64_t rows_by_grade[GRADES], episodes_by_grade[GRADES];
     uint64_t ready, labelled_not_ready;
     double first_ready, last; /* seconds */
     double *delays, *delays_seconds;
@@ -124,11 +134,16 @@ static void count_alert(alert_count *count, key_place *place, uint8_t mark, doub
 {
     if (mark & ROW_BEGINS_EPISODE) {
         count->episodes++;
+        count->episodes_by_grade[place->peak_grade]++; /* the one before it */
+        place->peak_grade = 0;
         place->is_touched = false;
     }
     if (!(mark & ROW_IS_ALERT))
         return;
+    const int grade = mark / ROW_GRADE;
     count->alerts++;
+    count->rows_by_grade[grade]++;
+    place->peak_grade = grade > place->peak_grade ? grade : place->peak_grade;
     if (!place->is_labelled)
         return;
     count->labelled_alerts++;
@@ -161,6 +176,8 @@ static void count_rows(alert_count *count, const uint8_t marks[])
         count_ready(count, place, marks[i], seconds);
         count_alert(count, place, marks[i], seconds);
     }
+    for (size_t key = 0; key < rows->key_count; key++)
+        count->episodes_by_grade[count->places[key].peak_grade]++;
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -187,6 +204,10 @@ static void conclude(alert_count *count, double measures[MEASURES])
     double false_episodes = (double)(count->episodes - count->touched);
     measures[MEASURE_ALERTS] = (double)count->alerts;
     measures[MEASURE_EPISODES] = (double)count->episodes;
+    for (int grade = 1; grade < GRADES; grade++) {
+        measures[MEASURE_NOTE_ROWS + grade - 1] = (double)count->rows_by_grade[grade];
+        measures[MEASURE_NOTE_EPISODES + grade - 1] = (double)count->episodes_by_grade[grade];
+    }
     measures[MEASURE_PRECISION] = ratio((double)count->labelled_alerts, (double)count->alerts);
     measures[MEASURE_RECALL] =
         ratio((double)count->labelled_alerts, (double)count->rows->anomaly_count);

@@ -14,6 +14,12 @@
 typedef enum eval_measure {
     MEASURE_ALERTS,    /* rows */
     MEASURE_EPISODES,  /* of alerts */
+    MEASURE_NOTE_ROWS, /* alerts of each grade, and episodes whose worst row has it */
+    MEASURE_WARNING_ROWS,
+    MEASURE_CRITICAL_ROWS,
+    MEASURE_NOTE_EPISODES,
+    MEASURE_WARNING_EPISODES,
+    MEASURE_CRITICAL_EPISODES,
     MEASURE_PRECISION, /* the share of alerts that are labelled */
     MEASURE_RECALL,    /* the share of labelled rows that are alerts */
     MEASURE_FOUND,     /* labelled episodes */
@@ -32,8 +38,8 @@ typedef enum eval_measure {
 /* "roc_auc": as JSON has it. */
 const char *eval_measure_name(eval_measure measure);
 
-/* What a row was for a detector, as bits. */
-enum { ROW_IS_ALERT = 1, ROW_BEGINS_EPISODE = 2, ROW_IS_READY = 4 };
+/* What a row was for a detector, as bits; ROW_GRADE times its grade. */
+enum { ROW_IS_ALERT = 1, ROW_BEGINS_EPISODE = 2, ROW_IS_READY = 4, ROW_GRADE = 8 };
 
 /* The rows of a stream, without their numbers. */
 typedef struct eval_rows {

@@ -64,16 +64,6 @@ const char *eval_alerts_text(const eval_run *evaluation, char text[ALERTS_TEXT_B
     return text;
 }
 
-double eval_higher_rate(const eval_run *evaluation)
-{
-    const eval_rows *rows = &evaluation->rows;
-    double share = (double)rows->labelled_episodes / (double)rows->count;
-    if (option_value(evaluation, "alerts") > 0 || share <= option_value(evaluation, "alert_rate"))
-        return 0;
-    double digit = pow(10, floor(log10(share)));
-    return fmin(ceil(share / digit) * digit, 0.5);
-}
-
 static uint64_t per_second(size_t count, double seconds)
 {
     return seconds > 0 ? (uint64_t)((double)count / seconds) : 0;
@@ -102,6 +92,21 @@ static void print_measure(const eval_contestant *contestant, const char *title,
                isnan(deviation) ? "" : format(deviation, spread), remark);
 }
 
+/* How often each grade came, so that --min-grade can be chosen. */
+static void print_grades(const eval_contestant *contestant)
+{
+    static const char *const titles[] = {"  critical", "  warning", "  note"};
+    for (int i = 0; i < 3; i++) {
+        char text[MEASURE_TEXT_BYTES], remark[96];
+        const double rows = contestant->mean[MEASURE_CRITICAL_ROWS - i],
+                     episodes = contestant->mean[MEASURE_CRITICAL_EPISODES - i];
+        snprintf(remark, sizeof remark, "row%s; the worst of %s episode%s", rows == 1 ? "" : "s",
+                 count_text(episodes, text), episodes == 1 ? "" : "s");
+        print_measure(contestant, titles[i], (eval_measure)(MEASURE_CRITICAL_ROWS - i), count_text,
+                      remark);
+    }
+}
+
 static void print_alerts(const eval_run *evaluation, const eval_contestant *contestant)
 {
     char text[MEASURE_TEXT_BYTES], remark[96];
@@ -110,6 +115,7 @@ static void print_alerts(const eval_run *evaluation, const eval_contestant *cont
              contestant->mean[MEASURE_ALERTS] == 1 ? "" : "s", count_text(episodes, text),
              episodes == 1 ? "" : "s");
     print_measure(contestant, "alerts", MEASURE_ALERTS, count_text, remark);
+    print_grades(contestant);
     print_measure(contestant, "precision", MEASURE_PRECISION, share_text,
                   "of the alerts are labelled");
     print_measure(contestant, "recall", MEASURE_RECALL, share_text,
@@ -300,10 +306,6 @@ static void print_head(const eval_run *evaluation)
     if (rows->keys)
         print_count("keys", rows->key_count, "");
     output_print("\nalerts by %s", eval_alerts_text(evaluation, alerts));
-    if (eval_higher_rate(evaluation) > 0)
-        output_print(" (too low for %s labelled episode%s: try --alert-rate %.1g)",
-                     grouped_text(rows->labelled_episodes, episodes),
-                     rows->labelled_episodes == 1 ? "" : "s", eval_higher_rate(evaluation));
     if (evaluation->run_count > 1)
         output_print(", mean +/- standard deviation of %zu runs", evaluation->run_count);
     output_print("\n");

@@ -1,10 +1,13 @@
 /* The rows of `oif eval`: each goes through a pipeline for each detector and seed, as `oif score`
  * has it.
  *
+ * A short input is judged as a whole there, so it is here, too: the first block has room for it.
+ *
  * Rows are taken in blocks, which lets the clock be read once per block: time spent reading the
  * file and time spent in each detector are measured separately. All detectors take each block in
  * turn, so the file is read once and may be a pipe. Of a row only scores, labels, keys and times
  * are kept: 9 bytes for each detector and seed, up to 13 more for all. */
+#include "cli/score/short_input.h"
 #include "eval.h"
 #include "front/columns/row_source.h"
 #include "front/text/clock.h"
@@ -17,13 +20,12 @@
 enum { BLOCK_ROWS = 256 };
 
 typedef struct row_block {
-    double *rows;
-    size_t stride, row_count;
-    double seconds[BLOCK_ROWS];
+    double *rows, *seconds;
+    size_t stride, row_count, capacity;
 
     /* The keys of the rows, one after the other. */
     char *keys;
-    size_t key_ends[BLOCK_ROWS], keys_capacity;
+    size_t *key_ends, keys_capacity;
 } row_block;
 
 static exit_code complain_out_of_memory(void)
@@ -39,7 +41,7 @@ static bool make_room(eval_run *evaluation)
     const input_columns *columns = &evaluation->input->columns;
     eval_rows *rows = &evaluation->rows;
     size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 16 * (size_t)BLOCK_ROWS;
-    if (rows->count + BLOCK_ROWS <= rows->capacity)
+    if (rows->count + SHORT_INPUT_ROWS_MAX <= rows->capacity)
         return true;
     bool has_memory = eval_rows_reserve(rows, capacity, columns->has_key, columns->has_time);
     for (size_t i = 0; i < evaluation->contestant_count; i++)
@@ -54,7 +56,8 @@ static bool make_room(eval_run *evaluation)
 static uint8_t marks_of(const oif_result *result)
 {
     return (uint8_t)((result->anomaly ? ROW_IS_ALERT : 0) | (result->ready ? ROW_IS_READY : 0) |
-                     (result->episode == OIF_EPISODE_BEGINS ? ROW_BEGINS_EPISODE : 0));
+                     (result->episode == OIF_EPISODE_BEGINS ? ROW_BEGINS_EPISODE : 0) |
+                     ROW_GRADE * (int)result->grade);
 }
 
 /* For --report. The first detector's pipeline has the rows as all of them learn them. */
@@ -67,6 +70,14 @@ static exit_code trace_row(eval_run *evaluation, eval_try *try, size_t row,
     return try == evaluation->contestants[0].tries
                ? row_spool_add(&evaluation->spool, oif_pipeline_learned_row(try->pipeline))
                : EXIT_OK;
+}
+
+static exit_code take_result(eval_run *evaluation, eval_try *try, size_t row,
+                             const oif_result *result)
+{
+    try->scores[row] = isnan(result->score) ? -INFINITY : result->score;
+    try->marks[row] = marks_of(result);
+    return try->is_traced ? trace_row(evaluation, try, row, result) : EXIT_OK;
 }
 
 static exit_code score_block(eval_run *evaluation, eval_try *try, const row_block *block)
@@ -82,25 +93,59 @@ static exit_code score_block(eval_run *evaluation, eval_try *try, const row_bloc
                                     end - start, block->seconds[i], block->rows + i * block->stride,
                                     &result, &error) != OIF_OK)
             return complain(EXIT_FAILED, "%s", error.message);
-        try->scores[row] = isnan(result.score) ? -INFINITY : result.score;
-        try->marks[row] = marks_of(&result);
-        if (try->is_traced)
-            code = trace_row(evaluation, try, row, &result);
+        code = take_result(evaluation, try, row, &result);
         start = end;
     }
     try->seconds += clock_seconds() - started;
     return code;
 }
 
+/* The rows of a table, of one detector. */
+typedef struct table_rows {
+    eval_run *evaluation;
+    eval_try *try;
+    exit_code code;
+} table_rows;
+
+static void take_table_row(void *context, oif_pipeline *pipeline, size_t row,
+                           const oif_result *result)
+{
+    table_rows *table = context;
+    (void)pipeline; /* it is that of the detector */
+    if (table->code == EXIT_OK)
+        table->code = take_result(table->evaluation, table->try, row, result);
+}
+
+/* A table that the pipeline refuses, as one with too few rows for a shingle, is a stream. */
+static exit_code score_table(eval_run *evaluation, eval_try *try, const row_block *block)
+{
+    double started = clock_seconds();
+    table_rows table = {evaluation, try, EXIT_OK};
+    oif_table_info info;
+    oif_result *results = calloc(block->row_count, sizeof *results);
+    if (!results)
+        return complain_out_of_memory();
+    const oif_status status =
+        oif_pipeline_process_table(try->pipeline, block->rows, block->row_count, block->stride,
+                                   block->seconds, take_table_row, &table, results, &info, NULL);
+    free(results);
+    if (status != OIF_OK)
+        return score_block(evaluation, try, block);
+    try->seconds += clock_seconds() - started;
+    return table.code;
+}
+
 /* The labels, keys and times of the block are in the rows already. */
-static exit_code score_by_all(eval_run *evaluation, row_block *block)
+static exit_code score_by_all(eval_run *evaluation, row_block *block, bool is_whole)
 {
     exit_code code = EXIT_OK;
     for (size_t i = 0; i < evaluation->contestant_count; i++)
         for (size_t run = 0; run < evaluation->run_count && code == EXIT_OK; run++)
-            code = score_block(evaluation, &evaluation->contestants[i].tries[run], block);
+            code = (is_whole ? score_table : score_block)(
+                evaluation, &evaluation->contestants[i].tries[run], block);
     evaluation->rows.count += block->row_count;
     block->row_count = 0;
+    block->capacity = BLOCK_ROWS;
     return code == EXIT_OK && !make_room(evaluation) ? complain_out_of_memory() : code;
 }
 
@@ -136,8 +181,12 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
 {
     input_columns *columns = &evaluation->input->columns;
     eval_rows *rows = &evaluation->rows;
+    exit_code code =
+        block->row_count == block->capacity ? score_by_all(evaluation, block, false) : EXIT_OK;
+    if (code != EXIT_OK)
+        return code;
     size_t row = rows->count + block->row_count;
-    exit_code code = read_label(evaluation, record, &rows->labels[row]);
+    code = read_label(evaluation, record, &rows->labels[row]);
     if (code != EXIT_OK)
         return code;
     if (columns->has_key) {
@@ -154,7 +203,7 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
     memcpy(block->rows + block->row_count * block->stride,
            categories_row(&columns->categories, record), block->stride * sizeof *block->rows);
     block->row_count++;
-    return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;
+    return EXIT_OK;
 }
 
 static exit_code read_rows(eval_run *evaluation, row_block *block, progress_line *progress)
@@ -174,23 +223,42 @@ static exit_code read_rows(eval_run *evaluation, row_block *block, progress_line
     progress_end(progress);
     if (status != OIF_END)
         return input_complain(input, &error);
-    code = score_by_all(evaluation, block);
+    const bool is_whole = evaluation->rows.count == 0 && block->row_count >= SHORT_INPUT_ROWS_MIN &&
+                          short_input_rows_max(evaluation->settings, &input->columns) > 0;
+    code = score_by_all(evaluation, block, is_whole);
     if (code == EXIT_OK && evaluation->rows.count == 0)
         return complain(EXIT_FAILED, "%s: there is a header but no rows", input->source.name);
     return code;
 }
 
+static bool make_block(row_block *block, size_t rows_max)
+{
+    block->capacity = rows_max > BLOCK_ROWS ? rows_max : BLOCK_ROWS;
+    block->rows = calloc(block->capacity * block->stride, sizeof *block->rows);
+    block->seconds = calloc(block->capacity, sizeof *block->seconds);
+    block->key_ends = calloc(block->capacity, sizeof *block->key_ends);
+    return block->rows && block->seconds && block->key_ends;
+}
+
+static void free_block(row_block *block)
+{
+    free(block->rows);
+    free(block->seconds);
+    free(block->keys);
+    free(block->key_ends);
+}
+
 exit_code eval_stream(eval_run *evaluation)
 {
+    const run_input *input = evaluation->input;
     row_block block = {.stride = evaluation->column_count};
     double started = clock_seconds();
-    progress_line progress = progress_start(evaluation->input->source.files.total_bytes);
-    exit_code code;
-    block.rows = calloc(BLOCK_ROWS * block.stride, sizeof *block.rows);
-    code = block.rows && make_room(evaluation) ? read_rows(evaluation, &block, &progress)
-                                               : complain_out_of_memory();
-    free(block.rows);
-    free(block.keys);
+    progress_line progress = progress_start(input->source.files.total_bytes);
+    const size_t rows_max = short_input_rows_max(evaluation->settings, &input->columns);
+    exit_code code = make_block(&block, rows_max) && make_room(evaluation)
+                         ? read_rows(evaluation, &block, &progress)
+                         : complain_out_of_memory();
+    free_block(&block);
     progress_end(&progress);
     evaluation->total_seconds = clock_seconds() - started;
     return code;

@@ -1,5 +1,6 @@
 #include "eval_trace.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,10 @@ static bool make_row_room(eval_trace *trace, size_t row)
     if (!thresholds)
         return false;
     trace->thresholds = thresholds;
+    float *severities = realloc(trace->severities, capacity * sizeof *severities);
+    if (!severities)
+        return false;
+    trace->severities = severities;
     trace->row_capacity = capacity;
     return true;
 }
@@ -48,6 +53,7 @@ static bool make_episode_room(eval_trace *trace)
 void eval_trace_free(eval_trace *trace)
 {
     free(trace->thresholds);
+    free(trace->severities);
     free(trace->episodes);
     free(trace->latest);
     free(trace->attributions);
@@ -116,5 +122,6 @@ bool eval_trace_row(eval_trace *trace, oif_pipeline *pipeline, size_t row, uint3
         !eval_bands_row(&trace->bands, pipeline, row, key, result))
         return false;
     trace->thresholds[row] = (float)result->threshold;
+    trace->severities[row] = result->ready ? (float)result->severity : NAN;
     return !result->anomaly || add_alert(trace, pipeline, row, key, result);
 }

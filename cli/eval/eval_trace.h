@@ -1,6 +1,6 @@
-/* What a page shows of a detector besides its scores: thresholds, the episodes of alerts with their
+/* What a page shows of a detector: severities and thresholds, the episodes of alerts with their
  * reasons, and what was expected of the columns. Kept only for --report, of the first run of each
- * detector: 4 bytes per row, and at most 64 MB of what was expected. */
+ * detector: 8 bytes per row, and at most 64 MB of what was expected. */
 #ifndef OIF_CLI_EVAL_TRACE_H
 #define OIF_CLI_EVAL_TRACE_H
 
@@ -26,7 +26,7 @@ typedef struct alert_episode {
 
 /* All zero is an empty one. */
 typedef struct eval_trace {
-    float *thresholds; /* of the rows */
+    float *severities, *thresholds; /* of the rows; NaN and infinite until ready */
     size_t row_capacity;
     alert_episode *episodes;
     size_t episode_count, episode_capacity;

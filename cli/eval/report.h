@@ -25,8 +25,8 @@ typedef struct eval_page {
  * memory is short. */
 bool report_detectors(const eval_page *report);
 
-/* Scores, threshold, alerts and labels over all rows. */
-void report_scores(const eval_page *report);
+/* Severities, threshold, alerts and labels over all rows. */
+void report_severities(const eval_page *report);
 
 /* Columns around some episodes that were found, missed or false. Prints what is wrong unless it
  * returns EXIT_OK. */

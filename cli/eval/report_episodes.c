@@ -60,7 +60,7 @@ typedef struct key_state {
     size_t alert; /* 1 + its latest episode of alerts; 0: none */
 } key_state;
 
-/* For found episodes their severity, for missed ones their highest score. */
+/* For found episodes the severity of their alerts, for missed ones their highest. */
 static void end_labelled(shown_list *list, key_state *state)
 {
     if (state->is_labelled)
@@ -80,7 +80,7 @@ static void follow_label(const eval_page *report, key_state *state, size_t row, 
     labelled->rows++;
     labelled->was_ready |= (shown->marks[row] & ROW_IS_READY) != 0;
     if (labelled->kind == EPISODE_MISSED)
-        labelled->weight = fmax(labelled->weight, shown->scores[row]);
+        labelled->weight = fmax(labelled->weight, (double)shown->trace.severities[row]);
     if (!(shown->marks[row] & ROW_IS_ALERT))
         return;
     alert_episode *alerts = &shown->trace.episodes[state->alert - 1];
@@ -244,8 +244,8 @@ static void print_reasons(const eval_page *report, const alert_episode *alerts)
     for (size_t i = 0; i < alerts->reason_count; i++) {
         const alert_reason *reason = &alerts->reasons[i];
         char unusual[256];
-        result_fields_unusual_text(reason->why.reason, reason->why.direction, reason->value,
-                                   report->names[reason->why.partner], unusual, sizeof unusual);
+        result_fields_unusual_text(&reason->why, reason->value, report->names[reason->why.partner],
+                                   unusual, sizeof unusual);
         output_text(i > 0 ? ",{" : "{");
         report_text("column", report->names[reason->column]);
         output_text(",");
@@ -264,7 +264,7 @@ static void print_facts(const eval_page *report, const shown_episode *episode)
                        ? rows->seconds[episode->first_alert] - rows->seconds[episode->first]
                        : NAN;
     output_print("{\"kind\":\"%s\",\"first\":%zu,\"last\":%zu,\"was_ready\":%s,\"delay_rows\":%zu,"
-                 "\"delay\":\"%s\",\"score\":",
+                 "\"delay\":\"%s\",\"highest\":",
                  words[episode->kind], episode->first + 1, episode->last + 1,
                  episode->was_ready ? "true" : "false", episode->delay,
                  isnan(delay) ? "" : duration_text(delay, duration));

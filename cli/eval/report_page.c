@@ -108,13 +108,12 @@ static void print_head(const eval_page *report)
     }
     output_print("{\"version\":\"%s\",", oif_version());
     report_text("name", evaluation->input->source.name);
-    output_print(",\"alerts_by\":\"%s\",\"higher_rate\":\"%.1g\",\"is_timed\":%s,\"has_keys\":%s,"
+    output_print(",\"alerts_by\":\"%s\",\"is_timed\":%s,\"has_keys\":%s,"
                  "\"rows\":%zu,\"columns\":%zu,\"keys\":%zu,\"anomalies\":%zu,"
                  "\"labelled_episodes\":%zu,\"runs\":%zu,\"median_delay\":\"%s\",",
-                 eval_alerts_text(evaluation, alerts), eval_higher_rate(evaluation),
-                 eval_is_timed(evaluation) ? "true" : "false", rows->keys ? "true" : "false",
-                 rows->count, report->column_count, rows->key_count, rows->anomaly_count,
-                 rows->labelled_episodes, evaluation->run_count,
+                 eval_alerts_text(evaluation, alerts), eval_is_timed(evaluation) ? "true" : "false",
+                 rows->keys ? "true" : "false", rows->count, report->column_count, rows->key_count,
+                 rows->anomaly_count, rows->labelled_episodes, evaluation->run_count,
                  isnan(delay) ? "" : duration_text(delay, duration));
     report_list("times", times, 2, 1, REPORT_TIME_DIGITS);
 }
@@ -138,7 +137,7 @@ static exit_code print_data(eval_page *report)
     output_divert();
     print_head(report);
     bool has_memory = report_detectors(report);
-    report_scores(report);
+    report_severities(report);
     exit_code code = has_memory ? report_episodes(report) : EXIT_OK;
     output_text("}");
     char *text = output_diverted(&bytes);

@@ -1,21 +1,21 @@
-/* What is drawn over all rows: scores, and the curves of all detectors. Both are thinned, so a
+/* What is drawn over all rows: severities, and the curves of all detectors. Both are thinned, so a
  * million rows take no more space than a thousand. */
 #include "report.h"
 
 #include <math.h>
 
-/* ---- Scores ---- */
+/* ---- Severities ---- */
 
-/* Many rows share a column of the picture: it has their lowest and highest score, so no spike is
+/* Many rows share a column of the picture: it has their lowest and highest severity, so no spike is
  * lost. */
 enum { COLUMNS = 890 };
 
 typedef enum series {
     SERIES_SECONDS, /* of the first row */
-    SERIES_LOW,     /* scores */
+    SERIES_LOW,     /* severities */
     SERIES_HIGH,
     SERIES_THRESHOLD, /* the highest */
-    SERIES_HIT,       /* the highest score of an alert that is labelled */
+    SERIES_HIT,       /* the highest of an alert that is labelled */
     SERIES_WRONG,     /* that is not */
     SERIES_LABELLED,  /* 1: one of the rows */
     SERIES
@@ -28,24 +28,24 @@ static size_t first_row(size_t rows, size_t columns, size_t column)
 
 static void add_row(double column[SERIES], const eval_page *report, size_t row)
 {
-    double score = report->shown->scores[row];
+    double severity = (double)report->shown->trace.severities[row];
     double threshold = (double)report->shown->trace.thresholds[row];
     bool is_labelled = report->evaluation->rows.labels[row] != 0;
     if (is_labelled)
         column[SERIES_LABELLED] = 1;
     if (isfinite(threshold))
         column[SERIES_THRESHOLD] = fmax(column[SERIES_THRESHOLD], threshold);
-    if (!isfinite(score))
+    if (!isfinite(severity))
         return;
-    column[SERIES_LOW] = fmin(column[SERIES_LOW], score);
-    column[SERIES_HIGH] = fmax(column[SERIES_HIGH], score);
+    column[SERIES_LOW] = fmin(column[SERIES_LOW], severity);
+    column[SERIES_HIGH] = fmax(column[SERIES_HIGH], severity);
     if (!(report->shown->marks[row] & ROW_IS_ALERT))
         return;
     double *alert = &column[is_labelled ? SERIES_HIT : SERIES_WRONG];
-    *alert = fmax(*alert, score);
+    *alert = fmax(*alert, severity);
 }
 
-void report_scores(const eval_page *report)
+void report_severities(const eval_page *report)
 {
     static const char *const names[] = {"seconds", "low",   "high",    "threshold",
                                         "hit",     "wrong", "labelled"};
@@ -61,7 +61,7 @@ void report_scores(const eval_page *report)
             add_row(columns[i], report, row);
     }
     for (size_t j = 0; j < SERIES; j++) {
-        output_text(j > 0 ? ",\n" : ",\n\"scores\":{");
+        output_text(j > 0 ? ",\n" : ",\n\"severities\":{");
         report_list(names[j], &columns[0][j], count, SERIES,
                     j == SERIES_SECONDS ? REPORT_TIME_DIGITS : REPORT_DIGITS);
     }

@@ -88,9 +88,6 @@ function answers() {
 function showSummary() {
     document.title = `oif eval: ${format.short(report.name)}`;
     add(el("h1", { textContent: format.short(report.name, 400) }), setting());
-    if (Number(report.higher_rate) > 0)
-        add(el("p", {}, `This rate allows fewer episodes than the ${report.labelled_episodes} labelled ones: try `,
-               el("code", { textContent: `--alert-rate ${report.higher_rate}` }), "."));
     add(el("table", { className: "answers" }, ...answers().map(([question, answer]) =>
         el("tr", {}, el("th", { scope: "row", textContent: question }), el("td", { textContent: answer })))));
 }
@@ -127,36 +124,31 @@ function showDetectors() {
                     meter(mean[measure], spread[measure], largest, measure === rate ? "bar false" : "bar")))))));
 }
 
-// ---- Scores ----
+// ---- Severities ----
 
-// Some detectors give a few rows scores that are many times the threshold. Those are drawn at the edge, or nothing else could
-// be seen.
-function scoreRange({ low, high, threshold }) {
+// A few rows can be many times as severe as the threshold. Those are drawn at the edge, or nothing else could be seen.
+function severityRange({ high, threshold }) {
     const finite = list => list.filter(x => x != null);
-    const bottom = Math.min(...finite(low)), top = Math.max(...finite(high)), limit = Math.max(...finite(threshold));
-    if (bottom > top)
-        return { range: [0, 1], isCut: false };
-    const cut = bottom + 4 * (limit - bottom), isCut = limit > bottom && top > 2 * cut - bottom;
-    return { range: [bottom, isCut ? cut : top], isCut };
+    const top = Math.max(1, ...finite(high), ...finite(threshold)), cut = 4 * Math.max(1, ...finite(threshold));
+    return { range: [0, Math.min(top, cut)], isCut: top > cut };
 }
 
-function showScores() {
-    const { seconds, low, high, threshold, hit, wrong, labelled } = report.scores;
+function showSeverities() {
+    const { seconds, low, high, threshold, hit, wrong, labelled } = report.severities;
     const axis = axisOf(seconds, low.map((_, i) => Math.floor(report.rows * i / low.length) + 1));
-    const { range, isCut } = scoreRange(report.scores), isAlone = report.keys === 1;
+    const { range, isCut } = severityRange(report.severities), isAlone = report.keys === 1;
     const marksOf = (list, mark) => list.map((y, i) => ({ x: axis.x[i], y, ...mark })).filter(({ y }) => y != null);
-    const scores = { x: axis.x.flatMap(x => [x, x]), y: high.flatMap((y, i) => [y, low[i]]) };
-    add(el("h2", { textContent: "Scores over time" }),
-        dim(`Higher is more anomalous. ${axis.isTime ? "Times are UTC." : "Rows are in their order."}`),
-        chart("Scores of all rows, with labelled rows and alerts", {
+    const severities = { x: axis.x.flatMap(x => [x, x]), y: high.flatMap((y, i) => [y, low[i]]) };
+    add(el("h2", { textContent: "Severity over time" }),
+        dim(`Higher is rarer. ${axis.isTime ? "Times are UTC." : "Rows are in their order."}`),
+        chart("Severity of all rows, with labelled rows and alerts", {
             ...axis, range, spans: labelledSpans(labelled, axis.x),
             marks: [...marksOf(wrong), ...marksOf(hit, { colour: "calm", isDot: true })],
-            lines: isAlone ? [{ y: threshold, dashed: true }, scores] : [scores],
+            lines: isAlone ? [{ y: threshold, dashed: true }, severities] : [severities],
         }, { className: "tall" }),
-        legends([["key-score", "score, lowest to highest"], ["key-label", "labelled rows"], ["key-hit", "alert, labelled"],
+        legends([["key-score", "severity, lowest to highest"], ["key-label", "labelled rows"], ["key-hit", "alert, labelled"],
                  ["key-alert", "alert, not labelled"], ...isAlone ? [["key-limit", "threshold"]] : []]),
-        dim("A row can be an alert below the threshold: where several unusual rows follow each other, their evidence adds up; so " +
-            `does what the score does not see, such as a stuck column.${isCut ? " Scores beyond the top are drawn at the edge." : ""}${
+        dim(`A row above the threshold is an alert.${isCut ? " Severities beyond the top are drawn at the edge." : ""}${
             isAlone ? "" : " Each key has its own threshold."}`));
 }
 
@@ -167,8 +159,8 @@ function describe(one) {
         : `Alert after ${plural(one.delay_rows, "row")}${one.delay && `, ${one.delay}`}. `;
     if (one.reasons)
         return `${delay}Severity ${one.severity.toFixed(1)}: ${one.reasons.map(({ column, text, share }) =>
-            `${format.short(column)} ${format.short(text)} ${Math.round(100 * share)}%`).join("; ")}`;
-    return one.was_ready ? `No alert; the highest score is ${format.number(one.score)}. Below: what changed most.`
+            `${format.short(column)} ${format.short(text)}${share < 0.995 ? ` ${Math.round(100 * share)}%` : ""}`).join("; ")}`;
+    return one.was_ready ? `No alert; the highest severity is ${format.severity(one.highest)}. Below: what changed most.`
         : "It lies before the detector was ready.";
 }
 
@@ -263,7 +255,7 @@ function drawAll() {
 showSummary();
 if (report.detectors.length > 1)
     showDetectors();
-showScores();
+showSeverities();
 showEpisodes();
 showCurves();
 add(el("footer", { className: "dim" }, `Written by oif ${report.version}. Definitions: `, el("code", { textContent: "oif eval" }),

@@ -94,7 +94,7 @@ static void print_next(const run_summary *summary, const run_settings *settings)
     if (summary->count == 0)
         note("to see what is learned: oif score -v %s > /dev/null", path);
     else if (settings->score.rows == PRINT_ALL)
-        note("to see only anomalous rows, and why: oif score --only-alerts %s", path);
+        note("to see one line per episode, and why: oif score --only-alerts %s", path);
     else
         note("to see all of it as a picture: oif score --watch %s", path);
 }

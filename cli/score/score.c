@@ -33,8 +33,8 @@ static int use_idle_time(void *context)
     if (scoring->is_watched)
         watch_draw(&scoring->watch);
     scored_row_save(scoring);
-    int saves = state_milliseconds_left(scoring->state);
-    return sooner(sooner(listens, saves), on_alert_attend(scoring->actions));
+    const int saves = state_milliseconds_left(scoring->state), holds = held_rows_idle(scoring);
+    return sooner(sooner(listens, holds), sooner(saves, on_alert_attend(scoring->actions)));
 }
 
 /* ---- All rows ---- */
@@ -63,10 +63,10 @@ static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_
         scoring_threads_flush(scoring);
         if (scoring->is_memory_short)
             return complain(EXIT_FAILED, "out of memory");
-        if (scoring->block_status != OIF_OK) {
-            status = scoring->block_status;
-            error = &scoring->block_error;
-        }
+    }
+    if (scoring->block_status != OIF_OK) {
+        status = scoring->block_status;
+        error = &scoring->block_error;
     }
     progress_end(&scoring->progress);
     return status == OIF_OK || status == OIF_END || signals_stop_requested()
@@ -134,7 +134,7 @@ static exit_code score_rows(scoring_run *scoring)
         row.key = scored_row_key(scoring, &row);
         if (state->times_to_compare > 0)
             state_compare_time(state, scoring->input->source.name, row.key, row.seconds);
-        if (!two_passes_row(scoring, &row, &status, &error) &&
+        if (!held_rows_row(scoring, &row, &status, &error) &&
             !scored_row_process(scoring, row, &status, &error))
             break;
     }
@@ -142,7 +142,7 @@ static exit_code score_rows(scoring_run *scoring)
         end_of_rows(scoring, OIF_OK, NULL);
         return code;
     }
-    two_passes_finish(scoring, &status, &error);
+    held_rows_finish(scoring, &status, &error);
     return end_of_rows(scoring, status, &error);
 }
 
@@ -186,6 +186,16 @@ static void report_summary(const scoring_run *scoring)
          grouped_text(seconds > 0 ? (uint64_t)((double)rows / seconds) : 0, text[2]));
 }
 
+static void report_early(const scoring_run *scoring)
+{
+    const char *of_key = scoring->input->columns.has_key ? " of each key" : "";
+    char text[GROUPED_TEXT_BYTES];
+    if (scoring->early > 0)
+        note("%s: %s row%s came too early to be judged: the first %d%s are only learned",
+             scoring->input->source.name, grouped_text(scoring->early, text),
+             scoring->early == 1 ? "" : "s", OIF_FIRST_ROWS, of_key);
+}
+
 static void finish_run(scoring_run *scoring)
 {
     if (scoring->is_watched)
@@ -204,7 +214,7 @@ static void finish_run(scoring_run *scoring)
         note("%s: all values of all rows are missing, so there is nothing to learn; --columns and "
              "--csv decimal=, say where numbers are, --verbose what is learned",
              scoring->input->source.name);
-    two_passes_report(scoring);
+    report_early(scoring);
     report_summary(scoring);
     run_summary_print(&scoring->summary, scoring->all_settings, &scoring->input->columns);
 }
@@ -310,15 +320,17 @@ static exit_code score_opened(scoring_run *scoring, run_settings *settings)
     start_followers(scoring, settings);
     code = scoring_threads_start(scoring);
     if (code == EXIT_OK)
-        code = two_passes_start(scoring);
+        code = held_rows_start(scoring);
     if (code == EXIT_OK && write_header(scoring))
         code = score_rows(scoring);
+    open_episodes_print(&scoring->episodes_open);
     incident_lines_finish(&scoring->incidents);
     if (code == EXIT_OK && !signals_stop_requested())
         code = state_report_skipped(scoring->state, scoring->input->source.name);
     finish_run(scoring);
     row_block_free(scoring->block);
-    two_passes_close(scoring);
+    held_rows_close(scoring);
+    open_episodes_free(&scoring->episodes_open);
     return code;
 }
 

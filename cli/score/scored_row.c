@@ -22,16 +22,25 @@ static oif_episode reported_episode(const scoring_run *scoring, const oif_result
                                                                    : OIF_EPISODE_NONE;
 }
 
+/* Whether the row is printed as it comes. Of an episode the line comes with its end. */
 static bool is_shown(const scoring_run *scoring, const oif_result *result)
 {
     const score_settings *settings = scoring->settings;
-    if (!scoring->has_rows)
+    if (scoring->is_watched)
+        return true;
+    if (!scoring->has_rows || settings->rows == PRINT_EPISODES)
         return false;
-    if (settings->rows == PRINT_EPISODES)
-        return reported_episode(scoring, result) != OIF_EPISODE_NONE;
     if (settings->min_grade != OIF_GRADE_NONE)
         return result->grade >= settings->min_grade;
     return result->anomaly || settings->rows == PRINT_ALL;
+}
+
+/* Whether the row changes what is known about an open episode. */
+static bool is_followed(const scoring_run *scoring, const oif_result *result)
+{
+    const bool follows = (scoring->settings->rows == PRINT_EPISODES && !scoring->is_watched) ||
+                         scoring->acts_on_episodes;
+    return follows && (result->anomaly || result->episode == OIF_EPISODE_ENDS);
 }
 
 static void act(scoring_run *scoring, const oif_record *record, oif_text key,
@@ -50,7 +59,7 @@ static void act(scoring_run *scoring, const oif_record *record, oif_text key,
 
 bool scored_row_is_wanted(const scoring_run *scoring, const oif_result *result)
 {
-    return scoring->is_watched || is_shown(scoring, result);
+    return is_shown(scoring, result) || is_followed(scoring, result);
 }
 
 bool scored_row_is_acted_on(const scoring_run *scoring, const oif_result *result)
@@ -85,6 +94,59 @@ static bool print(scoring_run *scoring, const scored_row *row, const row_verdict
                                : row_writer_row(&scoring->writer, row->record, verdict);
 }
 
+/* ---- Episodes ---- */
+
+/* The next episode of the key begins before this one had its calm rows. */
+static void act_on_replaced(scoring_run *scoring, const scored_row *row, const row_verdict *verdict,
+                            const open_episode *open)
+{
+    row_verdict ends = *verdict;
+    ends.result.episode = OIF_EPISODE_ENDS;
+    ends.episode = open->info;
+    ends.episode.is_over = true;
+    if (scoring->acts_on_episodes && open->info.peak_grade >= scoring->settings->min_grade)
+        act(scoring, row->record, row->key, &ends);
+}
+
+/* The line of the worst row so far, to be freed. NULL: it is an earlier one. */
+static char *line_of_worst(const scoring_run *scoring, const scored_row *row,
+                           const row_verdict *verdict, size_t *bytes)
+{
+    const oif_episode_info *episode = &verdict->episode;
+    const bool is_worst =
+        verdict->result.anomaly && episode->peak_row == episode->first_row + episode->rows - 1;
+    if (!is_worst || scoring->settings->rows != PRINT_EPISODES ||
+        verdict->result.grade < scoring->settings->min_grade)
+        return NULL;
+    output_divert();
+    row_writer_row(&scoring->writer, row->record, verdict);
+    return output_diverted(bytes);
+}
+
+/* Returns false once stdout is closed or has failed, or if there is no memory. */
+static bool follow_episode(scoring_run *scoring, const scored_row *row, const row_verdict *verdict)
+{
+    const oif_result *result = &verdict->result;
+    open_episode *open = open_episodes_find(&scoring->episodes_open, row->key);
+    if (open && result->episode == OIF_EPISODE_BEGINS)
+        act_on_replaced(scoring, row, verdict, open);
+    if (open && result->episode != OIF_EPISODE_LASTS) {
+        if (!open_episodes_end(&scoring->episodes_open, open))
+            return false;
+        open = NULL;
+    }
+    if (result->episode == OIF_EPISODE_ENDS)
+        return true;
+    if (!open && !(open = open_episodes_add(&scoring->episodes_open, row->key)))
+        return !(scoring->is_memory_short = true);
+    size_t bytes = 0;
+    char *line = line_of_worst(scoring, row, verdict, &bytes);
+    open->info = verdict->episode;
+    if (line)
+        open_episode_set_line(open, line, bytes);
+    return true;
+}
+
 bool scored_row_write(scoring_run *scoring, const scored_row *row)
 {
     const oif_result *result = row->result;
@@ -97,14 +159,14 @@ bool scored_row_write(scoring_run *scoring, const scored_row *row)
         incident_lines_time(&scoring->incidents, row->seconds);
     if (run_summary_takes(&scoring->summary, result))
         summarise(scoring, row);
-    const bool is_printed = scored_row_is_wanted(scoring, result),
+    const bool is_printed = is_shown(scoring, result),
                is_alert = scored_row_is_acted_on(scoring, result);
-    if (!is_printed && !is_alert)
+    if (!is_printed && !is_alert && !is_followed(scoring, result))
         return true;
     row_verdict verdict = judge(scoring, row);
-    if (scoring->settings->rows == PRINT_EPISODES)
-        verdict.result.episode = reported_episode(scoring, result);
-    const bool is_open = !is_printed || print(scoring, row, &verdict);
+    bool is_open = !is_printed || print(scoring, row, &verdict);
+    if (is_open && is_followed(scoring, result))
+        is_open = follow_episode(scoring, row, &verdict);
     if (is_alert) {
         verdict.result.episode = reported_episode(scoring, result);
         act(scoring, row->record, row->key, &verdict);
@@ -123,7 +185,7 @@ void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short)
 {
     oif_pipeline *pipeline = scoring->state->pipeline;
     silence_monitor_result(&scoring->silence, row->key, row->seconds, row->result);
-    scoring->was_ready = scoring->was_ready || row->result->ready;
+    scoring->early += !row->result->ready && !row->result->has_no_model;
     if (is_short) {
         progress_end(&scoring->progress);
         key_room_report(&scoring->room, pipeline, row->result, row->key.text, row->key.bytes);
@@ -176,5 +238,6 @@ void scored_row_save(scoring_run *scoring)
     if (!is_asked_for && !state_is_due(scoring->state))
         return;
     progress_end(&scoring->progress);
+    open_episodes_print(&scoring->episodes_open);
     (is_asked_for ? state_save_now : state_save)(scoring->state);
 }

@@ -12,8 +12,10 @@
 #include "front/text/progress.h"
 #include "incident_lines.h"
 #include "on_alert.h"
+#include "open_episodes.h"
 #include "row_block.h"
 #include "run_summary.h"
+#include "short_input.h"
 #include "silence_monitor.h"
 
 #include <stdatomic.h>
@@ -45,13 +47,14 @@ typedef struct scoring_run {
     rising_watch rising;
     late_keys late;
     row_block *block; /* NULL: rows are processed one by one */
-    held_rows *held;  /* NULL: rows are judged in one pass */
-    oif_status block_status;
-    oif_error block_error; /* of that status */
-    bool is_over;          /* nothing is to be read any more */
+    held_rows *held;  /* NULL: rows are judged as they come */
+    open_episodes episodes_open;
+    oif_status block_status; /* of rows that waited */
+    oif_error block_error;   /* of that status */
+    bool is_over;            /* nothing is to be read any more */
     atomic_bool is_memory_short;
     bool is_header_written;
-    bool was_ready;   /* a row might have been an alert */
+    uint64_t early;   /* rows that came too early to be judged */
     uint64_t keyless; /* rows whose key is empty */
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
@@ -114,21 +117,25 @@ bool scoring_threads_row(scoring_run *scoring, const session_row *row);
 /* Processes and writes the rows that wait. False: the run is over. */
 bool scoring_threads_flush(void *scoring);
 
-/* ---- two_passes.c: a short file, whose rows are all known before the first one is judged ---- */
+/* ---- held_rows.c: the rows of an input that may be short (short_input.h) ----
+ *
+ * Of a file they are held until they are more than a short one has, of a pipe for at most a
+ * second. */
 
-/* Decides whether there are two passes. Prints what is wrong unless it returns EXIT_OK. */
-exit_code two_passes_start(scoring_run *scoring);
+/* Decides whether the input may be short. Prints what is wrong unless it returns EXIT_OK. */
+exit_code held_rows_start(scoring_run *scoring);
 
 /* Holds a row back; returns false if it is to be processed now. That is so for all rows after the
- * limit; the rows that were held are then processed first, in one pass. */
-bool two_passes_row(scoring_run *scoring, const session_row *row, oif_status *status,
-                    oif_error *error);
+ * limit; the rows that were held are then processed first, as a stream. */
+bool held_rows_row(scoring_run *scoring, const session_row *row, oif_status *status,
+                   oif_error *error);
+
+/* While there is no input: processes the rows of a pipe that were held for too long. Returns the
+ * milliseconds until the next call, -1 for never. */
+int held_rows_idle(scoring_run *scoring);
 
 /* After the last row: judges those that were held. */
-void two_passes_finish(scoring_run *scoring, oif_status *status, oif_error *error);
-
-/* Says so if the file ended before any row might have been an alert. */
-void two_passes_report(const scoring_run *scoring);
-void two_passes_close(scoring_run *scoring);
+void held_rows_finish(scoring_run *scoring, oif_status *status, oif_error *error);
+void held_rows_close(scoring_run *scoring);
 
 #endif

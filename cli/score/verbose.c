@@ -1,10 +1,10 @@
 #include "verbose.h"
 
 #include "front/columns/derive.h"
-#include "front/options/warm_up.h"
 #include "front/text/cut.h"
 #include "front/text/durations.h"
 #include "front/text/name_list.h"
+#include "short_input.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,16 +73,16 @@ static void tell_seasons(const oif_params *options)
 
 static void tell_when(const run_settings *settings, const input_columns *columns)
 {
-    size_t rows =
-        warm_up_rows(&settings->params, &settings->options, columns->count, columns->row_seconds);
-    char number[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES], after[64] = "";
-    if (rows == 0)
-        return;
+    const size_t short_rows = short_input_rows_max(settings, columns);
+    char number[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES], after[64] = "", whole[96] = "";
     if (columns->row_seconds > 0)
         snprintf(after, sizeof after, ", which take %s",
-                 duration_text((double)rows * columns->row_seconds, duration));
-    note("the first alert may come after %s rows%s%s", grouped_text(rows, number),
-         columns->has_key ? " of a key" : "", after);
+                 duration_text(OIF_FIRST_ROWS * columns->row_seconds, duration));
+    if (short_rows > 0)
+        snprintf(whole, sizeof whole, "; an input of at most %s rows is judged as a whole",
+                 grouped_text(short_rows, number));
+    note("the first alert may come after %d rows%s%s%s", OIF_FIRST_ROWS,
+         columns->has_key ? " of a key" : "", after, whole);
 }
 
 void verbose_start(const run_settings *settings, const input_columns *columns,

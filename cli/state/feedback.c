@@ -67,8 +67,9 @@ static void print_why(const oif_pipeline *pipeline, const oif_past_episode *epis
     char *name = column_name(pipeline, episode->column);
     if (!name)
         return;
-    result_fields_unusual_text(episode->reason, episode->direction,
-                               episode->direction == 0 ? NAN : 0, "another column", unusual,
+    const oif_attribution why = {
+        .direction = episode->direction, .reason = episode->reason, .size = NAN, .usual = NAN};
+    result_fields_unusual_text(&why, episode->direction == 0 ? NAN : 0, "another column", unusual,
                                sizeof unusual);
     print_plain(name, strlen(name));
     output_print(" %s", unusual);

@@ -1,6 +1,5 @@
 #include "watch.h"
 
-#include "front/options/warm_up.h"
 #include "front/text/byte_table.h"
 #include "front/text/clock.h"
 #include "front/text/cut.h"
@@ -32,16 +31,13 @@ void watch_start(watch_view *watch, const run_input *input, const oif_pipeline *
                           .pipeline = pipeline,
                           .started = clock_seconds(),
                           .rows_per_bin = 1,
-                          .rows_needed = warm_up_rows(oif_pipeline_detector_params(pipeline),
-                                                      oif_pipeline_options(pipeline),
-                                                      oif_pipeline_columns(pipeline), 0),
                           .first_seconds = NAN,
                           .last_seconds = NAN};
     signals_catch_resize(); /* and the view is drawn again */
     output_hold_messages();
 }
 
-/* ---- Scores ---- */
+/* ---- Severities ---- */
 
 static void add_bin(watch_view *watch, double seconds)
 {
@@ -52,10 +48,10 @@ static void add_bin(watch_view *watch, double seconds)
         (watch_bin){.highest = NAN, .threshold = NAN, .seconds = seconds, .row = watch->rows};
 }
 
-static void add_score(watch_bin *bin, double score, double threshold, bool is_marked)
+static void add_severity(watch_bin *bin, double severity, double threshold, bool is_marked)
 {
-    if (!(score <= bin->highest)) {
-        bin->highest = isnan(score) ? bin->highest : score;
+    if (!(severity <= bin->highest)) {
+        bin->highest = isnan(severity) ? bin->highest : severity;
         bin->threshold = threshold;
     }
     bin->is_marked |= is_marked;
@@ -68,7 +64,7 @@ static void halve_bins(watch_view *watch)
     for (size_t i = 0; i < WATCH_BINS / 2; i++) {
         const watch_bin *second = &watch->bins[2 * i + 1];
         watch->bins[i] = watch->bins[2 * i];
-        add_score(&watch->bins[i], second->highest, second->threshold, second->is_marked);
+        add_severity(&watch->bins[i], second->highest, second->threshold, second->is_marked);
     }
     watch->bin_count = WATCH_BINS / 2;
     watch->newest_bin = watch->bin_count - 1;
@@ -85,7 +81,8 @@ static void add_to_bins(watch_view *watch, const oif_result *result, double now,
         add_bin(watch, isnan(seconds) ? (double)time(NULL) : seconds);
     }
     watch->rows_in_bin++;
-    add_score(&watch->bins[watch->newest_bin], result->score, result->threshold, result->anomaly);
+    add_severity(&watch->bins[watch->newest_bin], result->ready ? result->severity : NAN,
+                 result->threshold, result->anomaly);
 }
 
 /* ---- Keys ---- */
@@ -202,6 +199,13 @@ static void add_to_history(watch_view *watch, const row_verdict *verdict, oif_te
 
 /* ---- Episodes ---- */
 
+/* An episode that begins ends the one before it, if that has not ended. */
+static void end_episodes(watch_view *watch, uint64_t hash)
+{
+    for (size_t i = 0; i < WATCH_EPISODES; i++)
+        watch->episodes[i].info.is_over |= watch->episodes[i].key_hash == hash;
+}
+
 static watch_episode *new_episode(watch_view *watch)
 {
     watch_episode *episode = &watch->episodes[watch->episode_count++ % WATCH_EPISODES];
@@ -225,6 +229,8 @@ static void add_to_episode(watch_view *watch, const row_verdict *verdict, oif_te
     const oif_episode_info *info = &verdict->episode;
     if (info->number == 0)
         return;
+    if (verdict->result.episode == OIF_EPISODE_BEGINS)
+        end_episodes(watch, hash);
     watch_episode *episode = find_episode(watch, hash, info->number);
     bool is_worst = info->peak_row == info->first_row + info->rows - 1;
     if (episode->info.number == 0)

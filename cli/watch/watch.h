@@ -1,9 +1,9 @@
 /* The live view of `oif score --watch`, as large as the terminal:
  *
  *     1,204,118 rows   81,330 rows/s   12 keys   14 anomalies in 2 episodes
- *     0.74 |                    #
+ *      6.4 |                    #
  *          |--------------------#-----   the threshold
- *     0.31 |###################################
+ *        0 |###################################
  *          09:12:01             ^^      09:41:07
  *     episodes
  *       09:41:07  now, 14 rows  critical 6.4  web-1  bytes high 98%
@@ -32,7 +32,7 @@ enum {
 
 /* Some rows that follow each other. */
 typedef struct watch_bin {
-    double highest, threshold; /* of the highest score and of its row; NaN: none */
+    double highest, threshold; /* the highest severity and the threshold of its row; NaN: none */
     double seconds;            /* of its first row: by --time, or else by the clock */
     uint64_t row;              /* its first one */
     bool is_marked;
@@ -87,7 +87,6 @@ typedef struct watch_view {
 
     bool is_ended;
     bool is_ready;                      /* some row could have been an alert */
-    uint64_t rows_needed;               /* of a key until then, about; 0: not known */
     double first_seconds, last_seconds; /* times of rows; NaN: unknown */
 } watch_view;
 

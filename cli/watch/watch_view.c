@@ -79,17 +79,14 @@ static size_t paint_warm_up(const watch_view *watch, screen *picture, size_t lin
 {
     size_t keys = oif_pipeline_keys(watch->pipeline);
     uint64_t known = oif_pipeline_rows(watch->pipeline) / (keys > 0 ? keys : 1),
-             left = watch->rows_needed > known ? watch->rows_needed - known : 0;
+             left = known < OIF_FIRST_ROWS ? OIF_FIRST_ROWS - known : 0;
     double seconds = seconds_per_row(watch) * (double)left * (double)keys;
-    char rows[GROUPED_TEXT_BYTES], needed[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES],
-        time_left[64] = "";
+    char rows[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES], time_left[64] = "";
     if (seconds > 0)
         snprintf(time_left, sizeof time_left, ", about %s left", duration_text(seconds, duration));
-    if (watch->rows_needed == 0)
-        return put_line(picture, line, STYLE_YELLOW, "warming up: no alert is possible yet");
     return put_line(picture, line, STYLE_YELLOW,
-                    "warming up: %s of about %s rows%s until the first possible alert%s",
-                    grouped_text(known, rows), grouped_text(watch->rows_needed, needed),
+                    "warming up: %s of %d rows%s until the first possible alert%s",
+                    grouped_text(known, rows), OIF_FIRST_ROWS,
                     watch->input->columns.has_key ? " of a key" : "", time_left);
 }
 
@@ -166,11 +163,11 @@ static score_chart make_chart(const watch_view *watch, size_t width)
     return chart;
 }
 
-/* How high a score is, in eighths of a line; at least one. */
-static int eighths_of(const score_chart *chart, double score, size_t lines)
+/* How high a severity is, in eighths of a line; at least one. */
+static int eighths_of(const score_chart *chart, double severity, size_t lines)
 {
     double range = chart->high > chart->low ? chart->high - chart->low : 1;
-    int eighths = (int)((score - chart->low) / range * (double)lines * 8 + 0.5);
+    int eighths = (int)((severity - chart->low) / range * (double)lines * 8 + 0.5);
     return eighths < 1 ? 1 : eighths;
 }
 

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-const char *const added_field_names[FIELDS_MAX] = {"score",   "severity",   "threshold", "anomaly",
-                                                   "grade",   "ready",      "episode",   "episode_id",
-                                                   "why",     "expected"};
+const char *const added_field_names[FIELDS_MAX] = {"score", "severity", "threshold", "anomaly",
+                                                   "grade", "ready",    "episode",   "episode_id",
+                                                   "why",   "expected"};
 
 int added_field_find(const char *name, size_t name_bytes)
 {

@@ -52,8 +52,8 @@ typedef struct given_rules {
     char wrong[OIF_ERROR_MESSAGE_BYTES]; /* with the last one */
 } given_rules;
 
-/* What is printed: all rows; anomalous ones; the first and the last of each episode; or incidents
- * instead of rows. */
+/* What is printed: all rows; anomalous ones; the worst of each episode; or incidents instead of
+ * rows. */
 typedef enum printed_rows { PRINT_ALL, PRINT_ALERTS, PRINT_EPISODES, PRINT_INCIDENTS } printed_rows;
 
 /* What `oif score` is asked for besides its input. */
@@ -63,7 +63,7 @@ typedef struct score_settings {
     oif_day_order day_order;  /* of dates such as 01/02/2026 */
     const char *rate;         /* "a,b": counters, whose increase is learned; NULL: none */
     const char *category;     /* the same: how rare their values are */
-    /* "score,p": what is added to each row; NULL: what suits the other settings */
+    /* "score,why": what is added to each row; NULL: what suits the other settings */
     const char *fields;
     printed_rows rows;
     bool is_explained; /* alerts have the field why even if all rows are printed */

@@ -76,32 +76,34 @@ static const option_entry options[] = {
      .help = "leave this column out of learning, for example known labels", .argument = "COL",
      .stream = STREAM_FIXES},
     {"fields", OPTION_NAMES, SETTING(score.fields), GROUP_OUTPUT,
-     .brief = "what to add to a row (default score,p,anomaly)",
+     .brief = "what to add (default score,severity,anomaly)",
      .help =
-         "what is added to a row (default score,p,anomaly, where only alerts are printed also why, "
-         "and of episodes also episode,episode_id): score; p, the share of recent scores that are "
-         "at least as high; severity: one ordinary row in 10^severity scores as high; "
-         "threshold; anomaly; "
-         "grade: note, warning (severity 4 or more) or critical (5 or more); ready; episode: "
-         "begins, lasts or ends; episode_id, counted per key; why: up to three columns with their "
-         "shares, low or high; expected: the value of the main column and what was expected",
+         "what is added to a row (default score,severity,anomaly, where only alerts are printed "
+         "also why): score: what the detector says; severity: how rare the row is, one unit more "
+         "is about a tenth as frequent; threshold: higher severities are anomalies; anomaly; "
+         "grade: note, warning (severity 3.3 or more) or critical (4 or more); ready; episode: "
+         "begins, lasts or ends; episode_id, counted per key; why: up to three columns, and what "
+         "is unusual about them; expected: the value of the main column and what was expected; the "
+         "first 48 rows of a key come too early to be judged: their severity and anomaly are empty",
      .argument = "A,B,...", .stream = STREAM_CHANGES},
     {"rows", OPTION_WORD, SETTING(score.rows), GROUP_OUTPUT,
      .brief = "what to print: all, alerts, episodes or incidents",
-     .help = "what to print: all rows (the default); only anomalous ones, and why; of each episode "
-             "the first row and the one that ends it; or instead of rows a JSON record when an "
+     .help = "what to print: all rows (the default); alerts: only anomalous ones, and why, as they "
+             "come; episodes: one line per episode, its worst row, once the episode has ended, "
+             "which 16 rows without an anomaly show, and at the end of the input at once; or "
+             "instead of rows a JSON record when an "
              "incident begins and when it is over, which are episodes of several keys and columns "
              "that begin together: --on-alert then runs once for each of these",
      .argument = "WHAT", .words = printed_words, .from = PRINT_ALL,
      .stream_remedy = "send rows with answer=alerts instead, or ask for episodes"},
     {"only-alerts", OPTION_CONSTANT, SETTING(score.rows), GROUP_OUTPUT,
-     .brief = "short for --rows alerts: anomalous rows, and why", .from = PRINT_ALERTS,
+     .brief = "short for --rows episodes: the worst row of each", .from = PRINT_EPISODES,
      .stream_remedy = "send rows with answer=alerts instead"},
     {"min-grade", OPTION_WORD, SETTING(score.min_grade), GROUP_OUTPUT,
      .brief = "only rows this bad: note, warning or critical",
-     .help = "print only anomalous rows of at least this grade, and why; --rows episodes and "
-             "--on-alert "
-             "then wait until an episode reaches it, for example to page on critical ones",
+     .help =
+         "print only anomalous rows of at least this grade, and why; --rows episodes and "
+         "--on-alert then wait until an episode reaches it, for example to page on critical ones",
      .argument = "GRADE", .words = grade_words, .from = OIF_GRADE_NOTE,
      .stream_remedy = "send rows with answer=alerts instead, and look at their grade"},
     {"mute", OPTION_APPLY, SETTING(score.rules), GROUP_ALERTS,
@@ -171,10 +173,10 @@ const command_entry score_command = {
     .name = "score",
     .summary = "score every row of a stream: which are anomalous, and why",
     .usage = "score [OPTION...] [FILE|-]...",
-    .examples = "  oif score readings.csv > scored.csv          adds score, p and anomaly to rows\n"
+    .examples = "  oif score readings.csv > scored.csv          adds score, severity, anomaly\n"
                 "  tail -f readings.csv | oif score             scores each row as it arrives\n"
                 "  oif score -v flows.csv                       what is learned, what is left out\n"
-                "  oif score --only-alerts flows.csv            only anomalous rows, and why\n"
+                "  oif score --only-alerts flows.csv            one line per episode, and why\n"
                 "  oif score --key host --state s.oif all.csv   a model per host, kept for later\n",
     .more_examples =
         "  oif score old.csv.gz 'logs/*.csv.zst'        reads several files as one stream\n"
@@ -185,8 +187,8 @@ const command_entry score_command = {
         "  oif score --min-grade critical --fields severity,why flows.ndjson\n"
         "                                               only the worst, for a pager\n"
         "  oif score --key host --time at --rows episodes flows.ndjson\n"
-        "                                               a model for each host, two lines\n"
-        "                                               for each episode\n"
+        "                                               a model for each host, one line\n"
+        "                                               for each episode: its worst row\n"
         "  tail -n +1 -F readings.csv |\n"
         "    oif score --state pump.oif --save-every 30s --skip-seen\n"
         "                                               resumes after a restart, bit for\n"

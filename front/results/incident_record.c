@@ -13,7 +13,9 @@ static const char *const phase_words[] = {"begins", "grows", "lasts", "ends"};
 
 oif_grade incident_record_grade(double severity)
 {
-    return severity >= 5 ? OIF_GRADE_CRITICAL : severity >= 4 ? OIF_GRADE_WARNING : OIF_GRADE_NOTE;
+    return severity >= 4     ? OIF_GRADE_CRITICAL
+           : severity >= 3.3 ? OIF_GRADE_WARNING
+                             : OIF_GRADE_NOTE;
 }
 
 /* The library has one clock: of times, or of rows. */

@@ -8,8 +8,8 @@
 const key_gauge key_gauges[KEY_GAUGES] = {
     [GAUGE_SCORE] = {"score", "Score of the latest row."},
     [GAUGE_SEVERITY] = {"severity",
-                        "One ordinary row in 10^severity scores as high as the latest row."},
-    [GAUGE_THRESHOLD] = {"threshold", "Higher scores are alerts."},
+                        "How rare the latest row is: one unit more is about a tenth as frequent."},
+    [GAUGE_THRESHOLD] = {"threshold", "Higher severities are alerts."},
     [GAUGE_IN_EPISODE] = {"in_episode", "1 while an episode of alerts lasts."},
 };
 

@@ -48,9 +48,8 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
     for (size_t i = 0; i < FIELDS_MAX; i++)
         suggestion_consider(&suggestion, added_field_names[i]);
     return complain(EXIT_USAGE,
-                    "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, "
-                    "grade, ready, "
-                    "episode, episode_id, why, expected)",
+                    "--fields: there is no field '%.*s'%s (score, severity, threshold, anomaly, "
+                    "grade, ready, episode, episode_id, why, expected)",
                     (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
 }
 
@@ -91,15 +90,12 @@ static bool shows_alerts(const score_settings *settings)
            settings->min_grade != OIF_GRADE_NONE || settings->is_explained;
 }
 
-/* The fields needed to act on a row; with one line per episode, also whether it begins or ends and
- * which one it is; and the reasons where alerts are shown. */
+/* The fields needed to act on a row, and the reasons where alerts are shown. */
 static void choose_usual(result_fields *fields, const score_settings *settings)
 {
     static const int usual[] = {FIELD_SCORE, FIELD_SEVERITY, FIELD_ANOMALY};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         fields->chosen[fields->count++] = usual[i];
-    for (int i = FIELD_EPISODE; settings->rows == PRINT_EPISODES && i <= FIELD_EPISODE_ID; i++)
-        fields->chosen[fields->count++] = i;
     if (shows_alerts(settings))
         fields->chosen[fields->count++] = FIELD_WHY;
 }

@@ -56,8 +56,8 @@ const char *grade_word(oif_grade grade);
 /* Two digits are enough to read. */
 double rounded_severity(double severity);
 
-/* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". The decimal sign is a point
- * or a comma. */
+/* ",score,severity,anomaly"; ",0.7,1.2,0"; "\"oif\":{\"score\":0.7,...}". The decimal sign is a
+ * point or a comma. */
 bool result_fields_write_names(const result_fields *fields, char delimiter);
 bool result_fields_write_csv(const row_verdict *verdict, char delimiter, char decimal);
 bool result_fields_write_json(const row_verdict *verdict);
@@ -84,9 +84,14 @@ void result_fields_episode_text(const result_fields *fields, const oif_episode_i
 void result_fields_note_clash(const result_fields *fields, const column_source *from,
                               bool as_member);
 
-/* "high", "stuck", "no longer follows cpu": what is unusual about a column. `partner` is a name. */
-void result_fields_unusual_text(oif_reason reason, int direction, double value, const char *partner,
+/* "high", "jumps up by 62, usually at most 20", "no longer follows cpu": what is unusual about a
+ * column that has this value. `partner` is a name. */
+void result_fields_unusual_text(const oif_attribution *why, double value, const char *partner,
                                 char *text, size_t capacity);
+
+/* " 62%": the share of a column, or "" if it has all of it. */
+enum { SHARE_TEXT_BYTES = 8 };
+const char *result_fields_share_text(double share, char text[SHARE_TEXT_BYTES]);
 
 /* "values", "stuck", "new_value": a reason in JSON. */
 const char *result_fields_reason_word(oif_reason reason);

@@ -5,8 +5,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { WHY_TEXT_BYTES = 1024 /* longer names are cut off */, SHARE_TEXT_BYTES = 8 };
+enum {
+    WHY_TEXT_BYTES = 1024, /* longer names are cut off */
+    NUMBER_TEXT_BYTES = 32,
+    DIGITS = 3 /* of a number that is read */
+};
 
 /* A magnitude and the usual one; NaN: unknown. */
 typedef struct unusual_size {
@@ -27,15 +32,42 @@ static const char *found_word(oif_reason reason, int direction)
     return is_new ? "new" : reason == OIF_REASON_RARE_VALUE ? "rare" : direction_word(direction);
 }
 
-/* "14 rows, usually at most 2": how large a magnitude is, as far as it is known. */
-static void print_size(const unusual_size *size, const char *before, const char *unit,
-                       char text[WHY_TEXT_BYTES])
+/* As people read a number: 15400, 0.0523; powers of ten only beyond what can be counted. */
+static const char *plain_number(double number, char text[NUMBER_TEXT_BYTES])
 {
+    const double magnitude = fabs(number);
+    const int whole = magnitude > 0 ? (int)floor(log10(magnitude)) + 1 : 1,
+              decimals = whole < DIGITS ? DIGITS - whole : 0;
+    const double unit = whole > DIGITS ? pow(10, whole - DIGITS) : 1,
+                 rounded = decimals > 0 ? number : round(number / unit) * unit;
+    if (!(magnitude < 1e15) || (magnitude > 0 && magnitude < 1e-6)) {
+        snprintf(text, NUMBER_TEXT_BYTES, "%.*g", DIGITS, number);
+        return text;
+    }
+    snprintf(text, NUMBER_TEXT_BYTES, "%.*f", decimals, rounded);
+    for (size_t length = strlen(text); decimals > 0 && strchr("0.", text[length - 1]); length--) {
+        const bool is_point = text[length - 1] == '.';
+        text[length - 1] = '\0';
+        if (is_point)
+            break;
+    }
+    return text;
+}
+
+/* "no value", " for", " rows": "no value for 14 rows, usually at most 2", as far as that is
+ * known. */
+static void print_size(const unusual_size *size, const char *what, const char *joint,
+                       const char *unit, char text[WHY_TEXT_BYTES])
+{
+    char number[NUMBER_TEXT_BYTES], usual[NUMBER_TEXT_BYTES];
     if (isnan(size->size))
-        snprintf(text, WHY_TEXT_BYTES, "%s", before);
+        snprintf(text, WHY_TEXT_BYTES, "%s", what);
+    else if (isnan(size->usual))
+        snprintf(text, WHY_TEXT_BYTES, "%s%s %s%s", what, joint, plain_number(size->size, number),
+                 unit);
     else
-        snprintf(text, WHY_TEXT_BYTES, "%s %.3g%s, usually at most %.3g", before, size->size, unit,
-                 size->usual);
+        snprintf(text, WHY_TEXT_BYTES, "%s%s %s%s, usually at most %s", what, joint,
+                 plain_number(size->size, number), unit, plain_number(size->usual, usual));
 }
 
 /* What is unusual about a column: "high", "no longer follows cpu", "the same value for 220 rows,
@@ -44,8 +76,8 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
                           const unusual_size *size, char text[WHY_TEXT_BYTES])
 {
     switch (reason) {
-    case OIF_REASON_STUCK: print_size(size, "the same value for", " rows", text); break;
-    case OIF_REASON_MISSING: print_size(size, "no value for", " rows", text); break;
+    case OIF_REASON_STUCK: print_size(size, "the same value", " for", " rows", text); break;
+    case OIF_REASON_MISSING: print_size(size, "no value", " for", " rows", text); break;
     case OIF_REASON_PARTNER: snprintf(text, WHY_TEXT_BYTES, "no longer follows %s", partner); break;
     case OIF_REASON_SEASON:
         snprintf(text, WHY_TEXT_BYTES, "%s for this time", direction_word(direction));
@@ -55,14 +87,14 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
     case OIF_REASON_RARE_VALUE: snprintf(text, WHY_TEXT_BYTES, "rare value"); break;
     case OIF_REASON_FIRST_VALUE: snprintf(text, WHY_TEXT_BYTES, "has its first value"); break;
     case OIF_REASON_JUMP:
-        print_size(size, direction < 0 ? "jumps down by" : "jumps up by", "", text);
+        print_size(size, direction < 0 ? "jumps down" : "jumps up", " by", "", text);
         break;
     case OIF_REASON_LEVEL:
-        print_size(size, direction < 0 ? "stays below its level by" : "stays above its level by",
+        print_size(size, direction < 0 ? "stays below its level" : "stays above its level", " by",
                    "", text);
         break;
     case OIF_REASON_SPREAD:
-        print_size(size, "far from its level for 16 rows: by", " standard deviations", text);
+        print_size(size, "far from its level for 16 rows", ": by", " standard deviations", text);
         break;
     case OIF_REASON_VALUES:
     case OIF_REASONS:
@@ -71,11 +103,12 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
     }
 }
 
-void result_fields_unusual_text(oif_reason reason, int direction, double value, const char *partner,
+void result_fields_unusual_text(const oif_attribution *why, double value, const char *partner,
                                 char *text, size_t capacity)
 {
     char whole[WHY_TEXT_BYTES];
-    print_unusual(reason, direction, value, partner, &(unusual_size){NAN, NAN}, whole);
+    print_unusual(why->reason, why->direction, value, partner,
+                  &(unusual_size){why->size, why->usual}, whole);
     snprintf(text, capacity, "%s", whole);
 }
 
@@ -107,19 +140,19 @@ static const char *unusual_text(const row_verdict *verdict, size_t column,
 /* For programs: which judge it was. */
 const char *result_fields_reason_word(oif_reason reason)
 {
-    static const char *const words[] = {"values",  "jump",       "level",      "spread",
-                                        "stuck",   "missing",    "season",     "partner",
-                                        "silence", "new_value",  "rare_value", "first_value"};
+    static const char *const words[] = {"values",  "jump",      "level",      "spread",
+                                        "stuck",   "missing",   "season",     "partner",
+                                        "silence", "new_value", "rare_value", "first_value"};
     return words[reason];
 }
 
-/* " 62%": the share of a column, if others have one, too. */
-static void print_share(double share, char text[SHARE_TEXT_BYTES])
+const char *result_fields_share_text(double share, char text[SHARE_TEXT_BYTES])
 {
     const double nearly_all = 0.995;
     text[0] = '\0';
     if (share < nearly_all)
         snprintf(text, SHARE_TEXT_BYTES, " %.0f%%", share * 100);
+    return text;
 }
 
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity)
@@ -129,10 +162,10 @@ void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t c
     for (size_t i = 0; i < verdict->reason_count && length < capacity; i++) {
         const size_t column = verdict->fields->order[i];
         char unusual[WHY_TEXT_BYTES], share[SHARE_TEXT_BYTES];
-        print_share(verdict->fields->attributions[column].share, share);
-        const int printed = snprintf(text + length, capacity - length, "%s%s %s%s",
-                                     i > 0 ? "; " : "", verdict->fields->names[column],
-                                     unusual_text(verdict, column, unusual), share);
+        const int printed =
+            snprintf(text + length, capacity - length, "%s%s %s%s", i > 0 ? "; " : "",
+                     verdict->fields->names[column], unusual_text(verdict, column, unusual),
+                     result_fields_share_text(verdict->fields->attributions[column].share, share));
         length += printed > 0 ? (size_t)printed : 0;
     }
 }
@@ -147,12 +180,11 @@ static bool write_reasons(const row_verdict *verdict, bool doubles_quotes)
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
         char unusual[WHY_TEXT_BYTES], share[SHARE_TEXT_BYTES];
-        print_share(verdict->fields->attributions[column].share, share);
         output_text(i > 0 ? "; " : "");
         write_name(verdict->fields->names[column], doubles_quotes);
         output_text(" ");
         write_name(unusual_text(verdict, column, unusual), doubles_quotes);
-        output_text(share);
+        output_text(result_fields_share_text(verdict->fields->attributions[column].share, share));
     }
     return output_is_open();
 }

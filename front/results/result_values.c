@@ -43,8 +43,7 @@ static const char *episode_word(oif_episode episode)
 
 static bool is_number(int field)
 {
-    return field == FIELD_SCORE || field == FIELD_SEVERITY ||
-           field == FIELD_THRESHOLD;
+    return field == FIELD_SCORE || field == FIELD_SEVERITY || field == FIELD_THRESHOLD;
 }
 
 /* NaN or infinite: the field has no number. */
@@ -57,6 +56,12 @@ static double number_of(const row_verdict *verdict, int field)
                     : field == FIELD_THRESHOLD ? result->threshold
                                                : NAN;
     return result_number_shorten(verdict->fields, number);
+}
+
+/* Whether a row is an anomaly is not known before it is judged. */
+static bool is_known(const row_verdict *verdict, int field)
+{
+    return field != FIELD_ANOMALY || verdict->result.ready;
 }
 
 /* 0 or 1; -1: the field is something else. */
@@ -80,7 +85,7 @@ void result_fields_value(const row_verdict *verdict, int field, field_value *val
     const int truth = truth_of(&verdict->result, field);
     const char *word = word_of(&verdict->result, field);
     value->kind = VALUE_TEXT;
-    if (field == FIELD_ANOMALY && !verdict->result.ready) { /* nobody has judged it */
+    if (!is_known(verdict, field)) {
         value->kind = VALUE_ABSENT;
     } else if (is_number(field)) {
         value->kind = VALUE_NUMBER;
@@ -125,7 +130,9 @@ static bool add_short(short_fields *to, const row_verdict *verdict, int field, c
                       char decimal)
 {
     const int truth = truth_of(&verdict->result, field);
-    const double number = truth < 0 ? number_of(verdict, field) : 0;
+    const double number = truth < 0                  ? number_of(verdict, field)
+                          : is_known(verdict, field) ? 0
+                                                     : NAN;
     char *at = to->text + to->bytes;
     if (!isfinite(number))
         return false;

@@ -1,7 +1,7 @@
 /* Writes rows: unchanged with fields added, or converted to another format.
  *
- *     CSV      9,0.5           ->   9,0.5,0.71,0.001,1
- *     NDJSON   {"load": 0.5 }  ->   {"load": 0.5 ,"oif":{"score":0.71,"severity":1.2,"anomaly":true}}
+ *     CSV      9,0.5           ->   9,0.5,0.71,1.2,0
+ *     NDJSON   {"load": 0.5 }  ->   {"load": 0.5 ,"oif":{"score":0.71,"severity":1.2,...}}
  */
 #ifndef OIF_FRONT_ROW_WRITER_H
 #define OIF_FRONT_ROW_WRITER_H

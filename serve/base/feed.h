@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 typedef enum feed_kind {
-    FEED_STREAM,  /* {"name","rows","saved"}: new rows, at most once per second */
-    FEED_EPISODE, /* an Episode: it began, got worse or ended */
-    FEED_ALERT,   /* an Alert */
-    FEED_ROW, /* {"stream","key","row","time","score","threshold","grade"}: of watched streams */
+    FEED_STREAM,   /* {"name","rows","saved"}: new rows, at most once per second */
+    FEED_EPISODE,  /* an Episode: it began, got worse or ended */
+    FEED_ALERT,    /* an Alert */
+    FEED_ROW,      /* {"stream","key","row","time","score",...}: of watched streams */
     FEED_SILENCE,  /* {"stream","key","silence":"begins"|"ends","since","seconds","text"} */
     FEED_INCIDENT, /* a brief record of an incident: it begins, grows or ends */
     FEED_LOST      /* {"after","until"}: events with these numbers are lost */

@@ -1,4 +1,4 @@
-// The chosen key: its state in words, its score with threshold and episodes, its columns with the
+// The chosen key: its state in words, its severity with threshold and episodes, its columns with the
 // reason's first, and the same as tables.
 import { ask, path } from "./server.js";
 import { draw, nearest, rangeWithBand, readColours, valueAt } from "./chart.js";
@@ -55,7 +55,7 @@ export function clearDetail() {
     of = {};
     points = info = null;
     selection = null;
-    for (const id of ["score-figure", "columns", "episodes", "table"])
+    for (const id of ["severity-figure", "columns", "episodes", "table"])
         show($(id), false);
     setText($("state"), "");
     showEpisode({}, null);
@@ -114,15 +114,15 @@ function place(i) {
     return points.times[i] == null ? row : `${format.time(points.times[i], true)}, ${row}`;
 }
 
-function describeScores() {
-    const { scores, thresholds } = points, last = scores.length - 1, what = points.counts ? "points" : "rows";
+function describeSeverities() {
+    const { severities, thresholds } = points, last = severities.length - 1, what = points.counts ? "points" : "rows";
     let top = 0;
-    for (let i = 0; i < scores.length; i++)
-        if (scores[i] > scores[top])
+    for (let i = 0; i < severities.length; i++)
+        if (severities[i] > severities[top])
             top = i;
-    return `Score of ${format.short(of.key ?? of.stream)}, ${format.count(scores.length)} ${what} up to ${place(last)}. ` +
-           `Latest ${format.score(scores[last])}, threshold ${format.score(thresholds[last])}. ` +
-           `Highest ${format.score(scores[top])} at ${place(top)}. ${format.count(points.spans.length)} episodes.`;
+    return `Severity of ${format.short(of.key ?? of.stream)}, ${format.count(severities.length)} ${what} up to ${place(last)}. ` +
+           `Latest ${format.severity(severities[last])}, threshold ${format.severity(thresholds[last])}. ` +
+           `Highest ${format.severity(severities[top])} at ${place(top)}. ${format.count(points.spans.length)} episodes.`;
 }
 
 // "expected 90 to 140"; "" if nothing was.
@@ -148,7 +148,7 @@ function describeColumn(name, values) {
 function renderReadout() {
     const i = cursor ?? points.times.length - 1, slider = $("cursor");
     const grade = GRADES[points.grades[i]];
-    const words = `score ${format.score(points.scores[i])}, threshold ${format.score(points.thresholds[i])}${grade && `, ${grade}`}`;
+    const words = `severity ${format.severity(points.severities[i])}, threshold ${format.severity(points.thresholds[i])}${grade && `, ${grade}`}`;
     $("readout").replaceChildren(cursor == null ? "latest: " : "", el("b", { textContent: place(i) }), `, ${words}`);
     slider.max = points.times.length - 1;
     slider.value = i;
@@ -162,12 +162,12 @@ function renderReadout() {
 // ---- Charts ----
 
 function prepare() {
-    const { scores, x, seconds = 0 } = points;
+    const { severities, x, seconds = 0 } = points;
     points.spans = spansOf();
     points.hot = points.spans.filter(span => isHot(span.episode));
     points.isHot = i => points.hot.some(({ from, to }) => x[i] >= from - seconds && x[i] <= to + seconds);
     points.marks = [];
-    points.grades.forEach((grade, i) => grade > 0 && points.marks.push({ x: x[i], y: scores[i], colour: points.isHot(i) ? "alarm" : "dim" }));
+    points.grades.forEach((grade, i) => grade > 0 && points.marks.push({ x: x[i], y: severities[i], colour: points.isHot(i) ? "alarm" : "dim" }));
 }
 
 function spansOf() {
@@ -186,7 +186,7 @@ function drawAll() {
         return;
     colours ??= readColours();
     const common = { x: points.x, domain: points.domain, isTime: points.isTime, gap: points.gap, spans: points.spans, cursor, selection };
-    draw($("score-chart"), { ...common, marks: points.marks, lines: [{ y: points.scores }, { y: points.thresholds, dashed: true }] }, colours);
+    draw($("severity-chart"), { ...common, marks: points.marks, lines: [{ y: points.severities }, { y: points.thresholds, dashed: true }] }, colours);
     for (const tile of tiles)
         if (points.values[tile.name])
             draw(tile.canvas, { ...common, ...tile.shown }, colours);
@@ -390,13 +390,13 @@ export function renderTable() {
     if (!$("table").open || !points?.rows)
         return;
     const names = Object.keys(points.values).slice(0, COLUMNS_AT_MOST);
-    const titles = ["Row", "Time", "Score", "Threshold", "Grade", ...names.map(name => format.short(name, 40))];
+    const titles = ["Row", "Time", "Severity", "Threshold", "Grade", ...names.map(name => format.short(name, 40))];
     const header = el("tr", {}, ...titles.map(title => el("th", { scope: "col", textContent: title })));
     $("row-table").tHead.replaceChildren(header);
     const last = points.rows.map((_, i) => i).slice(-TABLE_ROWS).reverse();
     fill($("row-table").tBodies[0], last, () => el("tr"), (row, i) => {
-        const cells = [format.count(points.rows[i]), format.time(points.times[i], true), format.score(points.scores[i]),
-                       format.score(points.thresholds[i]), GRADES[points.grades[i]] ?? "",
+        const cells = [format.count(points.rows[i]), format.time(points.times[i], true), format.severity(points.severities[i]),
+                       format.severity(points.thresholds[i]), GRADES[points.grades[i]] ?? "",
                        ...names.map(name => format.number(points.values[name][i]))];
         fill(row, cells, () => el("td"), setText);
     });
@@ -407,7 +407,7 @@ export function renderTable() {
 function renderDetail() {
     prepare();
     const hasRows = points.times.length > 0;
-    show($("score-figure"), hasRows);
+    show($("severity-figure"), hasRows);
     show($("table"), hasRows && points.rows !== null);
     renderRange(points);
     renderState();
@@ -415,7 +415,7 @@ function renderDetail() {
     renderEpisodes();
     if (!hasRows)
         return show($("columns"), false);
-    $("score-chart").setAttribute("aria-label", describeScores());
+    $("severity-chart").setAttribute("aria-label", describeSeverities());
     renderColumns();
     renderReadout();
     renderTable();
@@ -431,7 +431,7 @@ export function renderAgain() {
 // given: { streamOf(name), onRange, onPick, onEpisode(number) }
 export function startDetail(given) {
     page = given;
-    follow($("score-chart"));
+    follow($("severity-chart"));
     new ResizeObserver(redraw).observe($("detail"));
     $("cursor").oninput = event => moveCursor(Number(event.target.value));
     $("cursor").onchange = event => { pin(Number(event.target.value)); page.onPick(); };

@@ -269,7 +269,7 @@ function renderFigures(stream) {
     show($("figures"), key !== null);
     fillFigures($("figures"), key === null ? [] : [
         ["Rows", format.count(key.rows)], ["Last row", format.time(key.last_seen, true)], ["Score", format.score(key.score)],
-        ["Threshold", format.score(key.threshold)],
+        ["Threshold", format.severity(key.threshold)],
         key.episode == null ? ["Severity", format.severity(key.severity)] : ["Peak severity", format.severity(key.state_severity)]]);
     show($("stream-title"), chosen.key != null);
     fillFigures($("stream-figures"), [

@@ -1,8 +1,8 @@
 // What the charts show of a key, in one form: its latest rows, or buckets of hours and days.
 //
-//     { x, domain, isTime, gap, times, rows, counts, seconds, scores, thresholds, grades, values, expected, spread }
+//     { x, domain, isTime, gap, times, rows, counts, seconds, severities, thresholds, grades, values, expected, spread }
 //
-// A bucket has the highest score, the mean values and their spread, and instead of `rows`, their numbers, `counts` of rows.
+// A bucket has the highest severity, the mean values and their spread, and instead of `rows`, their numbers, `counts` of rows.
 import { ask, path } from "./server.js";
 import { axisOf } from "./chart.js";
 
@@ -31,7 +31,7 @@ function merge(known, fresh, limit) {
     if (isOther || !fresh.rows.length || fresh.rows[fresh.rows.length - 1] < last)
         return null;
     if (from >= 0)
-        for (const name of ["rows", "times", "scores", "thresholds", "grades"])
+        for (const name of ["rows", "times", "severities", "thresholds", "grades"])
             known[name] = append(known[name], fresh[name], from, limit);
     for (const name of from >= 0 ? names : []) {
         const before = known.values[name].length;
@@ -58,8 +58,8 @@ function usualStep(times) {
 
 const byColumn = (values, get) => Object.fromEntries(Object.entries(values).map(([name, column]) => [name, get(column)]));
 
-function asPoints({ times, seconds, rows, scores, thresholds, grades, values, from, to }, wanted) {
-    return { times, seconds, thresholds, grades, rows: null, counts: rows, scores: scores.high, isTime: true,
+function asPoints({ times, seconds, rows, severities, thresholds, grades, values, from, to }, wanted) {
+    return { times, seconds, thresholds, grades, rows: null, counts: rows, severities: severities.high, isTime: true,
              x: times.map(time => time + seconds / 2), domain: [wanted.from ?? from, wanted.to ?? to],
              gap: 8 * Math.max(seconds, usualStep(times)), asked: performance.now(),
              values: byColumn(values, column => column.mean),

@@ -252,15 +252,13 @@ trend_bucket *history_bucket(history *past, history_key *key)
     return key->bucket;
 }
 
-static void end_episode(history *past, history_key *key);
-
 void history_forget(history *past, history_key *key)
 {
     if (past->on_drop)
         past->on_drop(past->drop_context, key);
     unlink_key(past, key);
     if (key->open)
-        end_episode(past, key);
+        history_end(past, key);
     history_wait_silent(past, key, 0);
     history_set_silent(past, key, false);
     leave_learning(past, key);
@@ -466,7 +464,7 @@ static history_episode *begin_episode(history *past, history_key *key)
 }
 
 /* Drops the oldest ended episode if necessary. */
-static void end_episode(history *past, history_key *key)
+void history_end(history *past, history_key *key)
 {
     history_episode *episode = key->open;
     *(episode->newer ? &episode->newer->older : &past->open) = episode->older;
@@ -503,7 +501,7 @@ static void replace_text(const char **text, const char *by)
 history_episode *history_episode_now(history *past, history_key *key, const stream_episode *info)
 {
     if (key->open && key->open->info.number != info->number)
-        end_episode(past, key);
+        history_end(past, key);
     if (!key->open && !begin_episode(past, key))
         return NULL;
     history_episode *episode = key->open;
@@ -524,7 +522,7 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
     replace_text(&episode->info.reason, info->reason);
     key->info.reason = episode->info.reason ? episode->info.reason : "";
     if (info->is_over)
-        end_episode(past, key);
+        history_end(past, key);
     return episode;
 }
 
@@ -558,7 +556,7 @@ void history_shut(history *past, history_episode *episode)
         return; /* its rows have ended it */
     episode->info.is_ended_by_silence = true;
     key->shut = episode->info.number;
-    end_episode(past, key);
+    history_end(past, key);
 }
 
 /* Takes an episode out of the ring of ended ones. */

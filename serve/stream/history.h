@@ -138,6 +138,9 @@ void *history_new_band(history *past, history_key *key); /* like history_new_poi
 /* What was expected of the columns in a row of the key: low and high of each; NULL: unknown. */
 const float *history_band_of(const history *past, const history_key *key, uint64_t row);
 
+/* Ends the open episode of a key, with its latest row unless it is over. */
+void history_end(history *past, history_key *key);
+
 /* Updates the open episode of a key from `info`, whose texts are copied; starts a new one if there
  * is none or its number differs. Ends it if it is over. Returns it, valid until the next call;
  * NULL: out of memory. */

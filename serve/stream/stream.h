@@ -175,7 +175,7 @@ typedef struct stream_state {
     double severity;     /* the same; NaN: none is open */
     size_t keys;         /* that are so: silent, learning or in an episode */
     double learned_rows; /* of a learning key, on average */
-    double needed_rows;  /* about how many it needs; NaN: unknown */
+    double needed_rows;  /* how many it needs; NaN: it does not learn */
     double seconds_left; /* at its pace; NaN: unknown */
     uint64_t unusual;    /* rows far outside of all before, while it learned */
 } stream_state;

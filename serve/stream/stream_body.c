@@ -91,7 +91,6 @@ static exit_code begin_stream(stream *one, const run_input *input)
     history_start(one->past, oif_pipeline_columns(pipeline));
     stream_start_times(one);
     stream_trend_start(one);
-    stream_count_needed(one);
     return EXIT_OK;
 }
 
@@ -114,7 +113,7 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
                            .time = seconds,
                            .score = result->score,
                            .threshold = (float)result->threshold,
-                           .severity = (float)result->severity,
+                           .severity = result->ready ? (float)result->severity : NAN,
                            .grade = (uint32_t)result->grade,
                            .is_unusual = key->unusual_rows > 0};
     stream_remember_band(one, key, result);
@@ -122,7 +121,7 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
     key->info.last_seen = isnan(seconds) ? run->now : seconds;
     key->info.score = result->score;
     key->info.threshold = result->threshold;
-    key->info.severity = result->severity;
+    key->info.severity = result->ready ? result->severity : NAN;
     key->info.grade = result->grade;
     const history_point *kept = history_add_point(one->past, key, &point, values_of(run, row));
     if (kept)
@@ -166,18 +165,27 @@ static bool is_reason_known(const history_key *key, const oif_episode_info *epis
            episode->peak_row != episode->first_row + episode->rows - 1;
 }
 
+/* The next episode of the key has begun before this one had its calm rows. */
+static void end_replaced(body_run *run, history_key *key)
+{
+    const history_episode *ended = key->open;
+    history_end(run->one->past, key);
+    stream_leave_incident(run->one, ended, run->now);
+    stream_publish_episode(run->one, ended);
+}
+
 /* Reports an episode when it begins, becomes worse and ends. */
 static void remember_episode(body_run *run, history_key *key, const row_verdict *verdict)
 {
     stream *one = run->one;
     char reason[FIELD_TEXT_BYTES];
-    oif_grade before = key->open ? key->open->info.grade : OIF_GRADE_NONE;
     bool begins = verdict->result.episode == OIF_EPISODE_BEGINS;
     if (verdict->episode.number == 0 ||
         !history_row_opens(one->past, key, verdict->episode.number, &verdict->result))
         return;
     if (key->open && key->open->info.number != verdict->episode.number)
-        stream_leave_incident(one, key->open, run->now);
+        end_replaced(run, key);
+    const oif_grade before = key->open ? key->open->info.grade : OIF_GRADE_NONE;
     const bool is_known = is_reason_known(key, &verdict->episode);
     if (!is_known)
         result_fields_episode_text(verdict->fields, &verdict->episode, reason);

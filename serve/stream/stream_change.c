@@ -99,8 +99,6 @@ bool stream_apply_settings(stream *one, json_t *object, bool is_in_state, proble
         one->times.column = one->shape.time;
     }
     one->changes++;
-    if (one->past->learning_count > 0)
-        stream_count_needed(one);
     return true;
 }
 

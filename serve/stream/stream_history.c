@@ -68,7 +68,7 @@ static void add_row(const stream *one, const history_key *key, const history_poi
         return;
     trend_bucket_add(bucket_at(answer, i),
                      &(trend_row){.time = point->time,
-                                  .score = point->score,
+                                  .severity = point->severity,
                                   .threshold = point->threshold,
                                   .grade = point->grade,
                                   .values = history_values(point)},
@@ -169,7 +169,7 @@ static bool is_filled(const history_answer *answer, size_t i)
     return bucket_at(answer, i)->rows > 0;
 }
 
-/* `which`: of the score 0, of columns from 1 on. */
+/* `which`: of the severity 0, of columns from 1 on. */
 typedef void number_writer(const history_answer *answer, size_t bucket, size_t which);
 
 static void write_list(const history_answer *answer, const char *before, number_writer *write,
@@ -272,7 +272,7 @@ static void write_answer(const history_answer *answer)
     write_list(answer, ",\"anomalies\":", write_anomalies, 0);
     write_list(answer, ",\"grades\":", write_grade, 0);
     write_list(answer, ",\"thresholds\":", write_threshold, 0);
-    output_print(",\"scores\":{");
+    output_print(",\"severities\":{");
     write_values(answer, 0);
     output_print("}");
     write_columns(answer);

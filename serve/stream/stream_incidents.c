@@ -43,7 +43,7 @@ void stream_leave_incident(stream *one, const history_episode *episode, double n
 
 /* ---- The feed ---- */
 
-static const double no_data_severity = 4; /* a warning */
+static const double no_data_severity = 3.3; /* a warning */
 
 /* Episodes have numbers from 1, so 0 is free. */
 static incident_episode describe_no_data(const stream *one, double seconds, double now)

@@ -350,12 +350,13 @@ typedef struct point_range {
 /* The members of Points that are lists with a number per point. */
 static void write_lists(const point_range *range)
 {
-    static const char *const names[] = {"rows", "times", "scores", "thresholds", "grades"};
+    static const char *const names[] = {"rows", "times", "severities", "thresholds", "grades"};
     for (size_t list = 0; list < sizeof names / sizeof *names; list++) {
         output_print(",\"%s\":[", names[list]);
         for (uint32_t i = range->first; i < range->key->points.count; i++) {
             const history_point *point = history_point_at(range->one->past, range->key, i);
-            const double numbers[] = {(double)point->row, point->time, point->score,
+            const double numbers[] = {(double)point->row, point->time,
+                                      rounded_severity((double)point->severity),
                                       (double)point->threshold, (double)point->grade};
             output_print(i > range->first ? "," : "");
             output_json_number(numbers[list]);

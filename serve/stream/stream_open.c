@@ -284,8 +284,6 @@ stream *stream_new(struct streams *all, const stream_asked *asked, problem *why)
     if (!asked->settings) {
         load(one, why);
         one->opened_at = background_wall_seconds();
-        if (one->past->learning_count > 0)
-            stream_count_needed(one);
         return one;
     }
     if (create(one, asked->settings, why))

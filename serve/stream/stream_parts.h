@@ -84,9 +84,8 @@ struct stream {
     uint64_t bad_rows;
     uint64_t incident_events; /* reported to the list; a replay reports the same ones */
     double opened_at;         /* by the wall clock; no row could come before */
-    double now;         /* of the body or the look that is being processed, by the wall clock */
-    double needed_rows; /* of a key, until it is ready; 0: unknown */
-    uint64_t unusual;   /* rows while keys learned */
+    double now;       /* of the body or the look that is being processed, by the wall clock */
+    uint64_t unusual; /* rows while keys learned */
     double rate, rate_at;
     uint64_t told_rows, told_saved; /* in the last event about the stream */
 };
@@ -207,11 +206,6 @@ bool stream_is_recovering(const stream *one, const history_episode *open);
 
 /* ,"state":"alert","state_since":...,"state_grade":...,"state_severity":...,"learning":... */
 void stream_write_state(const stream_state *state);
-
-/* ---- stream_learning.c ---- */
-
-/* Finds out how many rows a key needs; after a start or the first row. */
-void stream_count_needed(stream *one);
 
 /* ---- stream_trend.c ---- */
 

@@ -45,7 +45,7 @@ static const history_key *find_learning(const stream *one)
 static void fill_learning(const stream *one, const history_key *key, double now,
                           stream_state *state)
 {
-    const double needed = one->needed_rows > 0 ? one->needed_rows : NAN;
+    const double needed = OIF_FIRST_ROWS + 1; /* the first that can be an anomaly */
     const double pace = key && silence_clock_is_live(&one->quiet, now) ? pace_of(one, key) : NAN;
     state->needed_rows = fmax(needed, state->learned_rows + 1);
     state->seconds_left = pace > 0 ? (state->needed_rows - state->learned_rows) * pace : NAN;

@@ -22,10 +22,10 @@ static void write_reason(const row_verdict *verdict, size_t column)
 {
     const oif_attribution *why = &verdict->fields->attributions[column];
     const char *name = verdict->fields->names[column];
-    char unusual[FIELD_TEXT_BYTES], text[2 * FIELD_TEXT_BYTES];
+    char unusual[FIELD_TEXT_BYTES], text[2 * FIELD_TEXT_BYTES], share[SHARE_TEXT_BYTES];
     result_fields_column_text(verdict, column, unusual, sizeof unusual);
-    snprintf(text, sizeof text, "%.*s %s %.0f%%", (int)cut_bytes(name, strlen(name), 2000), name,
-             unusual, why->share * 100);
+    snprintf(text, sizeof text, "%.*s %s%s", (int)cut_bytes(name, strlen(name), 2000), name,
+             unusual, result_fields_share_text(why->share, share));
     output_print("{\"column\":");
     quoting_write_json(name, strlen(name));
     output_print(",\"share\":%.2f,\"direction\":\"%s\"", why->share,

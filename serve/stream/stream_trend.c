@@ -35,7 +35,7 @@ void stream_trend_row(stream *one, history_key *key, const history_point *point,
 {
     trend_bucket *open = one->trends ? history_bucket(one->past, key) : NULL;
     const trend_row row = {.time = isnan(point->time) ? now : point->time,
-                           .score = point->score,
+                           .severity = point->severity,
                            .threshold = point->threshold,
                            .grade = point->grade,
                            .values = history_values(point)};

@@ -74,7 +74,7 @@ static void write_alert(const stream *one, const history_key *key, uint64_t row,
     stream_begin_object(one, key->info.key, key->info.key_bytes);
     output_print(",\"row\":%" PRIu64, row);
     write_json_member("time", seconds);
-    output_print(",\"score\":null,\"threshold\":null,\"p\":null,\"severity\":null,"
+    output_print(",\"score\":null,\"threshold\":null,\"severity\":null,"
                  "\"anomaly\":false,\"learning\":true,\"grade\":\"note\",\"episode\":null,"
                  "\"reasons\":[");
     write_reason(one, found);

@@ -53,7 +53,7 @@ void trend_bucket_add(trend_bucket *bucket, const trend_row *row, size_t columns
     bucket->anomalies += row->grade > 0;
     bucket->grade = row->grade > bucket->grade ? row->grade : bucket->grade;
     bucket->threshold = row->threshold;
-    add_value(trend_values_of(bucket), (float)row->score);
+    add_value(trend_values_of(bucket), row->severity);
     for (size_t i = 0; row->values && i < columns; i++)
         add_value(&trend_values_of(bucket)[1 + i], row->values[i]);
 }

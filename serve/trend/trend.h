@@ -1,5 +1,5 @@
-/* Five minutes of a key: the lowest, the highest and the mean of the score and of each column. So a
- * month fits on a disk, and a spike of one row stays visible.
+/* Five minutes of a key: the lowest, the highest and the mean of the severity and of each column.
+ * So a month fits on a disk, and a spike of one row stays visible.
  *
  *     rows      . . . . . . . . . . . . . . . . . . .
  *     5 min     [            ][            ][        ...   one bucket of a key is open
@@ -28,11 +28,11 @@ typedef struct trend_bucket {
     double time;                     /* of its start */
     uint32_t rows, anomalies, grade; /* 0 rows: it is empty; grade: the worst */
     float threshold;                 /* the latest; infinity: none yet */
-} trend_bucket;                      /* followed by trend_values of the score and of each column */
+} trend_bucket; /* followed by trend_values of the severity and of each column */
 
 size_t trend_bucket_bytes(size_t columns);
 
-/* Of the score, then of the columns. */
+/* Of the severity, then of the columns. */
 trend_values *trend_values_of(trend_bucket *bucket);
 
 /* An empty bucket. */
@@ -40,8 +40,8 @@ void trend_bucket_clear(trend_bucket *bucket, uint64_t key, size_t columns);
 
 /* `values` may be NULL. */
 typedef struct trend_row {
-    double time, score;
-    float threshold;
+    double time;
+    float severity, threshold;
     uint32_t grade;
     const float *values;
 } trend_row;

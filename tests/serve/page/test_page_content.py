@@ -65,7 +65,7 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
     scored = oif_score(text, *OPTIONS)
     fill_pumps(server, text)
     page = open_page(f"{server.url}/#stream=pumps&key=pump-1")
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     assert figure(page, "Rows") == f"{len(scored):,}"
     assert figure(page, "Anomalies") == f"{sum(row['anomaly'] == '1' for row in scored):,}"
     assert figure(page, "Episodes") == str(sum(row["episode"] == "begins" for row in scored))
@@ -83,7 +83,7 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
 
     # The text that stands for the chart has the highest score of the rows that it shows.
     top = max(float(row["score"]) for _, row in own[-500:])
-    assert f"Highest {top:.3f} at" in page.locator("#score-chart").get_attribute("aria-label")
+    assert f"Highest {top:.3f} at" in page.locator("#severity-chart").get_attribute("aria-label")
 
 
 def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page):
@@ -107,7 +107,7 @@ def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page)
     assert page.locator("#column-charts figure").first.inner_text().count("expected ") == 1
     assert page.locator("#column-charts .expected").first.inner_text() == words
     page.evaluate("new Promise(requestAnimationFrame)")  # in which the charts are drawn
-    assert shaded_columns(page, "#score-chart") > 0
+    assert shaded_columns(page, "#severity-chart") > 0
     assert shaded_columns(page, "#column-charts canvas") > 0
 
 
@@ -157,7 +157,7 @@ def test_the_band_is_what_was_expected(server, open_page):
     height = page.eval_on_selector("#column-charts canvas", "canvas => canvas.height")
     for place, title in enumerate(titles):
         assert 1 < band_lines(page, f"#column-charts figure:nth-child({place + 1}) canvas") < 0.9 * height, title
-    assert band_lines(page, "#score-chart") == 0
+    assert band_lines(page, "#severity-chart") == 0
     label = page.locator("#column-charts canvas").first.get_attribute("aria-label")
     assert re.search(r"latest \S+, expected \S+ to \S+\.$", label), label
 
@@ -206,7 +206,7 @@ def days(count=4, fault=2000, columns=1):
 
 
 def drag(page, first, last):
-    box = page.locator("#score-chart").bounding_box()
+    box = page.locator("#severity-chart").bounding_box()
     places = [box["x"] + 46 + share * (box["width"] - 54) for share in (first, (first + last) / 2, last)]
     page.mouse.move(places[0], box["y"] + 60)
     page.mouse.down()
@@ -238,9 +238,9 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     assert not episode["open"] and START + 60 * 2000 <= episode["began"] < START + 60 * 2030
     page = open_page(f"{server.url}/#stream=web&range=7d")
     wait_note(page, "2025-12-28 23:30 – 2026-01-05 00:00, a point per 30 min")
-    assert "points up to" in page.locator("#score-chart").get_attribute("aria-label")
+    assert "points up to" in page.locator("#severity-chart").get_attribute("aria-label")
     page.evaluate("new Promise(requestAnimationFrame)")
-    assert shaded_columns(page, "#score-chart") == 0, "an episode that is over is not red"
+    assert shaded_columns(page, "#severity-chart") == 0, "an episode that is over is not red"
     assert badge_colour(page) == colour_of(page, "--dim")
     drag(page, 0.5, 0.75)
     wait_until(page, "document.getElementById('range-note').textContent.includes('a point per 5 min')")
@@ -264,9 +264,9 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     wait_until(page, "document.getElementById('limit').value === 'fixed'")
     wait_until(page, "document.getElementById('range-note').textContent.startsWith('2026-01-02 0')")
     page.evaluate("new Promise(requestAnimationFrame)")
-    assert shaded_columns(page, "#score-chart") > 0, "the chosen one is red"
+    assert shaded_columns(page, "#severity-chart") > 0, "the chosen one is red"
     assert badge_colour(page) == colour_of(page, "--alarm")
-    box = page.locator("#score-chart").bounding_box()
+    box = page.locator("#severity-chart").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 60)
     wait_until(page, "location.hash.includes('at=')")
     page.mouse.move(5, 5)
@@ -295,7 +295,7 @@ def test_the_headline_is_green_for_a_reason_only(server, open_page):
     assert page.locator("#now-title").inner_text() == "Learning"
     assert re.match(r"40 of about \d+ rows", page.locator("#now-note").inner_text())
     assert page.locator("#now").get_attribute("data-state") == "unsure"
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     assert re.match(r"◌ Learning: 40 of about \d+ rows", page.locator("#state").inner_text())
     server.create("a-wide", time="time")
     server.post("a-wide", days(1, fault=9999, columns=40))
@@ -405,10 +405,10 @@ def test_a_stream_without_key_and_time_has_rows(server, open_page):
     server.create("plain")
     server.post("plain", text)
     page = open_page(server.url)
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     assert page.locator("#keys").is_hidden()
     top = max(float(row["score"]) for row in scored[-500:])
-    label = page.locator("#score-chart").get_attribute("aria-label")
+    label = page.locator("#severity-chart").get_attribute("aria-label")
     assert f"Highest {top:.3f} at row" in label
 
 
@@ -430,7 +430,7 @@ def test_a_key_that_is_too_long_for_a_query_is_shown(server, open_page):
     server.create("long", key="host")
     server.post("long", "host,load\n" + "".join(f"{key},{i % 7}\n" for i in range(40)))
     page = open_page(server.url)
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     assert page.locator("#detail-error").is_hidden()
 
 
@@ -438,7 +438,7 @@ def test_live_rows_appear_and_new_episodes_are_announced(server, open_page):
     fill_pumps(server, pumps())
     page = open_page(server.url)
     page.wait_for_selector("#link[data-state=live]")
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     before = figure(page, "Rows")
     more = pumps(20, first_minute=1500, fault=(3, 1505, 1600))
     server.post("pumps", more)

@@ -16,7 +16,7 @@ def filled(server):
 
 def open_ready(open_page, server, **options):
     page = open_page(server.url, **options)
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     page.wait_for_selector("#propose:visible")
     return page
 

@@ -33,7 +33,7 @@ def test_a_dropped_file_is_scored_at_once(server, open_page):
     page = open_empty(server, open_page)
     picture(page, "empty")
     drop(page, "my pumps.csv", text)
-    page.wait_for_selector("#score-chart[aria-label]")  # before the end of the file
+    page.wait_for_selector("#severity-chart[aria-label]")  # before the end of the file
     wait_title(page, "Added my-pumps")
     scored = oif_score(text, "--key", "pump", "--time", "time")
     note = page.locator("#upload-note").inner_text()

@@ -23,7 +23,7 @@ def filled(server):
 
 def open_ready(open_page, server, **options):
     page = open_page(server.url, **options)
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     page.wait_for_selector("#link[data-state=live]")
     return page
 
@@ -37,7 +37,7 @@ def test_narrow_screens_do_not_scroll_sideways(filled, open_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") == width
     if width == 360:
         picture(page, "phone", full_page=True)
-        tops = page.evaluate("['#detail', '.side', '#score-chart', '#now'].map(one => document.querySelector(one).getBoundingClientRect().top)")
+        tops = page.evaluate("['#detail', '.side', '#severity-chart', '#now'].map(one => document.querySelector(one).getBoundingClientRect().top)")
         assert tops[0] < tops[1], "what is wrong comes before the lists"
         assert tops[3] < 60 and tops[2] < 740, "the incident and the chart of its score are on the first screen"
         page.tap("#now-list button")
@@ -83,7 +83,7 @@ def test_dark_by_the_system_and_by_the_switch(filled, open_page):
 
 
 def ink_of_chart(page):
-    return page.eval_on_selector("#score-chart", """canvas => {
+    return page.eval_on_selector("#severity-chart", """canvas => {
         const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data, counts = {};
         for (let i = 0; i < data.length; i += 4)
             if (data[i + 3] === 255) {
@@ -204,7 +204,7 @@ def test_hostile_names_are_only_text(server, open_page):
     for button in range(len(HOSTILE)):
         page.locator("#key-list button").nth(button).click()
         page.wait_for_selector("#key-list button[aria-current=true]")
-        page.wait_for_selector("#score-chart[aria-label], #detail-error:not([hidden])")
+        page.wait_for_selector("#severity-chart[aria-label], #detail-error:not([hidden])")
     assert page.locator("main img, main script, main b[onclick]").count() == 0
     assert "hacked" not in page.title()
     page.locator("#key-list button", has_text="<img src=x").click()
@@ -265,7 +265,7 @@ def test_fast_rows_do_not_make_the_page_ask_more_often(server, open_page):
     server.post("fast", pumps(250))
     page = open_page(f"{server.url}/#stream=fast&key=pump-0&range=200")
     page.wait_for_selector("#link[data-state=live]")
-    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#severity-chart[aria-label]")
     asked, elements = [], page.evaluate("document.querySelectorAll('*').length")
     page.on("request", lambda request: asked.append(urllib.parse.urlparse(request.url).path.rsplit("/")[-1]))
     for batch in range(60):
@@ -287,7 +287,7 @@ def test_four_thousand_rows_of_a_key_are_drawn(server, open_page):
     page = open_ready(open_page, server)
     page.select_option("#limit", "4000")
     wait_until(page, "document.getElementById('cursor').max === '3999'")
-    assert "4,000 rows" in page.locator("#score-chart").get_attribute("aria-label")
+    assert "4,000 rows" in page.locator("#severity-chart").get_attribute("aria-label")
 
 
 def test_ten_thousand_points_are_one_range_per_pixel_column(server, open_page):

@@ -1,66 +1,40 @@
-#include "scoring_run.h"
-
-#include "front/options/warm_up.h"
+#include "front/text/clock.h"
 #include "front/text/signals.h"
+#include "scoring_run.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    FEWEST_ROWS = 40,    /* fewer say too little */
-    MOST_ROWS = 2000,    /* later a stream is as good, and it follows changes */
-    MOST_IN_ORDER = 500, /* the same for rows with times, whose neighbours say most */
-    BLOCKS_MAX = 64      /* of at most a megabyte each */
-};
+enum { BLOCKS_MAX = 64 }; /* of at most a megabyte each */
+
+/* A pipe may have no end: its first rows are held only for so long. */
+static const double held_seconds_max = 1;
 
 struct held_rows {
     row_block *blocks[BLOCKS_MAX];
     size_t block_count;
     size_t rows, most_rows;
+    double since; /* the first one, by the clock */
+    bool is_file;
 };
 
-/* ---- Whether there are two passes ---- */
+/* ---- Whether rows are held ---- */
 
-/* --state continues a stream. --freeze, on or off, says what a stream learns. */
-static bool is_stream(const run_settings *settings)
+exit_code held_rows_start(scoring_run *scoring)
 {
-    return settings->state || settings_give_option(settings, "learn");
-}
-
-/* What a table cannot have; NULL: nothing is in the way. */
-static const char *obstacle(const scoring_run *scoring)
-{
-    const run_settings *settings = scoring->all_settings;
-    if (scoring->input->columns.has_key)
-        return "--key, as each key is a stream";
-    if (scoring->input->columns.categories.count > 0)
-        return "--category, which learns values in the order of the rows";
-    if (settings->score.watch)
-        return "--watch, which shows rows as they come";
-    if (settings_give_option(settings, "alerts"))
-        return "--alerts, which counts alerts per day";
-    return NULL;
-}
-
-/* What is not a regular file may have no end. */
-static bool has_end(const scoring_run *scoring)
-{
-    return scoring->input->source.files.total_bytes > 0;
-}
-
-exit_code two_passes_start(scoring_run *scoring)
-{
-    if (is_stream(scoring->all_settings) || obstacle(scoring) || !has_end(scoring))
+    const size_t most_rows = short_input_rows_max(scoring->all_settings, &scoring->input->columns);
+    if (most_rows == 0)
         return EXIT_OK;
     scoring->held = calloc(1, sizeof *scoring->held);
     if (!scoring->held)
         return complain(EXIT_FAILED, "out of memory");
-    scoring->held->most_rows = scoring->input->columns.has_time ? MOST_IN_ORDER : MOST_ROWS;
+    scoring->held->most_rows = most_rows;
+    scoring->held->is_file = scoring->input->source.files.total_bytes > 0;
     return EXIT_OK;
 }
 
-void two_passes_close(scoring_run *scoring)
+void held_rows_close(scoring_run *scoring)
 {
     held_rows *held = scoring->held;
     for (size_t i = 0; held && i < held->block_count; i++)
@@ -76,6 +50,8 @@ static bool add_row(scoring_run *scoring, const session_row *row)
     held_rows *held = scoring->held;
     if (held->rows == held->most_rows)
         return false;
+    if (held->rows == 0)
+        held->since = clock_seconds();
     for (int tries = 0; tries < 2; tries++) {
         row_block *last = held->block_count > 0 ? held->blocks[held->block_count - 1] : NULL;
         if (last && row_block_add(last, row->record, row->key, row->seconds)) {
@@ -110,16 +86,38 @@ static bool release(scoring_run *scoring, oif_status *status, oif_error *error)
     return continues;
 }
 
-bool two_passes_row(scoring_run *scoring, const session_row *row, oif_status *status,
-                    oif_error *error)
+/* Milliseconds until the rows are not held any more; -1: never. */
+static int milliseconds_left(const held_rows *held)
+{
+    if (held->is_file || held->rows == 0)
+        return -1;
+    const double left = held->since + held_seconds_max - clock_seconds();
+    return left > 0 ? (int)(1000 * left) + 1 : 0;
+}
+
+bool held_rows_row(scoring_run *scoring, const session_row *row, oif_status *status,
+                   oif_error *error)
 {
     if (!scoring->held)
         return false;
-    if (add_row(scoring, row))
+    if (milliseconds_left(scoring->held) != 0 && add_row(scoring, row))
         return true;
     if (!release(scoring, status, error))
         scoring->is_over = true;
     return false;
+}
+
+int held_rows_idle(scoring_run *scoring)
+{
+    if (!scoring->held)
+        return -1;
+    const int left = milliseconds_left(scoring->held);
+    if (left != 0)
+        return left;
+    if (!release(scoring, &scoring->block_status, &scoring->block_error))
+        scoring->is_over = true;
+    output_flush();
+    return -1;
 }
 
 /* ---- Judging them ---- */
@@ -173,16 +171,15 @@ static void take_row(void *context, oif_pipeline *pipeline, size_t number, const
         await_row(scoring, held_row(scoring->held, number + 1).seconds);
 }
 
-/* "178 rows, each compared with all others: the 2 rarest are alerts; at most one row in 120 would
- * look so by chance" */
+/* "178 rows, each compared with all others: 2 episodes; at most one row in 120 would look so by
+ * chance" */
 static void say_how_sure(const scoring_run *scoring, const oif_table_info *info)
 {
     char rows[GROUPED_TEXT_BYTES], one_in[GROUPED_TEXT_BYTES];
     char found[64] = "no row is unusual";
-    if (info->anomalies == 1)
-        snprintf(found, sizeof found, "the rarest is an alert");
-    else if (info->anomalies > 1)
-        snprintf(found, sizeof found, "the %" PRIu64 " rarest are alerts", info->anomalies);
+    if (scoring->episodes > 0)
+        snprintf(found, sizeof found, "%" PRIu64 " episode%s of anomalies", scoring->episodes,
+                 scoring->episodes == 1 ? "" : "s");
     note("%s: %s rows, each compared with all others: %s; at most one row in %s would look like "
          "this by chance",
          scoring->input->source.name, grouped_text(info->rows, rows), found,
@@ -210,13 +207,13 @@ static oif_status judge(scoring_run *scoring, oif_error *error)
     return status;
 }
 
-void two_passes_finish(scoring_run *scoring, oif_status *status, oif_error *error)
+void held_rows_finish(scoring_run *scoring, oif_status *status, oif_error *error)
 {
     oif_error why;
     if (!scoring->held)
         return;
     /* Without a table, as with a shingle longer than the file, or without memory for it. */
-    if (scoring->held->rows < FEWEST_ROWS || judge(scoring, &why) != OIF_OK) {
+    if (scoring->held->rows < SHORT_INPUT_ROWS_MIN || judge(scoring, &why) != OIF_OK) {
         oif_status replayed = OIF_OK;
         release(scoring, &replayed, &why);
         if (replayed != OIF_OK) {
@@ -224,25 +221,5 @@ void two_passes_finish(scoring_run *scoring, oif_status *status, oif_error *erro
             *error = why;
         }
     }
-    two_passes_close(scoring);
-}
-
-/* ---- One pass that was too short ---- */
-
-void two_passes_report(const scoring_run *scoring)
-{
-    const run_settings *settings = scoring->all_settings;
-    const input_columns *columns = &scoring->input->columns;
-    const char *why = obstacle(scoring);
-    char text[GROUPED_TEXT_BYTES];
-    if (scoring->was_ready || !why || is_stream(settings) || scoring->is_watched ||
-        !has_end(scoring) || scoring->progress.rows < FEWEST_ROWS)
-        return;
-    const size_t needed =
-        warm_up_rows(&settings->params, &settings->options, columns->count, columns->row_seconds);
-    if (needed > 0)
-        note("%s: no row could be an alert, as the first may come after %s rows%s; a short file is "
-             "judged as a whole, but not with %s",
-             scoring->input->source.name, grouped_text(needed, text),
-             columns->has_key ? " of a key" : "", why);
+    held_rows_close(scoring);
 }
