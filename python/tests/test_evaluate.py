@@ -11,7 +11,7 @@ from oif import _evaluate
 def labelled():
     random = np.random.default_rng(6)
     rows, labels = random.normal(size=(3000, 3)), np.zeros(3000, int)
-    for begin in range(1500, 3000, 100):
+    for begin in range(1500, 3000, 300):
         rows[begin : begin + 4] += 7
         labels[begin : begin + 4] = 1
     return rows, labels
@@ -41,7 +41,7 @@ def test_detectors_are_compared(labelled):
     assert again[0].recall == pytest.approx((called & (labels == 1)).sum() / labels.sum())
     assert again[0].precision == pytest.approx((called & (labels == 1)).sum() / called.sum())
     text = repr(table)
-    assert text.splitlines()[0].startswith("3,000 rows, 60 labelled anomalous; alert rate 0.02; 2 seeds")
+    assert text.splitlines()[0].startswith("3,000 rows, 20 labelled anomalous; alert rate 0.02; 2 seeds")
     assert "±" in text and "±" not in repr(again) and "<table>" in table._repr_html_()
     frame = pytest.importorskip("pandas")
     assert list(table.to_pandas().index) == [one.detector for one in table] and isinstance(table.to_pandas(), frame.DataFrame)

@@ -60,8 +60,8 @@ def test_pandas_batch(tmp_path):
     pytest.importorskip("pandas")
     module = example("pandas_batch")
     alerts = module.find_alerts(module.synthetic_metrics(), str(tmp_path / "metrics.oif"))
-    assert (alerts["because"][:6] == "latency_ms").all() and set(alerts["host"]) >= {"web-1", "web-2", "db-1"}
-    assert set(alerts.index[:6]) == set(range(7999, 8005))
+    assert set(alerts["host"]) >= {"web-1", "web-2", "db-1"} and (alerts["because"][:3] == "latency_ms").all()
+    assert set(range(7999, 8005)) <= set(alerts.index)
     assert oif.Pipeline.load(tmp_path / "metrics.oif").rows == 9000
 
 
@@ -103,7 +103,7 @@ def test_fastapi_service(tmp_path, monkeypatch):
 
 def test_asyncio_stream():
     found = asyncio.run(example("asyncio_stream").main())
-    assert 900 in found and len(found) < 10
+    assert 900 in found and len(found) < 3
 
 
 def test_sensor_series(tmp_path):

@@ -49,7 +49,7 @@ std::vector<double> rows(unsigned count)
 
 oif::params options()
 {
-    oif::params made = oif::params::pipeline_options().set("motion", "off").set("learn", "normal");
+    oif::params made = oif::params::pipeline_options().set("moves", "off").set("learn", "normal");
     return made.set("find_season", "off");
 }
 
@@ -265,7 +265,7 @@ void what_a_pipeline_knows()
     oif::pipeline one = named();
     require(one.recent_key().empty() && one.learned_row().empty());
     require(one.parameters().value("num_trees") == oif::params().value("num_trees"));
-    require(one.options().value("alert_rate") == one.alert_rate());
+    require(one.options().value("alert_rate") == 0.001);
     require(!one.keeps_episodes() && one.memory_bytes() > 0);
     require(one.evictions() + one.unmodelled_rows() + one.restarts() + one.kept() == 0);
     require(one.lost().count == 0 && one.lost().why.empty());
@@ -460,16 +460,25 @@ void pipelines_that_were_moved_from()
                        [](P &one) { one.column_roles(); },
                        [](P &one) { one.attach({}); },
                        [](P &one) { one.attachment(); }});
-    moved<P>(named(), {[](P &one) { one.set_rules(""); },    [](P &one) { one.add_rules(""); },
-                       [](P &one) { one.rules(); },          [](P &one) { one.keep_episodes(); },
-                       [](P &one) { one.keeps_episodes(); }, [](P &one) { one.past_episodes(); },
-                       [](P &one) { one.propose({}, 1); },   [](P &one) { one.columns(); },
-                       [](P &one) { one.rows(); },           [](P &one) { one.keys(); },
-                       [](P &one) { one.parameters(); },     [](P &one) { one.options(); },
-                       [](P &one) { one.alert_rate(); },     [](P &one) { one.memory_bytes(); },
-                       [](P &one) { one.evictions(); },      [](P &one) { one.unmodelled_rows(); },
-                       [](P &one) { one.restarts(); },       [](P &one) { one.kept(); },
-                       [](P &one) { one.lost(); },           [](P &one) { one.log(); },
+    moved<P>(named(), {[](P &one) { one.set_rules(""); },
+                       [](P &one) { one.add_rules(""); },
+                       [](P &one) { one.rules(); },
+                       [](P &one) { one.keep_episodes(); },
+                       [](P &one) { one.keeps_episodes(); },
+                       [](P &one) { one.past_episodes(); },
+                       [](P &one) { one.propose({}, 1); },
+                       [](P &one) { one.columns(); },
+                       [](P &one) { one.rows(); },
+                       [](P &one) { one.keys(); },
+                       [](P &one) { one.parameters(); },
+                       [](P &one) { one.options(); },
+                       [](P &one) { one.memory_bytes(); },
+                       [](P &one) { one.evictions(); },
+                       [](P &one) { one.unmodelled_rows(); },
+                       [](P &one) { one.restarts(); },
+                       [](P &one) { one.kept(); },
+                       [](P &one) { one.lost(); },
+                       [](P &one) { one.log(); },
                        [](P &one) { one.check(); }});
     require(other->columns() == 2); // an exchange that fails takes nothing
 }

@@ -2,7 +2,6 @@ package oif;
 
 import static org.junit.jupiter.api.Assertions.*;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -12,7 +11,6 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Properties;
-import java.util.zip.GZIPInputStream;
 import oif.StoredRowsException.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -315,8 +313,17 @@ class BaseAndRowsTest {
         try (InputStream file = BaseAndRowsTest.class.getResourceAsStream("base-and-rows.properties")) {
             all.load(file);
         }
-        byte[] bytes = Base64.getDecoder().decode(all.getProperty(name));
-        return name.endsWith("base") ? new GZIPInputStream(new ByteArrayInputStream(bytes)).readAllBytes() : bytes;
+        return Base64.getDecoder().decode(all.getProperty(name));
+    }
+
+    /** A snapshot after the rows from 0 to that one. */
+    private static byte[] snapshot(int to) {
+        try (Pipeline pipeline = pipeline()) {
+            for (int i = 0; i < to; i++) {
+                pipeline.process(KEY, seconds(i), row(i));
+            }
+            return pipeline.saveKey(KEY);
+        }
     }
 
     /** A model that loaded a snapshot and then saw the rows one by one. */
@@ -338,7 +345,7 @@ class BaseAndRowsTest {
         BaseAndRows written = new BaseAndRows(layout);
         try (Pipeline pipeline = pipeline()) {
             BaseAndRows model = new BaseAndRows(layout);
-            model.loadBase(pipeline, KEY, stored("flink.base"));
+            model.loadBase(pipeline, KEY, snapshot(40));
             int[] ends = {49, 57};
             for (int piece = 0, i = 40; piece < 2; piece++) {
                 assertTrue(model.replay(pipeline, KEY, pieces[piece]));
@@ -347,15 +354,15 @@ class BaseAndRowsTest {
                 }
                 assertArrayEquals(pieces[piece], written.takeRows());
             }
-            assertArrayEquals(twin(stored("flink.base"), 40, 57), pipeline.saveKey(KEY));
+            assertArrayEquals(twin(snapshot(40), 40, 57), pipeline.saveKey(KEY));
             assertArrayEquals(pipeline.saveKey(KEY), model.takeBase(pipeline, KEY), "a base is the snapshot");
         }
     }
 
     @Test
     void aStoreOfKafkaStreamsIsRestoredAndItsRowsWouldBeWrittenTheSame() throws IOException {
-        byte[] base = stored("kafka.base");
-        byte[] snapshot = Arrays.copyOfRange(base, Long.BYTES, base.length);
+        byte[] snapshot = snapshot(1024);
+        byte[] base = ByteBuffer.allocate(Long.BYTES + snapshot.length).putLong(1024).put(snapshot).array();
         try (Pipeline pipeline = pipeline();
                 Pipeline fromSnapshot = pipeline()) {
             BaseAndRows model = new BaseAndRows(RowLayout.numbered(COLUMNS));
