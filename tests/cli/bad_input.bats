@@ -7,7 +7,7 @@ after_good_row() {
     printf 'a,b\n1,2\n%s\n' "$1" > in.csv
     oif score in.csv
     equal "$status" 1
-    equal "${lines[0]}" "a,b,score,p,anomaly"
+    equal "${lines[0]}" "a,b,score,severity,anomaly"
     contains "${lines[1]}" "1,2,"
     equal "${#lines[@]}" 2
     contains "$stderr" "$2"
@@ -27,7 +27,7 @@ after_good_row() {
     echo 'a,b' > in.csv
     oif score in.csv
     exits 0
-    equal "$output" "a,b,score,p,anomaly"
+    equal "$output" "a,b,score,severity,anomaly"
 }
 
 @test "a header without rows has nothing to evaluate" {
@@ -64,7 +64,7 @@ after_good_row() {
 @test "the good rows stand before the complaint when both go to one place" {
     printf 'a\n1\nx\n' > in.csv
     run bash -c "'$OIF' score in.csv 2>&1"
-    equal "${lines[0]}" "a,score,p,anomaly"
+    equal "${lines[0]}" "a,score,severity,anomaly"
     contains "${lines[2]}" "oif: in.csv:3:1: "
 }
 

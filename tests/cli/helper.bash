@@ -28,9 +28,11 @@ SCRIPT
     chmod +x "$OIF"
 }
 
-# Runs the tool: $status, $output (stdout only) and $stderr.
+# Runs the tool: $status, $output (stdout only) and $stderr. Short streams end before row 49: the note about that is in $early.
 oif() {
     run --separate-stderr "$OIF" "$@"
+    early=$(grep "came too early to be judged" <<< "$stderr" || true)
+    stderr=$(grep -v "came too early to be judged" <<< "$stderr" || true)
 }
 
 # Says both sides when they differ.

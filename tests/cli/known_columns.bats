@@ -21,7 +21,7 @@ make_streams() {
     }'
 }
 
-options=(--detector loda --window-size 50 --alert-rate 0.05 --fields score,p,anomaly,why)
+options=(--detector loda --window-size 50 --alert-rate 0.05 --fields score,severity,anomaly,why)
 
 @test "columns in another order are found by their names" {
     make_streams
@@ -32,7 +32,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --fields score,p,ano
         rm -f s
         "$OIF" score "${options[@]}" --state s begin.csv > /dev/null
         { [[ $rest == *.ndjson ]] || head -1 $rest; tail -100 $rest; } > "rest-$rest"
-        "$OIF" score --state s --fields score,p,anomaly,why --output csv "rest-$rest" 2> told | tail -100 > scored
+        "$OIF" score --state s --fields score,severity,anomaly,why --output csv "rest-$rest" 2> told | tail -100 > scored
         equal "$(cat told)" "oif: s: resumes after 200 rows"
         rev scored | cut -d, -f-4 | rev | cmp - expected
     done

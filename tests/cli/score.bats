@@ -15,7 +15,7 @@ scores_of() {
     make_stream
     "$OIF" score stream.csv > scored.csv
     without_fields scored.csv | cmp - stream.csv
-    equal "$(head -1 scored.csv)" "x,y,fault,score,p,anomaly"
+    equal "$(head -1 scored.csv)" "x,y,fault,score,severity,anomaly"
     [ "$(scores_of scored.csv | tail -n +2 | sort -u | wc -l)" -gt 20 ]
 }
 
@@ -87,7 +87,7 @@ scores_of() {
     printf '1,2\n3,4\n' > numbers.csv
     equal "$("$OIF" score numbers.csv | wc -l)" 2
     equal "$("$OIF" score --csv header=no numbers.csv | wc -l)" 2
-    equal "$("$OIF" score --csv header=yes numbers.csv | head -1)" "1,2,score,p,anomaly"
+    equal "$("$OIF" score --csv header=yes numbers.csv | head -1)" "1,2,score,severity,anomaly"
     oif score --label x1 numbers.csv
     exits 0
 }
@@ -95,22 +95,22 @@ scores_of() {
 @test "the delimiter of the input is the delimiter of the output" {
     printf 'a;b\n1;2\n' > semicolon.csv
     printf 'a\tb\n1\t2\n' > tab.csv
-    equal "$("$OIF" score semicolon.csv | head -1)" "a;b;score;p;anomaly"
+    equal "$("$OIF" score semicolon.csv | head -1)" "a;b;score;severity;anomaly"
     equal "$("$OIF" score tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
     equal "$("$OIF" score --csv sep=tab tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
-    equal "$("$OIF" score --csv 'sep=;' semicolon.csv | head -1)" "a;b;score;p;anomaly"
+    equal "$("$OIF" score --csv 'sep=;' semicolon.csv | head -1)" "a;b;score;severity;anomaly"
 }
 
 @test "a column called score is no hindrance: another one is added" {
     printf 'score\n1\n' > in.csv
-    equal "$("$OIF" score in.csv | head -1)" "score,score,p,anomaly"
+    equal "$("$OIF" score in.csv | head -1)" "score,score,severity,anomaly"
 }
 
 @test "CRLF line ends and a byte order mark come out as they went in" {
     printf '\xef\xbb\xbfa,b\r\n1,2\r\n3,4\r\n' > in.csv
     "$OIF" score in.csv > out.csv
     without_fields out.csv | cmp - in.csv
-    equal "$(head -1 out.csv)" $'\xef\xbb\xbfa,b,score,p,anomaly\r'
+    equal "$(head -1 out.csv)" $'\xef\xbb\xbfa,b,score,severity,anomaly\r'
     dd if=in.csv bs=1 status=none | "$OIF" score | cmp - out.csv
 }
 
@@ -126,7 +126,7 @@ scores_of() {
     printf 'a,b\n1,2\n' > plain.csv
     oif score quoted.csv
     exits 0
-    equal "${lines[0]}" '"a","b",score,p,anomaly'
+    equal "${lines[0]}" '"a","b",score,severity,anomaly'
     contains "${lines[1]}" '"1","2",'
     cmp <("$OIF" score quoted.csv | sed -E 's/^("?[12]"?,){2}//' | tail -1) <("$OIF" score plain.csv | sed 's/^1,2,//' | tail -1)
 }
@@ -150,7 +150,7 @@ scores_of() {
     printf 'a\n1\n' > -odd.csv
     oif score -- -odd.csv
     exits 0
-    equal "${lines[0]}" "a,score,p,anomaly"
+    equal "${lines[0]}" "a,score,severity,anomaly"
 }
 
 @test "a row comes out before the next one has arrived whole" {
@@ -165,7 +165,7 @@ def line():
 
 tool.stdin.write(b"a,b\n1,2\n3,")
 header, row = line(), line()
-assert header == b"a,b,score,p,anomaly\n", header
+assert header == b"a,b,score,severity,anomaly\n", header
 assert row.startswith(b"1,2,"), row
 tool.stdin.write(b"4\n")
 row = line()
@@ -217,7 +217,7 @@ time.sleep(0.1)
 os.write(writing, b"a\n1\n")
 os.close(writing)
 output, messages = tool.communicate(timeout=60)
-assert output.startswith(b"a,score,p,anomaly\n1,") and (tool.returncode, messages) == (0, b""), (output, messages)
+assert output.startswith(b"a,score,severity,anomaly\n1,") and (tool.returncode, messages) == (0, b""), (output, messages)
 PYTHON
 }
 
@@ -229,7 +229,7 @@ tool = subprocess.Popen([sys.argv[1], "score"], stdin=slave, stdout=subprocess.P
 os.write(master, b"a\n1\n\x04")
 output, messages = tool.communicate(timeout=60)
 assert messages == b"oif: reading from the terminal; press Ctrl-D to end\n", messages
-assert output.startswith(b"a,score,p,anomaly\n1,") and tool.returncode == 0, output
+assert output.startswith(b"a,score,severity,anomaly\n1,") and tool.returncode == 0, output
 PYTHON
 }
 

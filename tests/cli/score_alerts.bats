@@ -35,7 +35,7 @@ alarms() {
 
 @test "p says how rare a score is" {
     make_alarms
-    alarms --fields score,p,anomaly | tail -n 3000 | awk -F, '
+    alarms --fields score,severity,anomaly | tail -n 3000 | awk -F, '
         $5 < 0 || $5 > 1 {print "bad p: " $0; bad = 1}
         $6 {count++; if ($5 > 0.02) {print "not rare: " $0; bad = 1}}
         END {if (count < 15 || count > 60) {print count " anomalies"; bad = 1}; exit bad}'

@@ -111,5 +111,5 @@ write_counters() {
     oif score -v --columns c --columns a_total --rate a_total totals.csv
     contains "$stderr" "learns from 2 columns: rate(a_total), c"
     oif score --fields score --fields p totals.csv
-    contains "$output" "a_total,b_total,c,score,p"
+    contains "$output" "a_total,b_total,c,score,severity"
 }

@@ -179,7 +179,7 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
     "$OIF" score --key host --exclude at --state s.oif hosts.csv > /dev/null
     cp s.oif before.oif
     (echo at,host,load,free; for _ in 1 2 3; do printf '1,h1,5.5,55\n1,h1,99,55\n'; done) > new.csv
-    "$OIF" score --key host --exclude at --state s.oif --freeze --fields score,p,anomaly new.csv \
+    "$OIF" score --key host --exclude at --state s.oif --freeze --fields score,severity,anomaly new.csv \
         > out.csv 2> /dev/null
     cmp s.oif before.oif
     equal "$(tail -n +2 out.csv | sort | uniq -c | awk '{print $1, $2}' | cut -d, -f 1-4)" "3 1,h1,5.5,55

@@ -28,8 +28,8 @@ figure() {
     head -241 hosts.csv > few.csv # models are written and read back 200 times
     for detector in online-iforest hst iforest-asd rrcf loda sdo; do
         rm -rf keep && mkdir keep
-        "$OIF" score --key host --detector "$detector" --fields score,p,anomaly,why --alert-rate 0.02 few.csv > whole.csv
-        oif score --key host --detector "$detector" --fields score,p,anomaly,why --alert-rate 0.02 --max-keys 2 --evicted keep \
+        "$OIF" score --key host --detector "$detector" --fields score,severity,anomaly,why --alert-rate 0.02 few.csv > whole.csv
+        oif score --key host --detector "$detector" --fields score,severity,anomaly,why --alert-rate 0.02 --max-keys 2 --evicted keep \
             --state keep/s few.csv
         exits 0
         cmp <(echo "$output") whole.csv

@@ -24,10 +24,10 @@ make_ndjson() {
 
 @test "CSV and NDJSON of the same rows get the same scores" {
     make_ndjson
-    "$OIF" score --fields score,p,anomaly,why stream.csv > from_csv
-    "$OIF" score --fields score,p,anomaly,why --output csv stream.ndjson | cmp - from_csv
-    "$OIF" score --fields score,p,anomaly,why --output ndjson stream.csv > to_ndjson
-    "$OIF" score --fields score,p,anomaly,why stream.ndjson | cmp - to_ndjson
+    "$OIF" score --fields score,severity,anomaly,why stream.csv > from_csv
+    "$OIF" score --fields score,severity,anomaly,why --output csv stream.ndjson | cmp - from_csv
+    "$OIF" score --fields score,severity,anomaly,why --output ndjson stream.csv > to_ndjson
+    "$OIF" score --fields score,severity,anomaly,why stream.ndjson | cmp - to_ndjson
 }
 
 @test "the format is known by the name, else by the first byte, and --format overrules both" {

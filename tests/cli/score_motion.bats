@@ -34,7 +34,7 @@ texts() {
 @test "a jump within the usual range is an alert that says so" {
     make_wave
     equal "$(texts 5000 5000 wave.csv)" "flow jumps up 100%"
-    "$OIF" score --season off --output ndjson --fields score,p,anomaly,why wave.csv | sed -n 5000p > row.json
+    "$OIF" score --season off --output ndjson --fields score,severity,anomaly,why wave.csv | sed -n 5000p > row.json
     contains "$(cat row.json)" '"why":[{"column":"flow","direction":"high","share":1.00,"reason":"jump","value":41.9,"expected":['
 }
 
@@ -50,12 +50,12 @@ texts() {
 
 @test "a state keeps what it knows of motion" {
     make_wave
-    "$OIF" score --season off --fields score,p,anomaly,why wave.csv | tail -n +2 > expected.csv
+    "$OIF" score --season off --fields score,severity,anomaly,why wave.csv | tail -n +2 > expected.csv
     for rows in 20 100 4999; do
         rm -f wave.oif
-        head -$((rows + 1)) wave.csv | "$OIF" score --season off --fields score,p,anomaly,why --state wave.oif | tail -n +2 > scored.csv
+        head -$((rows + 1)) wave.csv | "$OIF" score --season off --fields score,severity,anomaly,why --state wave.oif | tail -n +2 > scored.csv
         (head -1 wave.csv; tail -n +$((rows + 2)) wave.csv) > rest.csv
-        "$OIF" score --season off --fields score,p,anomaly,why --state wave.oif rest.csv 2> /dev/null | tail -n +2 >> scored.csv
+        "$OIF" score --season off --fields score,severity,anomaly,why --state wave.oif rest.csv 2> /dev/null | tail -n +2 >> scored.csv
         cmp scored.csv expected.csv
     done
 }

@@ -139,7 +139,7 @@ EOF
 }
 
 @test "added numbers have the decimal sign of the row" {
-    local fields=score,p,severity,threshold,anomaly,grade,ready,episode,episode_id,why
+    local fields=score,severity,threshold,anomaly,grade,ready,episode,episode_id,why
     make_stream
     tr ',.' ';,' < stream.csv > german.csv
     "$OIF" score --alert-rate 0.05 --fields $fields stream.csv > points.csv
@@ -172,8 +172,8 @@ oif: commas.csv: rows already have a field 'score'; the last one is of this run"
     equal "$(sed 's/.*;//; s/,/./' <<< "$output")" "$("$OIF" score --fields score points.csv 2> notes | sed 's/.*,//')"
     "$OIF" eval --label fault points.csv 2> notes | sed -n '/^rows per second/q;2,$p' > expected
     "$OIF" eval --label fault commas.csv 2> notes | sed -n '/^rows per second/q;2,$p' | cmp - expected
-    "$OIF" score --columns x,score,p --fields score commas.csv | sed 's/.*;//; s/,/./' > found
-    "$OIF" score --columns x,score,p --fields score points.csv | sed 's/.*,//' | cmp - found
+    "$OIF" score --columns x,score,severity --fields score commas.csv | sed 's/.*;//; s/,/./' > found
+    "$OIF" score --columns x,score,severity --fields score points.csv | sed 's/.*,//' | cmp - found
     tail -n +2 commas.csv | "$OIF" score --fields score | sed 's/.*;//; s/,/./' > found
     tail -n +2 points.csv | "$OIF" score --fields score | sed 's/.*,//' | cmp - found
 }

@@ -76,14 +76,14 @@ oif: first: rows already have a field 'oif'; the last one is of this run"
     oif score --state s.oif --fields ready other.ndjson
     exits 0
     contains "$("$OIF" state inspect s.oif)" "model.score"
-    printf 'score,p,x\n1,2,3\n' > first.csv
+    printf 'score,severity,x\n1,2,3\n' > first.csv
     oif score --fields ready first.csv
     exits 0
 }
 
 @test "a state that has learned from such columns goes on with them" {
-    printf 'x,score,p\n1,2,3\n4,5,6\n' > rows.csv
-    "$OIF" score --columns x,score,p --state s.oif rows.csv > /dev/null 2>&1
+    printf 'x,score,severity\n1,2,3\n4,5,6\n' > rows.csv
+    "$OIF" score --columns x,score,severity --state s.oif rows.csv > /dev/null 2>&1
     oif score --fields ready --state s.oif rows.csv
     exits 0 "oif: s.oif: resumes after 2 rows"
 }
@@ -98,8 +98,8 @@ oif: first: rows already have a field 'oif'; the last one is of this run"
 
 @test "--digits shortens the numbers that are added, and no others" {
     make_stream
-    "$OIF" score --label fault --fields score,p,severity,why --output ndjson stream.csv > long.ndjson
-    "$OIF" score --label fault --fields score,p,severity,why --output ndjson --digits 2 stream.csv > short.ndjson
+    "$OIF" score --label fault --fields score,severity,why --output ndjson stream.csv > long.ndjson
+    "$OIF" score --label fault --fields score,severity,why --output ndjson --digits 2 stream.csv > short.ndjson
     python3 - <<'PYTHON'
 import json
 shortened = 0

@@ -17,7 +17,7 @@ make_hosts() {
 }
 
 options=(--key host --max-keys 3 --detector loda --window-size 50 --alert-rate 0.05
-         --fields score,p,anomaly,episode,why)
+         --fields score,severity,anomaly,episode,why)
 
 rows_seen() {
     "$OIF" state inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'

@@ -90,13 +90,13 @@ give the season as a number of rows"
 
 @test "a season is found in rows that arrive as in those of a file" {
     make_days
-    oif score --exclude at --season auto --fields score,p,anomaly,why days.csv
+    oif score --exclude at --season auto --fields score,severity,anomaly,why days.csv
     exits 0
     echo "$output" > file.csv
-    oif score --exclude at --season auto --fields score,p,anomaly,why < days.csv
+    oif score --exclude at --season auto --fields score,severity,anomaly,why < days.csv
     exits 0
     equal "$output" "$(cat file.csv)"
-    (head -900 days.csv; sleep 0.1; tail -n +901 days.csv) | "$OIF" score --exclude at --fields score,p,anomaly,why | cmp - file.csv
+    (head -900 days.csv; sleep 0.1; tail -n +901 days.csv) | "$OIF" score --exclude at --fields score,severity,anomaly,why | cmp - file.csv
 }
 
 @test "off searches for none" {
@@ -160,18 +160,18 @@ make_keys() {
     equal "$(grep -c season <<< "$stderr")" 0
     sed '3000s/.*/broken/' keys.csv | "$OIF" score --key host --on-bad-row skip --only-alerts> /dev/null > skipped.csv
     contains "$(grep '^b,' skipped.csv)" "for this time"
-    "$OIF" score --key host --fields score,p,anomaly,why keys.csv > threads.csv
-    "$OIF" score --key host --fields score,p,anomaly,why keys.csv | cmp - threads.csv
+    "$OIF" score --key host --fields score,severity,anomaly,why keys.csv > threads.csv
+    "$OIF" score --key host --fields score,severity,anomaly,why keys.csv | cmp - threads.csv
 }
 
 @test "a state keeps the season that was found, and what was learned of a search" {
     make_days
-    "$OIF" score --exclude at --fields score,p,anomaly,why days.csv | tail -n +2 > expected.csv
+    "$OIF" score --exclude at --fields score,severity,anomaly,why days.csv | tail -n +2 > expected.csv
     for rows in 300 1500; do # before it is found, and after
         rm -f days.oif
-        head -$((rows + 1)) days.csv | "$OIF" score --exclude at --fields score,p,anomaly,why --state days.oif | tail -n +2 > scored.csv
+        head -$((rows + 1)) days.csv | "$OIF" score --exclude at --fields score,severity,anomaly,why --state days.oif | tail -n +2 > scored.csv
         (head -1 days.csv; tail -n +$((rows + 2)) days.csv) > rest.csv
-        "$OIF" score -v --exclude at --fields score,p,anomaly,why --season auto --state days.oif rest.csv 2> said | tail -n +2 >> scored.csv
+        "$OIF" score -v --exclude at --fields score,severity,anomaly,why --season auto --state days.oif rest.csv 2> said | tail -n +2 >> scored.csv
         cmp scored.csv expected.csv
         [[ "$(tail -1 said)" =~ ^"oif: season of 48 rows, found: strength "9[0-9]"% in load"$ ]]
     done

@@ -21,7 +21,7 @@ short() {
     }' > short.csv
 }
 
-anomalies() { # of a file with the fields score,p,anomaly
+anomalies() { # of a file with the fields score,severity,anomaly
     awk -F, 'NR > 1 && $NF == 1 { print NR - 1 }' "$1" | tr '\n' ' '
 }
 

@@ -33,7 +33,7 @@ one() { taskset -c "$first" "$OIF" "$@"; }
 @test "threads change no byte of the output" {
     make_fleet
     same_with_threads
-    same_with_threads --detector online-iforest --output ndjson --fields score,p,anomaly,why
+    same_with_threads --detector online-iforest --output ndjson --fields score,severity,anomaly,why
     same_with_threads --time at --alert-rate 0.01 --rows episodes
     same_with_threads --time at --alert-rate 0.01 --only-alerts --fields score,why,episode_id --output logfmt
     same_with_threads --time at --alert-rate 0.02 --only-alerts --fields why,expected --mute 'column=queue key=web*'

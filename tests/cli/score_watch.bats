@@ -152,7 +152,7 @@ PYTHON
     [ "$(wc -l < expected.csv)" -gt 2 ]
     on_terminal <<'PYTHON'
 _, terminal = run(*WATCH, "alarms.csv", TERM="dumb")
-assert terminal.printed.startswith("host,at,flow,pressure,score,p,anomaly,why\r\n") and "\033" not in terminal.printed, terminal.printed
+assert terminal.printed.startswith("host,at,flow,pressure,score,severity,anomaly,why\r\n") and "\033" not in terminal.printed, terminal.printed
 PYTHON
 }
 

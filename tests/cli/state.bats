@@ -166,7 +166,7 @@ PYTHON
     python_with_tool <<'PYTHON'
 tool = start()
 tool.stdin.write(b"a,b\n1,2\n3,4\n5,")
-assert line(tool) == b"a,b,score,p,anomaly\n"
+assert line(tool) == b"a,b,score,severity,anomaly\n"
 assert line(tool).startswith(b"1,2,") and line(tool).startswith(b"3,4,")
 tool.send_signal(signal.SIGTERM)
 output, messages = tool.communicate(timeout=60)
@@ -295,7 +295,7 @@ PYTHON
 
 @test "what decides about alerts and output may change from run to run" {
     make_stream
-    "$OIF" score --state s --alert-rate 0.01 --fields score,p stream.csv > first.csv
+    "$OIF" score --state s --alert-rate 0.01 --fields score,severity stream.csv > first.csv
     oif score --state s --alert-rate 0.1 --fields anomaly stream.csv
     exits 0 "oif: s: resumes after 300 rows"
     equal "${lines[0]}" "x,y,fault,anomaly"

@@ -160,7 +160,7 @@ static void a_category_in_a_message_is_escaped_and_cut(void **state)
 static void fields_of_another_oif_are_left_out(void **state)
 {
     (void)state;
-    assert_learned("load,score,p,anomaly\n1,0.5,0.1,0\n2,0.5,0.1,0\n", NO_OPTIONS, "load");
+    assert_learned("load,score,severity,anomaly\n1,0.5,0.1,0\n2,0.5,0.1,0\n", NO_OPTIONS, "load");
     assert_has(noted, "score");
     assert_learned("load,score\n1,0.5\n2,0.5\n", NO_OPTIONS, "load,score");
     assert_int_equal(added_field_find("anomaly", 7), FIELD_ANOMALY);

@@ -20,8 +20,7 @@ typedef struct test_writer {
 } test_writer;
 
 static const oif_result plain_result = {.score = 0.5,
-                                        .p = 0.25,
-                                        .threshold = 0.75,
+                                        .threshold = 2.8,
                                         .ready = true,
                                         .learned = true,
                                         .severity = 0.602,
@@ -97,9 +96,9 @@ static void csv_keeps_its_bytes_and_gets_fields(void **state)
     (void)state;
     test_writer test;
     begin(&test, mixed, OPTIONS("--key", "host", "--exclude", "note"));
-    assert_string_equal(header_of(&test), "host,load,note,score,p,anomaly\n");
-    assert_string_equal(next_row(&test), "web,0.50,\"two \"\"words\"\"\",0.5,0.25,0\n");
-    assert_string_equal(next_row(&test), "db,,,0.5,0.25,0\n");
+    assert_string_equal(header_of(&test), "host,load,note,score,severity,anomaly\n");
+    assert_string_equal(next_row(&test), "web,0.50,\"two \"\"words\"\"\",0.5,0.6,0\n");
+    assert_string_equal(next_row(&test), "db,,,0.5,0.6,0\n");
     end(&test);
 }
 
@@ -112,9 +111,9 @@ static void csv_keeps_its_line_ends_and_its_byte_order_mark(void **state)
           "load\r\n1\r\n2\n",
           NO_OPTIONS);
     assert_string_equal(header_of(&test), "\xef\xbb\xbf"
-                                          "load,score,p,anomaly\r\n");
-    assert_string_equal(next_row(&test), "1,0.5,0.25,0\r\n");
-    assert_string_equal(next_row(&test), "2,0.5,0.25,0\n");
+                                          "load,score,severity,anomaly\r\n");
+    assert_string_equal(next_row(&test), "1,0.5,0.6,0\r\n");
+    assert_string_equal(next_row(&test), "2,0.5,0.6,0\n");
     end(&test);
 }
 
@@ -123,8 +122,8 @@ static void csv_with_decimal_commas_gets_fields_with_them(void **state)
     (void)state;
     test_writer test;
     begin(&test, "load;x\n1,5;2\n", NO_OPTIONS);
-    assert_string_equal(header_of(&test), "load;x;score;p;anomaly\n");
-    assert_string_equal(next_row(&test), "1,5;2;0,5;0,25;0\n");
+    assert_string_equal(header_of(&test), "load;x;score;severity;anomaly\n");
+    assert_string_equal(next_row(&test), "1,5;2;0,5;0,6;0\n");
     end(&test);
 }
 
@@ -136,11 +135,11 @@ static void csv_becomes_ndjson_with_numbers_and_null(void **state)
     assert_string_equal(header_of(&test), "");
     assert_string_equal(next_row(&test),
                         "{\"host\":\"web\",\"load\":0.50,\"note\":\"two \\\"words\\\"\","
-                        "\"oif\":{\"score\":0.5,\"p\":0.25,\"anomaly\":false}}\n");
+                        "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
     assert_string_equal(next_row(&test), "{\"host\":\"db\",\"load\":null,\"note\":null,"
-                                         "\"oif\":{\"score\":0.5,\"p\":0.25,\"anomaly\":false}}\n");
+                                         "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
     assert_string_equal(next_row(&test), "{\"host\":\"x y\",\"load\":1,\"note\":\"007\","
-                                         "\"oif\":{\"score\":0.5,\"p\":0.25,\"anomaly\":false}}\n");
+                                         "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
     end(&test);
 }
 
@@ -176,10 +175,10 @@ static void logfmt_leaves_out_what_is_missing(void **state)
     begin(&test, mixed, OPTIONS("--key", "host", "--exclude", "note", "--output", "logfmt"));
     assert_string_equal(header_of(&test), "");
     assert_string_equal(next_row(&test), "host=web load=0.50 note=\"two \\\"words\\\"\" "
-                                         "score=0.5 p=0.25 anomaly=false\n");
+                                         "score=0.5 severity=0.6 anomaly=false\n");
     test.verdict.result.score = NAN;
-    assert_string_equal(next_row(&test), "host=db p=0.25 anomaly=false\n");
-    assert_string_equal(next_row(&test), "host=\"x y\" load=+1 note=007 p=0.25 anomaly=false\n");
+    assert_string_equal(next_row(&test), "host=db severity=0.6 anomaly=false\n");
+    assert_string_equal(next_row(&test), "host=\"x y\" load=+1 note=007 severity=0.6 anomaly=false\n");
     end(&test);
 }
 
@@ -217,16 +216,16 @@ static void influx_has_no_line_without_fields(void **state)
 /* ---- Fields ---- */
 
 static const char all_fields[] =
-    "score,p,severity,threshold,anomaly,grade,ready,episode,episode_id,why,expected";
+    "score,severity,threshold,anomaly,grade,ready,episode,episode_id,why,expected";
 
 static void every_field_of_a_calm_row_is_written(void **state)
 {
     (void)state;
     test_writer test;
     begin(&test, "load\n1\n", OPTIONS("--fields", all_fields));
-    assert_string_equal(csv_fields(&test), ",0.5,0.25,0.6,0.75,0,,1,,,,");
+    assert_string_equal(csv_fields(&test), ",0.5,0.6,2.8,0,,1,,,,");
     assert_string_equal(json_fields(&test),
-                        "\"oif\":{\"score\":0.5,\"p\":0.25,\"severity\":0.6,\"threshold\":0.75,"
+                        "\"oif\":{\"score\":0.5,\"severity\":0.6,\"threshold\":2.8,"
                         "\"anomaly\":false,"
                         "\"grade\":null,\"ready\":true,\"episode\":null,\"episode_id\":null,"
                         "\"why\":[],\"expected\":null}");
@@ -306,14 +305,10 @@ static void numbers_have_as_many_digits_as_asked_for(void **state)
 {
     (void)state;
     test_writer test;
-    begin(&test, "load\n1\n", OPTIONS("--fields", "score,p", "--digits", "3"));
-    test.verdict.result.score = 0.123456;
-    test.verdict.result.p = 0.000123456;
-    assert_string_equal(csv_fields(&test), ",0.123,0.000123");
-    end(&test);
-    begin(&test, "load\n1\n", OPTIONS("--fields", "p"));
-    test.verdict.result.p = 0.000123456;
-    assert_string_equal(csv_fields(&test), ",0.0001235");
+    begin(&test, "load\n1\n", OPTIONS("--fields", "score,threshold", "--digits", "3"));
+    test.verdict.result.score = 0.000123456;
+    test.verdict.result.threshold = 2.87654;
+    assert_string_equal(csv_fields(&test), ",0.000123,2.88");
     end(&test);
 }
 
@@ -362,26 +357,64 @@ static void what_is_unusual_has_words_of_its_own(void **state)
 {
     (void)state;
     static const struct {
-        oif_reason reason;
-        int direction;
+        oif_attribution why;
         const char *text;
-    } unusual[] = {{OIF_REASON_VALUES, 1, "high"},
-                   {OIF_REASON_VALUES, -1, "low"},
-                   {OIF_REASON_VALUES, 0, "unusual"},
-                   {OIF_REASON_STUCK, 0, "stuck"},
-                   {OIF_REASON_PARTNER, 0, "no longer follows cpu"},
-                   {OIF_REASON_SEASON, -1, "low for this time"},
-                   {OIF_REASON_SILENCE, 0, "after a silence"},
-                   {OIF_REASON_JUMP, -1, "jumps down"},
-                   {OIF_REASON_FLUTTER, 1, "flutters"}};
-    char text[64];
+    } unusual[] = {
+        {{.reason = OIF_REASON_VALUES, .direction = 1, .size = NAN}, "high"},
+        {{.reason = OIF_REASON_VALUES, .direction = -1, .size = NAN}, "low"},
+        {{.reason = OIF_REASON_VALUES, .size = NAN}, "unusual"},
+        {{.reason = OIF_REASON_PARTNER, .size = NAN}, "no longer follows cpu"},
+        {{.reason = OIF_REASON_SEASON, .direction = -1, .size = NAN}, "low for this time"},
+        {{.reason = OIF_REASON_SILENCE, .size = NAN}, "after a silence"},
+        {{.reason = OIF_REASON_STUCK, .size = 220, .usual = 6},
+         "the same value for 220 rows, usually at most 6"},
+        {{.reason = OIF_REASON_MISSING, .size = 14, .usual = 2},
+         "no value for 14 rows, usually at most 2"},
+        {{.reason = OIF_REASON_MISSING, .size = NAN, .usual = NAN}, "no value"},
+        {{.reason = OIF_REASON_JUMP, .direction = -1, .size = NAN, .usual = NAN}, "jumps down"},
+        {{.reason = OIF_REASON_JUMP, .direction = 1, .size = 62, .usual = NAN}, "jumps up by 62"},
+        {{.reason = OIF_REASON_JUMP, .direction = 1, .size = 15432, .usual = 0.00123456},
+         "jumps up by 15400, usually at most 0.00123"},
+        {{.reason = OIF_REASON_LEVEL, .direction = -1, .size = 1.32, .usual = 0.5},
+         "stays below its level by 1.32, usually at most 0.5"},
+        {{.reason = OIF_REASON_LEVEL, .direction = 1, .size = NAN, .usual = NAN},
+         "stays above its level"},
+        {{.reason = OIF_REASON_SPREAD, .size = 100, .usual = 0},
+         "far from its level for 16 rows: by 100 standard deviations, usually at most 0"},
+        {{.reason = OIF_REASON_SPREAD, .size = NAN, .usual = NAN},
+         "far from its level for 16 rows"},
+        {{.reason = OIF_REASON_JUMP, .direction = 1, .size = 1e30, .usual = 9.996},
+         "jumps up by 1e+30, usually at most 10"}};
+    char text[128];
     for (size_t i = 0; i < sizeof unusual / sizeof *unusual; i++) {
-        result_fields_unusual_text(unusual[i].reason, unusual[i].direction, 1, "cpu", text,
-                                   sizeof text);
+        result_fields_unusual_text(&unusual[i].why, 1, "cpu", text, sizeof text);
         assert_string_equal(text, unusual[i].text);
     }
-    result_fields_unusual_text(OIF_REASON_VALUES, 1, NAN, "cpu", text, sizeof text);
+    const oif_attribution high = {.reason = OIF_REASON_VALUES, .direction = 1};
+    result_fields_unusual_text(&high, NAN, "cpu", text, sizeof text);
     assert_string_equal(text, "missing");
+}
+
+static void a_share_is_said_if_others_have_one(void **state)
+{
+    (void)state;
+    char text[SHARE_TEXT_BYTES];
+    assert_string_equal(result_fields_share_text(0.994, text), " 99%");
+    assert_string_equal(result_fields_share_text(0.995, text), "");
+    assert_string_equal(result_fields_share_text(1, text), "");
+}
+
+static void a_row_that_was_not_judged_says_so(void **state)
+{
+    (void)state;
+    test_writer test;
+    begin(&test, "load\n1\n", OPTIONS("--fields", "score,severity,anomaly,ready"));
+    test.verdict.result.ready = false;
+    assert_string_equal(csv_fields(&test), ",0.5,,,0");
+    assert_string_equal(
+        json_fields(&test),
+        "\"oif\":{\"score\":0.5,\"severity\":null,\"anomaly\":null,\"ready\":false}");
+    end(&test);
 }
 
 static exit_code try_fields(const char *list)
@@ -401,7 +434,7 @@ static void an_unknown_or_repeated_field_is_refused(void **state)
     assert_int_equal(try_fields("score,anomaly"), EXIT_OK);
     assert_int_equal(try_fields("score,anomly"), EXIT_USAGE);
     assert_has(said.text, "--fields: there is no field 'anomly'; did you mean anomaly?");
-    assert_int_equal(try_fields("score,p,score"), EXIT_USAGE);
+    assert_int_equal(try_fields("score,ready,score"), EXIT_USAGE);
     assert_string_equal(said.text, "--fields: 'score' is given twice; leave one out");
     assert_int_equal(try_fields(""), EXIT_USAGE);
 }
@@ -411,7 +444,7 @@ static void the_usual_fields_follow_the_other_options(void **state)
     (void)state;
     test_writer test;
     begin(&test, "load\n1\n", OPTIONS("--rows", "episodes"));
-    assert_string_equal(header_of(&test), "load,score,p,anomaly,episode,episode_id,why\n");
+    assert_string_equal(header_of(&test), "load,score,severity,anomaly,why\n");
     assert_int_equal(test.fields.top, REASONS_MAX);
     assert_false(test.fields.follows_episodes);
     end(&test);
@@ -540,6 +573,8 @@ int main(void)
         cmocka_unit_test(a_value_has_the_type_of_its_field),
         cmocka_unit_test(reasons_that_do_not_fit_are_cut_off),
         cmocka_unit_test(what_is_unusual_has_words_of_its_own),
+        cmocka_unit_test(a_share_is_said_if_others_have_one),
+        cmocka_unit_test(a_row_that_was_not_judged_says_so),
         cmocka_unit_test(an_unknown_or_repeated_field_is_refused),
         cmocka_unit_test(the_usual_fields_follow_the_other_options),
         cmocka_unit_test(a_name_that_rows_have_already_is_noted),

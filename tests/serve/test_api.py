@@ -256,7 +256,7 @@ def test_the_examples_of_help_work(server, tmp_path):
         ({"mute": ["column=x1", "key=b"]}, ["--mute", "column=x1", "--mute", "key=b"]),
         ({"detector": "hst", "columns": ["x0", "x1"]}, ["--detector", "hst", "--columns", "x0,x1"]),
         ({"digits": 5, "alert-rate": 0.02}, ["--digits", "5", "--alert-rate", "0.02"]),
-        ({"num-trees": 20, "window-size": 128, "fields": "score,p,severity"}, ["--num-trees", "20", "--window-size", "128", "--fields", "score,p,severity"]),
+        ({"num-trees": 20, "window-size": 128, "fields": "score,severity"}, ["--num-trees", "20", "--window-size", "128", "--fields", "score,severity"]),
     ],
     ids=str,
 )  # fmt: skip

@@ -223,7 +223,7 @@ static char *score(const stream_case *one, const text *input)
     for (; count < 8 && one->arguments[count]; count++)
         arguments[count] = (char *)(uintptr_t)one->arguments[count];
     if (!strstr(one->settings, "fields"))
-        arguments[count++] = "--fields=score,p,anomaly,why";
+        arguments[count++] = "--fields=score,severity,anomaly,why";
     arguments[count] = path;
     output_divert();
     messages_capture();
