@@ -190,7 +190,8 @@ static void report_early(const scoring_run *scoring)
 {
     const char *of_key = scoring->input->columns.has_key ? " of each key" : "";
     char text[GROUPED_TEXT_BYTES];
-    if (scoring->early > 0 && output_is_open())
+    const bool is_read = !scoring->is_watched && output_is_open() && !signals_stop_requested();
+    if (scoring->early > 0 && is_read)
         note("%s: %s row%s came too early to be judged: the first %d%s are only learned",
              scoring->input->source.name, grouped_text(scoring->early, text),
              scoring->early == 1 ? "" : "s", OIF_FIRST_ROWS, of_key);

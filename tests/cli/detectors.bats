@@ -16,7 +16,7 @@ load helper
 @test "every listed detector scores a stream" {
     printf 'a,b\n1,2\n2,1\n1,1\n' >"$BATS_TEST_TMPDIR/rows.csv"
     for name in $("$OIF" detectors | sed -n 's/^\([a-z-]*\): .*/\1/p'); do
-        run "$OIF" score --detector "$name" "$BATS_TEST_TMPDIR/rows.csv"
+        run "$OIF" score -q --detector "$name" "$BATS_TEST_TMPDIR/rows.csv"
         [ "$status" -eq 0 ]
         [ "${#lines[@]}" -eq 4 ]
     done

@@ -42,7 +42,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --fields score,sever
     make_streams
     head -201 first.csv > begin.csv
     "$OIF" score "${options[@]}" --state s begin.csv > /dev/null
-    tail -100 first.csv | "$OIF" score --state s --only-alerts > alerts 2> told
+    tail -100 first.csv | "$OIF" score --state s --rows alerts > alerts 2> told
     equal "$(cat told)" "oif: s: resumes after 200 rows"
     contains "$(cat alerts)" ",net high "
 }

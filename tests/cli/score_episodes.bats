@@ -25,15 +25,13 @@ hosts() {
     "$OIF" score --key host --time at --alert-rate 0.0005 "$@" hosts.csv
 }
 
-@test "the row that ends an episode has its number, and the one that begins it the reason" {
+@test "the worst row of an episode has its number and the reason" {
     make_hosts
-    hosts --rows episodes --fields episode,episode_id,why 2> /dev/null |
-        grep -A1 ,1794880000,\\\|^1794880000 | cut -d, -f1,2,5- > two.csv
-    equal "$(cat two.csv)" "1794880000,h1,begins,1,load high 100%
-1794881200,h1,ends,1,"
-    hosts --rows episodes --output ndjson > all.ndjson
-    contains "$(grep '"at":1794881200' all.ndjson)" '"episode":"ends","episode_id":1,"why":[]'
-    contains "$(grep '"at":1794880000' all.ndjson)" '"why":[{"column":"load","direction":"high",'
+    hosts --rows episodes --fields episode_id,why 2> /dev/null | tail -n +2 > one.csv
+    equal "$(wc -l < one.csv)" 1
+    [[ "$(cat one.csv)" =~ ^17948800[0-9]0,h1,9[0-9.]+,[0-9.]+,1,\"?load ]]
+    hosts --rows episodes --output ndjson 2> /dev/null | grep -v silence > all.ndjson
+    contains "$(cat all.ndjson)" '"why":[{"column":"load","direction":"high",'
 }
 
 @test "rows outside have no episode" {
@@ -57,7 +55,7 @@ hosts() {
     equal "$status" 2
     "$OIF" score --key host --time at --state s.oif --alerts 7/week --silence 2d hosts.csv > /dev/null
     "$OIF" state inspect --json s.oif > s.json
-    contains "$(cat s.json)" '"alerts": 1, "cooldown": 0, "silence": 172800'
+    contains "$(cat s.json)" '"alerts": 1, "silence": 172800'
 }
 
 @test "--alerts contradicts --alert-rate" {
@@ -77,12 +75,11 @@ hosts() {
             print 1794700000 + 60 * i "," x * x * x "," state % 1000 / 1000
         }
     }' > days.csv
-    count=$("$OIF" score --time at --alerts 10/day --rows episodes days.csv | grep -c begins)
-    [ "$count" -gt 160 ] # 208 in 20.8 days
-    [ "$count" -lt 250 ]
-    few=$("$OIF" score --time at --alerts 7/week --rows episodes days.csv | grep -c begins)
-    [ "$few" -gt 10 ]
-    [ "$few" -lt 30 ]
+    awk -F, -v OFS=, 'NR > 1 && NR % 40 == 0 { $2 += 50 + NR % 7 * 90 } { print }' days.csv > bad.csv
+    episodes() { "$OIF" score -q --time at --alerts "$1" --only-alerts "$2" | tail -n +2 | wc -l; }
+    [ "$(episodes 10/day days.csv)" -le 208 ] # the most in 20.8 days; a healthy stream has few
+    [ "$(episodes 7/week bad.csv)" -le 99 ]   # twice as many, and some saved
+    [ "$(episodes 100/day bad.csv)" -gt "$(episodes 7/week bad.csv)" ]
 }
 
 @test "a long key in a message is cut between characters" {
@@ -93,7 +90,7 @@ hosts() {
     sed "s/\bh2\b/$long\xc3\xa4\xc3\xb6/; s/\bh1\b/$longer\xc3\xa4\xc3\xb6/" hosts.csv > long.csv
     "$OIF" score --key host --time at --rows episodes --on-alert 'cat >> records' long.csv 2> notes.txt > alerts.csv
     contains "$(cat notes.txt)" "oif: $long: silence begins: no row since"
-    contains "$(cat records)" "\"$longer: load high"
+    contains "$(cat records)" "\"$longer: load "
     "$OIF" score --key host --max-keys 1 long.csv 2> notes.txt > alerts.csv
     contains "$(cat notes.txt)" "of the key \"$long\":"
     iconv -f utf-8 -t utf-8 notes.txt > /dev/null
@@ -138,13 +135,13 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
 
 @test "a silence that was reported is not reported again after a restart" {
     make_hosts
-    hosts --rows episodes --output ndjson > whole.ndjson
+    hosts --rows episodes --output ndjson 2> /dev/null | sort > whole.ndjson
     (head -1 hosts.csv; awk -F, 'NR > 1 && $1 < 1794700000 + 60 * 3150' hosts.csv) > first.csv
     (head -1 hosts.csv; awk -F, 'NR > 1 && $1 >= 1794700000 + 60 * 3150' hosts.csv) > second.csv
     for part in first second; do
         "$OIF" score --key host --time at --alert-rate 0.0005 --rows episodes --output ndjson --state s.oif $part.csv
     done > parts.ndjson 2> /dev/null
-    cmp whole.ndjson parts.ndjson
+    sort parts.ndjson | cmp - whole.ndjson # an open episode is printed when the state is saved
 }
 
 @test "live input that stops is silence by the clock" {

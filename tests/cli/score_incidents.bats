@@ -62,8 +62,8 @@ is_found_as() {
 @test "a metric that was always there is found when it is missing, in CSV and NDJSON" {
     make_metrics missing=1 rows=20
     is_found_as "m3 missing"
-    equal "$("$OIF" score --label planted --only-alerts metrics.csv | grep -c ',1,0\.')" 20
-    "$OIF" score --label planted --output ndjson --only-alerts metrics.csv > alerts.ndjson
+    equal "$("$OIF" score --label planted --rows alerts metrics.csv | grep -c ',1,0\.')" 20
+    "$OIF" score --label planted --output ndjson --rows alerts metrics.csv > alerts.ndjson
     python3 - <<'PYTHON'
 import json
 rows = [row["oif"]["why"][0] for row in map(json.loads, open("alerts.ndjson")) if row["planted"]]
@@ -81,13 +81,13 @@ PYTHON
 @test "a second incident is found as the first was" {
     make_metrics errors=1 rows=20
     (cat metrics.csv; tail -n +5001 metrics.csv) > twice.csv
-    equal "$("$OIF" score --label planted --only-alerts twice.csv | grep -c ',1,1,0\.')" 40
+    equal "$("$OIF" score --label planted --rows alerts twice.csv | grep -c ',1,1,0\.')" 40
 }
 
 @test "rows that are all the same raise no alert" {
     awk 'BEGIN {for (i = 0; i < 3000; i++) print "5,7"}' > constant.csv
     for detector in "" --detector=online-iforest; do
-        "$OIF" score $detector --csv header=no --alert-rate 0.01 --only-alerts constant.csv > alerts.csv
+        "$OIF" score $detector --csv header=no --alert-rate 0.01 --rows alerts constant.csv > alerts.csv
         equal "$(wc -l < alerts.csv)" 0
     done
 }
@@ -109,9 +109,9 @@ PYTHON
 @test "the first value of a column that was always missing is a note, said once" {
     awk 'BEGIN { print "a,b,late"; for (i = 1; i <= 3000; i++) { state = (state * 16807 + 1) % 2147483647;
         print state % 1000 "," state % 77 "," (i > 2000 ? state % 50 : "") } }' > late.csv
-    "$OIF" score --only-alerts --fields severity,grade,why late.csv > alerts.csv
-    equal "$(grep 'first value' alerts.csv)" "$(sed -n 2002p late.csv),3.5,note,late has its first value 100%"
-    "$OIF" score --only-alerts --fields why --output ndjson late.csv > alerts.ndjson
+    "$OIF" score --rows alerts --fields severity,grade,why late.csv > alerts.csv
+    equal "$(grep 'first value' alerts.csv)" "$(sed -n 2002p late.csv),3.5,note,late has its first value"
+    "$OIF" score --rows alerts --fields why --output ndjson late.csv > alerts.ndjson
     equal "$(grep -c '"reason":"first_value"' alerts.ndjson)" 1
     contains "$(cat alerts.ndjson)" '"why":[{"column":"late","direction":"new","share":1.00,"reason":"first_value"}]'
 }
@@ -136,7 +136,7 @@ PYTHON
     for grade in note warning critical; do
         "$OIF" score --label planted --fields grade --alert-rate 0.01 --min-grade "$grade" metrics.csv > "$grade.csv"
     done
-    cmp note.csv <("$OIF" score --label planted --fields grade --alert-rate 0.01 --only-alerts metrics.csv)
+    cmp note.csv <("$OIF" score --label planted --fields grade --alert-rate 0.01 --rows alerts metrics.csv)
     cmp warning.csv <(grep -E ',(grade|warning|critical)$' all.csv)
     cmp critical.csv <(grep -E ',(grade|critical)$' all.csv)
     contains "$(cat critical.csv)" ",1,critical"

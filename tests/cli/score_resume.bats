@@ -112,7 +112,7 @@ oif, flags = sys.argv[1], sys.argv[2:]
 rows = open("hosts.ndjson", "rb").read().splitlines(keepends=True)
 alerts = [line for line in open("expected.ndjson", "rb") if b'"anomaly":true' in line]
 tail = subprocess.Popen(["tail", "-n", "+1", "-f", "-s", "0.01", "growing.ndjson"], stdout=subprocess.PIPE)
-tool = subprocess.Popen([oif, "score", "--only-alerts", *flags], stdin=tail.stdout, stdout=subprocess.PIPE, bufsize=0)
+tool = subprocess.Popen([oif, "score", "--rows alerts", *flags], stdin=tail.stdout, stdout=subprocess.PIPE, bufsize=0)
 at = 0
 with open("growing.ndjson", "ab", buffering=0) as growing:
     for alert in alerts[:10]:

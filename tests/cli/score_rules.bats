@@ -25,7 +25,7 @@ motion=(--mute reason=jump,flutter,shape)
 
 # With the first reason of each.
 alerts() {
-    "$OIF" score --time at --alert-rate 0.01 --season off "${motion[@]}" --only-alerts --fields why,expected "$@" rows.csv |
+    "$OIF" score --time at --alert-rate 0.01 --season off "${motion[@]}" --rows alerts --fields why,expected "$@" rows.csv |
         sed 's/; [^,]*,/,/'
 }
 
@@ -57,7 +57,7 @@ alerts() {
     make_rows
     alerts | grep 'latency high' | head -1 > first
     contains "$(cat first)" ", expected 100."
-    "$OIF" score --time at --alert-rate 0.01 --only-alerts --output ndjson --fields why rows.csv > rows.ndjson
+    "$OIF" score --time at --alert-rate 0.01 --rows alerts --output ndjson --fields why rows.csv > rows.ndjson
     jq -se 'map(.oif.why[0] | select(.expected)) | length > 5 and all(.expected[0] < .expected[1]) and
         (map(select(.value < .expected[0] or .value > .expected[1])) | length > 5)' rows.ndjson
 }
@@ -148,7 +148,7 @@ make_pause() {
 }
 
 silences() {
-    "$OIF" score --time at --key host --silence 10m --only-alerts "$@" pause.csv 2>&1 > /dev/null | sed 's/^oif: //'
+    "$OIF" score --time at --key host --silence 10m --rows alerts "$@" pause.csv 2>&1 > /dev/null | sed 's/^oif: //'
 }
 
 @test "a key that is still silent after planned work is reported then" {
@@ -158,17 +158,17 @@ b: silence ends: no row since 2026-11-15T00:59:00Z, 2.02 h"
     for rule in 'ignore key=b until=2026-11-15T02:00' 'mute time=01:00-02:00' 'mute reason=silence time=03:00-04:00 zone=+02:00' \
         'ignore time=00:30-01:30 days=sun zone=UTC'; do
         silences --mute "$rule" --output ndjson > ends
-        "$OIF" score --time at --key host --silence 10m --only-alerts --mute "$rule" --output ndjson pause.csv 2> /dev/null |
+        "$OIF" score --time at --key host --silence 10m --rows alerts --mute "$rule" --output ndjson pause.csv 2> /dev/null |
             jq -c 'select(.oif.silence) | [.host, .oif.silence]' > said
         equal "$(cat said)" '["b","begins"]
 ["b","ends"]'
     done
     # at the first row after the rule, not before
-    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'mute time=00:00-02:00' --output csv pause.csv 2> /dev/null > /dev/null
+    "$OIF" score --time at --key host --silence 10m --rows alerts --mute 'mute time=00:00-02:00' --output csv pause.csv 2> /dev/null > /dev/null
     head -n 221 pause.csv > until.csv # 02:39 of a
-    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'mute time=00:00-02:41' until.csv > said 2>&1
+    "$OIF" score --time at --key host --silence 10m --rows alerts --mute 'mute time=00:00-02:41' until.csv > said 2>&1
     run ! grep silence said
-    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'mute time=00:00-02:38' until.csv > said 2>&1
+    "$OIF" score --time at --key host --silence 10m --rows alerts --mute 'mute time=00:00-02:38' until.csv > said 2>&1
     grep -q 'b: silence begins' said
 }
 
@@ -182,10 +182,10 @@ b: silence ends: no row since 2026-11-15T00:59:00Z, 2.02 h"
     head -n 150 pause.csv > first.csv
     (head -n 1 pause.csv && tail -n +151 pause.csv) > second.csv
     for part in first second; do
-        "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'time=01:00-03:00' --state s.oif $part.csv > said 2>&1
+        "$OIF" score --time at --key host --silence 10m --rows alerts --mute 'time=01:00-03:00' --state s.oif $part.csv > said 2>&1
         run ! grep silence said
     done
-    "$OIF" score --time at --key host --silence 10m --only-alerts --mute 'time=01:00-03:00' --state whole.oif pause.csv > /dev/null
+    "$OIF" score --time at --key host --silence 10m --rows alerts --mute 'time=01:00-03:00' --state whole.oif pause.csv > /dev/null
     cmp s.oif whole.oif
 }
 

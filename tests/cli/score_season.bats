@@ -18,7 +18,7 @@ make_days() {
 }
 
 reasons() {
-    "$OIF" score --time at --exclude at --fields anomaly,why --only-alerts "$@" days.csv 2> /dev/null
+    "$OIF" score --time at --exclude at --fields anomaly,why --rows alerts "$@" days.csv 2> /dev/null
 }
 
 @test "a season in rows or in times tells what is unusual for its time" {
@@ -84,7 +84,7 @@ give the season as a number of rows"
     reasons > found.csv
     equal "$(grep -c 'load high for this time' found.csv)" 12
     reasons --season auto | cmp - found.csv
-    "$OIF" score --exclude at --fields anomaly,why --only-alerts days.csv > rows.csv
+    "$OIF" score --exclude at --fields anomaly,why --rows alerts days.csv > rows.csv
     equal "$(grep -c 'load high for this time' rows.csv)" 12 # also without the times
 }
 
@@ -149,7 +149,7 @@ make_keys() {
 
 @test "each key finds its own season" {
     make_keys
-    "$OIF" score --key host --only-alerts keys.csv | awk -F, '/for this time/ { print $1 }' | sort | uniq -c > found
+    "$OIF" score --key host --rows alerts keys.csv | awk -F, '/for this time/ { print $1 }' | sort | uniq -c > found
     equal "$(awk '{ print $2, ($1 > 5) }' found)" $'a 1\nb 1'
     for expected in 'a 48' 'b 30'; do
         read -r key rows <<< "$expected"
@@ -158,7 +158,7 @@ make_keys() {
     done
     oif score -v --key host keys.csv # whose last row is of c
     equal "$(grep -c season <<< "$stderr")" 0
-    sed '3000s/.*/broken/' keys.csv | "$OIF" score --key host --on-bad-row skip --only-alerts> /dev/null > skipped.csv
+    sed '3000s/.*/broken/' keys.csv | "$OIF" score --key host --on-bad-row skip --rows alerts> /dev/null > skipped.csv
     contains "$(grep '^b,' skipped.csv)" "for this time"
     "$OIF" score --key host --fields score,severity,anomaly,why keys.csv > threads.csv
     "$OIF" score --key host --fields score,severity,anomaly,why keys.csv | cmp - threads.csv

@@ -35,11 +35,11 @@ one() { taskset -c "$first" "$OIF" "$@"; }
     same_with_threads
     same_with_threads --detector online-iforest --output ndjson --fields score,severity,anomaly,why
     same_with_threads --time at --alert-rate 0.01 --rows episodes
-    same_with_threads --time at --alert-rate 0.01 --only-alerts --fields score,why,episode_id --output logfmt
-    same_with_threads --time at --alert-rate 0.02 --only-alerts --fields why,expected --mute 'column=queue key=web*'
-    same_with_threads --time at --silence 5s --only-alerts --output ndjson
+    same_with_threads --time at --alert-rate 0.01 --rows alerts --fields score,why,episode_id --output logfmt
+    same_with_threads --time at --alert-rate 0.02 --rows alerts --fields why,expected --mute 'column=queue key=web*'
+    same_with_threads --time at --silence 5s --rows alerts --output ndjson
     equal "$(grep -c '"silence":"begins"' one.out | sed 's/^[1-9][0-9]*$/some/')" some
-    same_with_threads --time at --only-alerts --output ndjson
+    same_with_threads --time at --rows alerts --output ndjson
     same_with_threads --max-keys 9 --fail-on-alert
     same_with_threads --time at --alerts 100/day
     same_with_threads --time at --category queue

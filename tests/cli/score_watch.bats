@@ -147,7 +147,7 @@ PYTHON
 
 @test "--watch without a terminal prints anomalous rows with their reasons" {
     make_stream
-    "$OIF" score --label fault --alert-rate 0.02 --window-size 64 --only-alerts stream.csv > expected.csv
+    "$OIF" score --label fault --alert-rate 0.02 --window-size 64 --rows alerts stream.csv > expected.csv
     "$OIF" score --label fault --alert-rate 0.02 --window-size 64 --watch stream.csv | cmp - expected.csv
     [ "$(wc -l < expected.csv)" -gt 2 ]
     on_terminal <<'PYTHON'
@@ -161,7 +161,7 @@ PYTHON
 lines, _ = run("--key", "host", "--time", "at", "--on-bad-row", "skip", "alarms.csv")
 summary = r"oif: 6,000 rows, [0-9]+ anomalies \([0-9, a-z]+\) in [0-9]+ episodes, 3 keys \(0 evicted\); [0-9,]+ rows/s$"
 assert sum(bool(re.match(summary, line)) for line in lines) == 1, lines
-assert lines[-1] == "oif: to see only anomalous rows, and why: oif score --only-alerts alarms.csv", lines[-1]
+assert lines[-1] == "oif: to see one line per episode, and why: oif score --only-alerts alarms.csv", lines[-1]
 PYTHON
     make_stream
     oif score stream.csv

@@ -136,10 +136,12 @@ static void csv_becomes_ndjson_with_numbers_and_null(void **state)
     assert_string_equal(next_row(&test),
                         "{\"host\":\"web\",\"load\":0.50,\"note\":\"two \\\"words\\\"\","
                         "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
-    assert_string_equal(next_row(&test), "{\"host\":\"db\",\"load\":null,\"note\":null,"
-                                         "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
-    assert_string_equal(next_row(&test), "{\"host\":\"x y\",\"load\":1,\"note\":\"007\","
-                                         "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
+    assert_string_equal(next_row(&test),
+                        "{\"host\":\"db\",\"load\":null,\"note\":null,"
+                        "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
+    assert_string_equal(next_row(&test),
+                        "{\"host\":\"x y\",\"load\":1,\"note\":\"007\","
+                        "\"oif\":{\"score\":0.5,\"severity\":0.6,\"anomaly\":false}}\n");
     end(&test);
 }
 
@@ -178,7 +180,8 @@ static void logfmt_leaves_out_what_is_missing(void **state)
                                          "score=0.5 severity=0.6 anomaly=false\n");
     test.verdict.result.score = NAN;
     assert_string_equal(next_row(&test), "host=db severity=0.6 anomaly=false\n");
-    assert_string_equal(next_row(&test), "host=\"x y\" load=+1 note=007 severity=0.6 anomaly=false\n");
+    assert_string_equal(next_row(&test),
+                        "host=\"x y\" load=+1 note=007 severity=0.6 anomaly=false\n");
     end(&test);
 }
 
