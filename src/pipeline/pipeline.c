@@ -519,8 +519,7 @@ oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t 
 /* Handles a row whose key has no model. */
 static void pass_unmodelled(oif_pipeline *pipeline, oif_result *result)
 {
-    *result = (oif_result){
-        .score = NAN, .threshold = INFINITY, .has_no_model = true, .pause = NAN};
+    *result = (oif_result){.score = NAN, .threshold = INFINITY, .has_no_model = true, .pause = NAN};
     pipeline->last = OIF_NO_KEY;
     pipeline->rows++;
     pipeline->unmodelled_rows++;

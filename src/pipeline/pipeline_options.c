@@ -19,8 +19,8 @@ static const char *const switch_words[] = {"off", "on", NULL};
 static const double initial_rate = 0.001;
 
 static const oif_param option_list[] = {
-    {"alert_rate", "episodes that a stream may cost, per row: a limit, not a quota", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
-     NULL},
+    {"alert_rate", "episodes that a stream may cost, per row: a limit, not a quota", OIF_PARAM_REAL,
+     1e-9, 0.5, 0.001, NULL},
     {"learn",
      "which rows are learned: all; only those that are not anomalous (normal); these, the first "
      "four of an episode, and all once 64 of them have come (decay); or none, to compare rows with "
@@ -49,7 +49,8 @@ static const oif_param option_list[] = {
      OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
     {"moves", "whether detectors get how the values moved beside the values; not with a shingle",
      OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
-    {"alerts", "episodes per day that all keys together may cost, instead of alert_rate; 0: no such limit",
+    {"alerts",
+     "episodes per day that all keys together may cost, instead of alert_rate; 0: no such limit",
      OIF_PARAM_REAL, 0, 1e6, 0, NULL},
     {"silence",
      "alert after this many seconds without a row; 0: after more than twice the longest pause of "

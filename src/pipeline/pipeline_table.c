@@ -108,8 +108,8 @@ static void compare_by(table_work *work, uint32_t detector, const oif_table_rari
 {
     for (size_t i = 0; i < scored_count(work); i++) {
         const double score = work->scores[detector][i],
-                     severity = oif_table_severity(rarity, score) + OIF_LOWEST_BAR -
-                                oif_table_bar();
+                     severity =
+                         oif_table_severity(rarity, score) + OIF_LOWEST_BAR - oif_table_bar();
         oif_table_verdict *verdict = &work->verdicts[i];
         if (detector == 0 || severity > verdict->severity)
             *verdict = (oif_table_verdict){.severity = severity, .detector = detector};

@@ -212,8 +212,7 @@ static bool check_episode(const oif_episode_info *episode, uint64_t rows, size_t
            episode->anomalies <= episode->rows && episode->peak_row >= episode->first_row &&
            episode->peak_row <= last && (unsigned)episode->peak_grade <= OIF_GRADE_CRITICAL &&
            (unsigned)episode->reason < OIF_REASONS && !isinf(episode->size) &&
-           !isinf(episode->usual) && episode->direction >= -1 &&
-           episode->direction <= 1 &&
+           !isinf(episode->usual) && episode->direction >= -1 && episode->direction <= 1 &&
            (episode->column < columns || episode->column == OIF_UNKNOWN_COLUMN);
 }
 

@@ -13,7 +13,7 @@ typedef enum oif_silence_state {
 } oif_silence_state;
 
 typedef struct oif_pauses {
-    double limit; /* a pause that is an alert; 0: learned; -1: no pause is */
+    double limit;          /* a pause that is an alert; 0: learned; -1: no pause is */
     double last_seconds;   /* the latest time of a row; NaN before the first */
     double usual_pause;    /* the mean time from row to row */
     double longest_pause;  /* of about the last month */

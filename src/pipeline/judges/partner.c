@@ -72,8 +72,7 @@ static double evidence_of(double residual, double usual)
     return x < most ? oif_log2(1 + x * x / 2) : 2 * oif_log2(most) - 1;
 }
 
-double oif_partner_observe(oif_partner *partner, const double *row, size_t *column,
-                           int *direction)
+double oif_partner_observe(oif_partner *partner, const double *row, size_t *column, int *direction)
 {
     double most = 0;
     for (uint32_t i = 0; i < LINKS; i++) {

@@ -82,8 +82,7 @@ void oif_partner_init(oif_partner *partner, size_t columns);
 /* Returns the evidence that a column no longer follows its partner, or 0. If there is evidence,
  * `column` is that column and `direction` says whether it is above (1) or below (-1) the
  * prediction. */
-double oif_partner_observe(oif_partner *partner, const double *row, size_t *column,
-                           int *direction);
+double oif_partner_observe(oif_partner *partner, const double *row, size_t *column, int *direction);
 
 /* Learns a usual row. */
 void oif_partner_learn(oif_partner *partner, const double *row);

@@ -13,7 +13,7 @@ enum {
     LEVEL_ROWS = 2000, /* that the level is averaged over */
     RECENT_ROWS = 64,
     FLUTTER_ROWS = 16,
-    MEMORY_ROWS = 64,  /* before a column can resemble itself ... */
+    MEMORY_ROWS = 64,   /* before a column can resemble itself ... */
     NEARER_ROWS = 1024, /* ... which is averaged over these */
     KNOWN_CHANGES = 32, /* before runs and gaps are judged */
     EARLY_CHANGES = 48, /* that raise the usual run at once */
@@ -23,7 +23,7 @@ enum {
 };
 
 /* The scales of the judges, chosen on recorded series: docs/algorithms/judges.md. */
-static const double at_usual = 2;       /* the severity of a magnitude of usual size; ... */
+static const double at_usual = 2; /* the severity of a magnitude of usual size; ... */
 static const double level_at_usual = 1.5, per_octave_of_level = 1 / .7; /* ... of the level */
 static const double per_octave_of_energy = 2;
 static const double run_at_usual = 1, per_octave_of_run = 1 / .7;
@@ -208,8 +208,8 @@ static void add_move(double *sum, double size, double usual)
 static void follow_moves(oif_column_watch *c, double x, row_sums *sums)
 {
     const double step = distance_between(x, c->last[0]),
-                 oldest = distance_between(x, c->last[LAGS - 1]),
-                 usual = mean_of(c, OIF_STEP_OF_1), most = most_moves * usual;
+                 oldest = distance_between(x, c->last[LAGS - 1]), usual = mean_of(c, OIF_STEP_OF_1),
+                 most = most_moves * usual;
     if (oldest != oldest)
         return;
     const double rows = c->values < NEARER_ROWS ? c->values + 1 : NEARER_ROWS;
@@ -332,8 +332,8 @@ static void judge_energy(oif_watch *watch, const row_sums *sums, oif_finding *fo
     const double energy = oif_sqrt(squares / WINDOW);
     compare(&most, &watch->energy, energy, most.column, sums->furthest);
     oif_usual_learn(&watch->energy, energy, watch->rows % 4 == 0);
-    *found = finding_of(&most, severity_of(&most, at_usual, per_octave_of_energy, 0),
-                        OIF_REASON_SPREAD);
+    *found =
+        finding_of(&most, severity_of(&most, at_usual, per_octave_of_energy, 0), OIF_REASON_SPREAD);
 }
 
 static void judge_change(const row_sums *sums, double penalty, oif_finding *found)

@@ -50,16 +50,16 @@ typedef struct oif_column_watch {
     double nearer;               /* the share of values nearer to the last one than to the fourth */
     double usual_run, usual_gap; /* in rows, from 1; long ones */
     oif_usual_size sizes[OIF_MAGNITUDES];
-    uint32_t values;  /* that were not missing; halved now and then */
-    uint32_t changes; /* of the value; likewise */
-    uint32_t run;     /* rows that repeat a value */
-    uint32_t gap;     /* rows without a value */
+    uint32_t values;               /* that were not missing; halved now and then */
+    uint32_t changes;              /* of the value; likewise */
+    uint32_t run;                  /* rows that repeat a value */
+    uint32_t gap;                  /* rows without a value */
     double start[OIF_WATCH_START]; /* the first values, relative to the very first */
 } oif_column_watch;
 
 typedef struct oif_watch {
     uint32_t columns;
-    uint32_t unseen;  /* columns that never had a value */
+    uint32_t unseen; /* columns that never had a value */
     uint64_t rows;
     uint64_t moves_since; /* the row with which the moves began to vary; 0: not yet */
     double moves[OIF_MOVES];

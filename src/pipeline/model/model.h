@@ -35,9 +35,9 @@ typedef enum oif_learn {
 typedef struct oif_model_options {
     uint32_t shingle; /* rows scored as one */
     oif_learn learn;
-    double earned;   /* episodes, by the next row */
-    double silence;  /* oif_pauses.limit */
-    uint64_t moves;  /* 1: detectors get the moves beside the values; not with a shingle */
+    double earned;  /* episodes, by the next row */
+    double silence; /* oif_pauses.limit */
+    uint64_t moves; /* 1: detectors get the moves beside the values; not with a shingle */
     oif_judges_options judges;
 } oif_model_options;
 

@@ -101,8 +101,8 @@ bool oif_model_season(const oif_model *model, size_t index, oif_season_info *inf
 oif_expected oif_model_expected_by(const oif_model *m, const oif_finding *found, size_t column)
 {
     oif_expected expected = {.low = NAN, .high = NAN, .basis = found->reason};
-    if (found->column == column && oif_judges_expected(judges_of(m), found, last_row_of(m),
-                                                       &expected.low, &expected.high))
+    if (found->column == column &&
+        oif_judges_expected(judges_of(m), found, last_row_of(m), &expected.low, &expected.high))
         return expected;
     expected.basis = OIF_REASON_VALUES;
     if (!oif_detector_usual_range(m->detectors[0], column, &expected.low, &expected.high) &&

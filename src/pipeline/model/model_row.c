@@ -35,9 +35,8 @@ static void find_first_value(const oif_model *m, const double *row, oif_finding 
 {
     for (uint32_t j = 0; j < m->columns && watch_of(m)->unseen > 0; j++)
         if (row[j] == row[j] && !oif_watch_has_seen(watch_of(m), j)) {
-            *found = (oif_finding){.severity = first_value_severity,
-                                   .reason = OIF_REASON_FIRST_VALUE,
-                                   .column = j};
+            *found = (oif_finding){
+                .severity = first_value_severity, .reason = OIF_REASON_FIRST_VALUE, .column = j};
             return;
         }
 }
@@ -53,8 +52,7 @@ static void find_category(const oif_model *m, oif_finding *found)
     const double chances = oif_log2((double)m->plan->categories), /* the maximum of several */
         severity = (derived->surprise - chances - margin) * log10_of_2;
     *found = (oif_finding){.severity = severity > 0 ? severity : 0,
-                           .reason =
-                               derived->is_new ? OIF_REASON_NEW_VALUE : OIF_REASON_RARE_VALUE,
+                           .reason = derived->is_new ? OIF_REASON_NEW_VALUE : OIF_REASON_RARE_VALUE,
                            .direction = 1,
                            .column = derived->surprising_column};
 }
@@ -84,8 +82,9 @@ static double score_by(oif_model *m, size_t i)
 {
     double score = NAN;
     const oif_status status =
-        learns_first(m) ? oif_detector_learn_score(m->detectors[i], oif_model_recent(m), &score, NULL)
-                        : oif_detector_score(m->detectors[i], oif_model_recent(m), &score, NULL);
+        learns_first(m)
+            ? oif_detector_learn_score(m->detectors[i], oif_model_recent(m), &score, NULL)
+            : oif_detector_score(m->detectors[i], oif_model_recent(m), &score, NULL);
     (void)status; /* only an infinity could fail */
     return score;
 }
@@ -102,23 +101,32 @@ static double judge_score(oif_model *m, size_t i, double score, bool was_ready)
     return severity > 0 ? severity : 0;
 }
 
+/* Of a single number a detector finds little that the other judges do not, and alerts more often. */
+static bool judges_scores(const oif_model *m)
+{
+    return m->columns * m->options.shingle > 1;
+}
+
 /* The score is the detector's own; of several detectors, whose scores have no common scale, the
  * severity. */
 static void score(oif_model *m, oif_finding *found, oif_result *result)
 {
+    double most = 0;
     set_moves(m, false);
     for (uint32_t i = 0; i < m->detector_count; i++) {
         const bool was_ready = oif_detector_ready(m->detectors[i]);
         const double given = score_by(m, i), severity = judge_score(m, i, given, was_ready);
-        if (severity > found->severity) {
-            found->severity = severity;
+        if (severity > most) {
+            most = severity;
             m->detector = i;
         }
         if (i == 0)
             result->score = given;
     }
     if (m->detector_count > 1)
-        result->score = found->severity;
+        result->score = most;
+    if (judges_scores(m))
+        found->severity = most;
 }
 
 static void take_verdict(oif_model *m, const oif_table_verdict *verdict, oif_finding *found,
@@ -144,8 +152,7 @@ static bool is_acceptable(const oif_model *m, const oif_finding *first_value, bo
     switch (m->options.learn) {
     case OIF_LEARN_ALL: return true;
     case OIF_LEARN_NORMAL: return !anomaly;
-    case OIF_LEARN_DECAY:
-        return !anomaly || is_early_or_lasting(m) || first_value->severity > 0;
+    case OIF_LEARN_DECAY: return !anomaly || is_early_or_lasting(m) || first_value->severity > 0;
     case OIF_LEARN_NONE: break;
     }
     return false;
@@ -181,8 +188,8 @@ static void arrive(oif_model *m, double seconds, const oif_row_rules *rules, boo
     if (!oif_pauses_arrive(&m->pauses, seconds, !is_frozen(m) && !is_ignored, result))
         return;
     const bool may_hold = !is_known && rules && rules->rules;
-    if (!may_hold || (!is_ignored && !oif_rules_hide_silence(rules->rules, rules->key, deadline,
-                                                             seconds)))
+    if (!may_hold ||
+        (!is_ignored && !oif_rules_hide_silence(rules->rules, rules->key, deadline, seconds)))
         result->reason = OIF_REASON_SILENCE;
 }
 
@@ -240,9 +247,8 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
     find(model, row, seconds, verdict, findings, result);
     result->ready = was_ready && result->score == result->score;
     oif_model_decide(model, findings, seconds, rules, result);
-    result->learned =
-        is_acceptable(model, &findings[OIF_JUDGE_FIRST_VALUE], result->anomaly) &&
-        model->rows >= model->options.shingle;
+    result->learned = is_acceptable(model, &findings[OIF_JUDGE_FIRST_VALUE], result->anomaly) &&
+                      model->rows >= model->options.shingle;
     if (result->learned)
         learn(model, row, !verdict && !learns_before);
     if (model->plan->categories > 0 && counts_categories(model, result))

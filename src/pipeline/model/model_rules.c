@@ -42,8 +42,7 @@ static oif_alert_cause cause_of(const oif_model *m, const oif_finding *found, do
 static oif_alert_cause cause_by_value(const oif_model *m, uint32_t column, double share)
 {
     const oif_finding found = {
-        .column = column,
-        .direction = oif_watch_side(watch_of(m), column, last_row_of(m)[column])};
+        .column = column, .direction = oif_watch_side(watch_of(m), column, last_row_of(m)[column])};
     return cause_of(m, &found, share);
 }
 

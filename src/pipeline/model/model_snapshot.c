@@ -51,10 +51,10 @@ static bool has_infinity(const double *numbers, size_t count)
 static bool is_found(const oif_model *m)
 {
     const oif_finding *found = &m->found;
-    return m->judge < OIF_JUDGES && m->detector < m->detector_count &&
-           found->column < m->columns && found->partner < m->columns && found->direction >= -1 &&
-           found->direction <= 1 && (unsigned)found->reason < OIF_REASONS &&
-           fabs(found->severity) <= DBL_MAX && !isinf(found->size) && !isinf(found->usual);
+    return m->judge < OIF_JUDGES && m->detector < m->detector_count && found->column < m->columns &&
+           found->partner < m->columns && found->direction >= -1 && found->direction <= 1 &&
+           (unsigned)found->reason < OIF_REASONS && fabs(found->severity) <= DBL_MAX &&
+           !isinf(found->size) && !isinf(found->usual);
 }
 
 oif_status oif_model_check_own(const oif_model *model, oif_error *error)

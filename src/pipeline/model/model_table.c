@@ -14,10 +14,10 @@ static void learn_scores(oif_model *m, const oif_model_table *table)
 {
     for (size_t i = 0; i < m->detector_count; i++)
         for (size_t row = 0; row < table->rows.count; row++)
-            oif_usual_learn(&m->usual[i],
-                            oif_score_magnitude(oif_detector_scale(m->detectors[i]),
-                                                table->scores[i][row]),
-                            true);
+            oif_usual_learn(
+                &m->usual[i],
+                oif_score_magnitude(oif_detector_scale(m->detectors[i]), table->scores[i][row]),
+                true);
 }
 
 oif_status oif_model_learn_table(oif_model *model, const oif_model_table *table, oif_error *error)

@@ -163,8 +163,7 @@ static bool check_head(const oif_past *episode, uint64_t after, uint64_t rows)
     return episode->row > after && episode->row <= rows && episode->number > 0 &&
            episode->first_row > 0 && (seconds != seconds || fabs(seconds) <= DBL_MAX) &&
            episode->severity == episode->severity && episode->key_bytes <= OIF_KEY_MAX_BYTES &&
-           episode->causes.reason < OIF_REASONS &&
-           episode->causes.count <= OIF_ALERT_CAUSES_MAX;
+           episode->causes.reason < OIF_REASONS && episode->causes.count <= OIF_ALERT_CAUSES_MAX;
 }
 
 static bool check_causes(const oif_alert_causes *causes, size_t learned_columns)
