@@ -143,13 +143,14 @@ bool api_get_alerts(api_call *call, problem *why)
 bool api_incidents(api_call *call, problem *why)
 {
     const request *asked = call->asked;
-    incidents_query query = {.since = NAN};
+    incidents_query query = {.since = NAN, .limit = 100};
     if (!api_find_streams(call, why) || !take_limit(asked, LIST_MAX, &query.limit, why) ||
+        !request_text(asked, "stream", &query.stream, why) ||
         !request_count(asked, "id", UINT64_C(1) << 53, &query.number, why) ||
         !request_time(asked, "since", &query.since, why) ||
         !request_flag(asked, "open", &query.only_open, why))
         return false;
-    return incident_list_write(streams_incidents(call->all), &query) ||
+    return streams_write_incidents(call->all, &query) ||
            problem_set(why, 404, NULL, "there is no such incident, or it is too old");
 }
 

@@ -27,7 +27,8 @@ typedef enum journal_kind {
     JOURNAL_END,      /* episode `skip` of a key ended because no row came */
     JOURNAL_NO_DATA,  /* the feed was dead at `seconds` */
     JOURNAL_SENT,     /* a body of a writer: a line of JSON about it, then the body */
-    JOURNAL_WAITED    /* rows that wait were processed at `seconds`; all of them: `format` */
+    JOURNAL_WAITED,   /* rows that wait were processed at `seconds`; all of them: `format` */
+    JOURNAL_REPORTED  /* records of incidents were sent, up to number `skip` */
 } journal_kind;
 
 /* The formats of JOURNAL_RULE. */

@@ -247,6 +247,35 @@ typedef struct stream_episode {
 typedef void episode_visitor(void *context, const stream_episode *episode);
 void stream_each_open_episode(stream *one, episode_visitor *visit, void *context);
 
+/* ---- Incidents ---- */
+
+typedef struct incidents_query {
+    const char *stream; /* NULL: all */
+    uint64_t number;    /* in its stream; 0: all */
+    bool only_open;
+    double since; /* by the last event, seconds since 1970; NaN: all */
+    size_t limit;
+} incidents_query;
+
+typedef struct incident_answer {
+    bool is_over;
+    double rank;      /* the severity of its worst open member; or when it was over */
+    const char *text; /* its record */
+    size_t bytes;
+} incident_answer;
+
+typedef struct incident_visit {
+    const incidents_query *query;
+    void (*visit)(void *context, const incident_answer *answer);
+    void *context;
+} incident_visit;
+
+void stream_visit_incidents(stream *one, const incident_visit *to);
+size_t stream_open_incidents(stream *one);
+
+/* Open episodes of no incident: those of the stream's incidents are as many as can be. */
+size_t stream_episodes_of_no_incident(stream *one);
+
 /* {"stream": ..., "key": ..., ...}: an Episode of the API. */
 void stream_episode_write(const stream_episode *episode);
 
