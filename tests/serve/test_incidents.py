@@ -303,7 +303,7 @@ def test_events_say_when_an_incident_begins_grows_and_ends(server):
     listener.start()
     fail(server, fleet, HOSTS[:3])
     recover(server, fleet)
-    listener.join(timeout=60)
+    listener.join(timeout=300)
     assert not listener.is_alive(), heard
     assert [(one["incident"], one["members"]) for one in heard] == [("begins", 1), ("grows", 2), ("grows", 3), ("ends", 3)]
     assert all("order" not in one for one in heard)
