@@ -147,7 +147,7 @@ def plant(rows: np.ndarray, spread: np.ndarray, random: np.random.Generator):
 # ---- Models ----
 
 # Rows of several hosts in turn do not follow each other.
-VALUES_ONLY = {"motion": "off", "stuck": "off", "partner": "off", "find_season": "off"}
+VALUES_ONLY = {"find_season": "off"}
 
 
 def learned(rate: float, rows: np.ndarray, **options: str) -> bytes:

@@ -115,11 +115,9 @@ class Detector(Copied, _core.Detector):
         given. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
 
-        Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
-        persistence, stuck, partner, season_rows and find_season. The first call sets them. How rare a score is depends on
-        the rows processed so far. Copies and
-        pickles keep them, snapshots do not: they hold what was learned. For keys, shingles, motion and snapshots with everything
-        use oif.Pipeline.
+        Options are those of oif.Pipeline for a single series: alert_rate, learn, season_rows and find_season. The first
+        call sets them. How rare a score is depends on the rows processed so far. Copies and pickles keep them, snapshots do
+        not: they hold what was learned. For keys, shingles, motion and snapshots with everything use oif.Pipeline.
 
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal(size=(5000, 2))

@@ -29,7 +29,6 @@ from ._results import (
     Explain,
     Grade,
     KeyInfo,
-    Motion,
     Output,
     PastEpisode,
     Reason,
@@ -72,28 +71,17 @@ class Pipeline(Alerting):
             Several judge together: a list of them, or "rolling-iforest+sdo". What a detector has learned is copied: it
             scores the rows without a key, and its window is the first history
         alert_rate: episodes of anomalies to report, per row: 0.001 is one in 1,000 rows; each key has a budget of its own
-        threshold: if not 0: rows with a higher score are anomalous, whatever their share
-        memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
         learn: which rows are learned: all; only those that are not anomalous (normal); also the first four anomalies of an
-            episode, and all of them after patience (decay); or none, to compare rows with what was learned
-        patience: anomalies after which a lasting change is learned as normal; for learn="decay"
-        calm: rows without an anomaly that end an episode of anomalies
+            episode, and all of them after 256 anomalies (decay); or none, to compare rows with what was learned
         shingle: rows of a series that are scored as one
         max_keys: keys that have a model at the same time; beyond that a new key waits until another is no longer seen
         memory_limit: bytes that all models may use, enforced in the same way; 0: no limit
-        persistence: rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none
-        stuck: whether a column that repeats one value for longer than it ever did is an anomaly
-        partner: whether a column that no longer follows another one is an anomaly
         season_rows: rows after which the stream repeats itself, so a number may be unusual for its time; 0: none
         season_seconds: seconds after which it repeats itself, by the times of the rows; 0: none
         other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
         find_season: whether to search for a season while rows arrive, which takes a few periods; a given season
             switches the search off
-        motion: whether detectors also get how values move: jumps, flutter, shapes; "auto", the default: only of columns that
-            clearly have memory, and not with a shingle, a detector that has learned rows, or one that minds constant columns
-            (IForestASD, HalfSpaceTrees, Loda, and lists with one of them)
         alerts: episodes per day to report, all keys together, instead of alert_rate; 0: none
-        cooldown: seconds after an episode in which anomalies continue it instead of beginning another
         silence: alert after this many seconds without a row; 0: after more than twice the longest pause of the last weeks; -1:
             never; these three need the times of rows
         season: seasons in short: 96 rows, "1d", a timedelta, or several, such as ["1d", "1w"]; "auto", the default, searches
@@ -145,25 +133,16 @@ class Pipeline(Alerting):
     _told_of_times = False
 
     alert_rate = Option(float)
-    threshold = Option(float)
-    memory = Option(int)
     learn = Option(str)
-    patience = Option(int)
-    calm = Option(int)
     shingle = Option(int)
     max_keys = Option(int)
     memory_limit = Option(int)
     evicted = Option(str)
-    persistence = Option(int)
-    stuck = Option(str)
-    partner = Option(str)
     season_rows = Option(int)
     season_seconds = Option(float)
     other_season_seconds = Option(float)
     find_season = Option(str)
-    motion = Option(str)
     alerts = Option(float)
-    cooldown = Option(float)
     silence = Option(float)
 
     def __init__(
@@ -171,25 +150,16 @@ class Pipeline(Alerting):
         detector: _Detector | Sequence[_Detector] = _core.default_detector,
         *,
         alert_rate: float = 0.001,
-        threshold: float = 0.0,
-        memory: int = 0,
         learn: Literal["all", "normal", "decay", "none"] = "decay",
-        patience: int = 256,
-        calm: int = 16,
         shingle: int = 1,
         max_keys: int = 100000,
         memory_limit: int = 0,
         evicted: Literal["forget", "keep"] = "forget",
-        persistence: int = 3,
-        stuck: Switch = "on",
-        partner: Switch = "on",
         season_rows: int = 0,
         season_seconds: float = 0.0,
         other_season_seconds: float = 0.0,
         find_season: Switch = "on",
-        motion: Motion = "auto",
         alerts: float = 0.0,
-        cooldown: float = 0.0,
         silence: float = 0.0,
         season: _Season | Iterable[_Season] = (),
         diff: Iterable[Any] = (),
@@ -214,15 +184,12 @@ class Pipeline(Alerting):
         trained = detector if isinstance(detector, Detector) and detector.rows_learned > 0 else None
         if trained is not None and (shingle > 1 or diff or rate or log or category):
             raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate, log or category")
-        if trained is not None:
-            motion = _without_motion(motion)
         self._roles = roles_of(key, time, exclude, category)
-        options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
-        options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
-        options |= dict(memory_limit=memory_limit, evicted=evicted)
-        options |= dict(persistence=persistence, stuck=stuck, partner=partner, season_rows=season_rows)
-        options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds, find_season=find_season)
-        options |= dict(motion=motion, alerts=alerts, cooldown=cooldown, silence=silence)
+        options: dict[str, Any] = dict(alert_rate=alert_rate, learn=learn, shingle=shingle, max_keys=max_keys)
+        options |= dict(memory_limit=memory_limit, evicted=evicted, season_rows=season_rows, season_seconds=season_seconds)
+        options |= dict(other_season_seconds=other_season_seconds, find_season=find_season, alerts=alerts, silence=silence)
+        if trained is not None:
+            options["motion"] = "off"  # it has no columns for it
         self._derive = tuple(
             (column, kind_of_column, keep_original and kind_of_column != 4)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log), (4, category))  # as oif_derive
@@ -341,7 +308,7 @@ class Pipeline(Alerting):
     def _mind_times(self) -> None:
         """Warns once where options wait for times that do not come."""
         self._told_of_times = True
-        names = ("season_seconds", "other_season_seconds", "alerts", "cooldown", "silence")
+        names = ("season_seconds", "other_season_seconds", "alerts", "silence")
         idle = dict.fromkeys("season" if "season" in name else name for name in names if self.options.get(name, 0) > 0)
         has = "has" if len(idle) == 1 else "have"
         if need_times(self.rules):
@@ -601,7 +568,7 @@ class Pipeline(Alerting):
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal([100, 5], size=(5000, 2))
         >>> rows[2000::500, 0] = 40
-        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, motion="off")
+        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True)
         >>> results = pipeline.process(rows)
         >>> low = [one for one in pipeline.past_episodes() if one.column == 0 and one.direction < 0]
         >>> rule = pipeline.propose(max(low, key=lambda one: one.change).number)
@@ -737,8 +704,8 @@ class Pipeline(Alerting):
         return [Silence(_key(key), since, allowed) for key, since, allowed in self._silent(_seconds(time))]
 
     def change(self, **options: Any) -> None:
-        """Change options that decide about alerts or learning from now on: alert_rate, threshold, alerts, calm,
-        cooldown, silence, learn. Of the first three, the last one given counts."""
+        """Change options that decide about alerts or learning from now on: alert_rate, alerts, silence, learn. Of the
+        first two, the last one given counts."""
         self._change(as_words(options))
         self._told_of_times = False
 
@@ -759,15 +726,10 @@ class Pipeline(Alerting):
 
     def _made_with(self) -> str:
         initial = {param["name"]: param["initial"] for param in _core.pipeline_info()["params"]}
+        options = {name: value for name, value in self.options.items() if hasattr(type(self), name)}
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
-        return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
-
-
-def _without_motion(motion: Motion) -> Motion:
-    if motion is True or motion == "on":
-        raise ParameterError("a detector that has learned rows cannot be used with motion='on'; it has no columns for it")
-    return "off" if motion == "auto" else motion
+        return f"{type(self).__name__}({', '.join([detector, *_changed(options, initial)])})"
 
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}

@@ -313,7 +313,6 @@ RESULT = np.dtype(
 Explain = Union[bool, Literal["anomalies"]]
 Output = Literal["auto", "array", "pandas", "polars", "arrow"]
 Switch = Union[bool, Literal["off", "on"]]
-Motion = Union[bool, Literal["off", "on", "auto"]]
 
 MOVES = ("jump(*)", "flutter(*)", "shape(*)")  # the columns that motion adds to those of a row
 
@@ -322,14 +321,7 @@ class AlertOptions(TypedDict, total=False):
     """The options of oif.Pipeline that suit a single series."""
 
     alert_rate: float
-    threshold: float
-    memory: int
     learn: Literal["all", "normal", "decay", "none"]
-    patience: int
-    calm: int
-    persistence: int
-    stuck: Switch
-    partner: Switch
     season_rows: int
     find_season: Switch
 

@@ -14,8 +14,6 @@ from oif import _detectors
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DETECTORS = tuple(_detectors.DETECTORS.values())
-# Options with which the score of a row is the detector's own: the last rows and senses cannot make it higher.
-VALUES_ONLY = {"persistence": 1, "stuck": False, "partner": False, "find_season": False}
 
 # A machine with other work to do is no reason to fail; failures print how to repeat them.
 settings.register_profile("oif", deadline=None, max_examples=60, derandomize=False, print_blob=True)

@@ -52,17 +52,6 @@ def test_an_episode_has_the_name_of_its_column_and_nothing_that_is_unknown():
     assert alerts.episode(3) is None
 
 
-def test_within_the_cooldown_an_episode_continues():
-    for cooldown, expected in ((0.0, oif.Episode.BEGINS), (7200.0, oif.Episode.LASTS)):
-        alerts = pipeline(cooldown=cooldown)
-        spike = [0, 80, 0]
-        assert alerts.process_one(spike, time=START + 60 * 3000).episode is oif.Episode.BEGINS
-        for i, row in enumerate(healthy(16, seed=3)):
-            last = alerts.process_one(row, time=START + 60 * (3001 + i))
-        assert last.episode is oif.Episode.ENDS
-        assert alerts.process_one(spike, time=START + 60 * 3030).episode is expected
-
-
 @pytest.mark.parametrize(
     "times",
     [
@@ -104,7 +93,7 @@ def test_dates_are_times():
 
 def test_options_that_need_times_warn_once_where_none_come():
     rows = healthy(5)
-    for options, named in (({"season": ["1d", "1w"]}, "season has"), ({"alerts": 5.0, "cooldown": 60.0}, "alerts, cooldown have")):
+    for options, named in (({"season": ["1d", "1w"]}, "season has"), ({"alerts": 5.0, "silence": 60.0}, "alerts, silence have")):
         for process in (lambda made: made.process(rows), lambda made: made.process_one(rows[0], key="a")):
             alerts = oif.Pipeline("loda", **options)
             with pytest.warns(oif.TimeWarning, match=f"^{named} no effect without the times of rows; .*times=frame.index") as record:
@@ -170,10 +159,10 @@ def test_what_is_frozen_learns_nothing():
 
 def test_options_change_before_and_after_the_first_row():
     for alerts in (oif.Pipeline(), pipeline()):
-        alerts.change(calm=3, cooldown=60.0)
-        assert (alerts.options["calm"], alerts.options["cooldown"]) == (3, 60)
+        alerts.change(alert_rate=0.25, silence=60.0)
+        assert (alerts.options["alert_rate"], alerts.options["silence"]) == (0.25, 60)
         with pytest.raises(oif.ParameterError):
-            alerts.change(calm=0)
+            alerts.change(alert_rate=0)
         with pytest.raises(oif.ParameterError):
             alerts.change(nonsense=1)
     with pytest.raises(oif.ParameterError, match="shingle cannot be changed once the pipeline exists"):

@@ -24,7 +24,7 @@ def test_a_pipeline_continues_with_a_trained_detector(cls, history):
     trained.learn(history[:3000])
     before = trained.to_bytes()
     trained.column_names = "abc"
-    pipeline = oif.Pipeline(trained, learn="all", persistence=1, stuck=False, partner=False)
+    pipeline = oif.Pipeline(trained, learn="all")
     assert pipeline.columns == 3 and pipeline.column_names == ("a", "b", "c")
     first = pipeline.process_one(history[3000])
     live = pipeline.process(history[3001:])

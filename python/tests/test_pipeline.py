@@ -34,10 +34,10 @@ def test_a_block_gives_the_results_of_single_rows(stream, detector_class):
 
 def test_scores_are_those_of_the_detector_when_all_is_learned(stream):
     # The pipeline scores a row before it learns it.
-    forest, pipeline = oif.OnlineIsolationForest(seed=4), oif.Pipeline(oif.OnlineIsolationForest(seed=4), motion="off")
+    forest, pipeline = oif.Loda(seed=4), oif.Pipeline(oif.Loda(seed=4))  # it judges no motion
     results = pipeline.process(stream[:1000])
     learned = forest.learn_score(stream[:1000])
-    before = oif.OnlineIsolationForest(seed=4)
+    before = oif.Loda(seed=4)
     scored = []
     for row in stream[:1000]:
         scored.append(before.score_one(row))

@@ -26,13 +26,15 @@ def rows_by_name(numbers):
 
 def taught(**arguments):
     """A pipeline that knows rows by name."""
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off", stuck="off", **arguments)
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), **arguments)
     pipeline.process(rows_by_name(normal()))
     return pipeline
 
 
-def judge(pipeline, latency=100.0, errors=5.0, **how):
-    return pipeline.process_one(dict(zip(NAMES, (latency, errors, 50.0))), **how)
+def judge(pipeline, latency=100.0, errors=None, **how):
+    """Rows of different latencies differ in all columns, or the others would be stuck."""
+    errors = 5 + latency / 1e3 if errors is None else errors
+    return pipeline.process_one(dict(zip(NAMES, (latency, errors, 50 + latency / 1e3))), **how)
 
 
 COPIES = {
@@ -61,7 +63,7 @@ def test_one_direction_is_held_back_and_counted():
 
 
 def test_times_of_held_rows_are_known():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off", rules=[LOW])
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), rules=[LOW])
     pipeline.column_names = NAMES
     pipeline.process(normal(), times=START + np.arange(3000.0))
     before = pipeline.rules[0].held
@@ -74,24 +76,24 @@ def test_times_of_held_rows_are_known():
 def test_names_that_come_with_a_table_are_known_to_its_first_row():
     numbers = np.vstack([normal(), [20, 5, 50]])
     pandas = pytest.importorskip("pandas")
-    results = oif.Pipeline(motion="off", rules=LOW).process(pandas.DataFrame(numbers, columns=NAMES))
+    results = oif.Pipeline(rules=LOW).process(pandas.DataFrame(numbers, columns=NAMES))
     assert results["rule"].iloc[-1] == 1 and not results["anomaly"].iloc[-1]
-    plain = oif.Pipeline(motion="off").process(numbers)
+    plain = oif.Pipeline().process(numbers)
     assert plain["anomaly"][-1] and not plain["rule"].any() and plain.dtype["rule"] == np.uint32
     assert results["rule"].dtype == np.uint32
 
 
 def test_names_that_come_later_are_known_too():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off", stuck="off", rules="mute column=1 direction=low")
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), rules="mute column=1 direction=low")
     pipeline.process(normal())
     assert pipeline.process_one([20, 5, 50]).rule == 1  # without names, columns are called 1, 2, ...
     pipeline.column_names = NAMES
     pipeline.rules = LOW
     assert judge(pipeline, latency=15).rule == 1
     pipeline.column_names = ["delay", "errors", "free memory"]
-    assert pipeline.process_one([10, 5, 50]).rule == 0, "another column has this name"
+    assert pipeline.process_one([10, 5.1, 50.1]).rule == 0, "another column has this name"
     pipeline.rules = ["mute column=delay"]
-    assert pipeline.process_one([5, 5, 50]).rule == 1
+    assert pipeline.process_one([5, 5.2, 50.2]).rule == 1
 
 
 def test_ignored_rows_teach_nothing():
@@ -266,7 +268,7 @@ def test_a_state_file_has_rules_unless_others_are_given(tmp_path):
 
 
 def test_what_was_expected_of_columns():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), motion="off")
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1))
     assert pipeline.expected() == []
     pipeline.process(rows_by_name(normal()))
     assert judge(pipeline, latency=180).anomaly

@@ -97,29 +97,17 @@ def test_a_season_of_another_type_is_a_type_error(season):
         oif.Pipeline(season=season)
 
 
-def test_what_is_on_or_off_may_be_a_bool():
-    assert oif.Pipeline(stuck=False, partner=True).options["stuck"] == "off"
-    assert oif.Pipeline(stuck=False, partner=True).options["partner"] == "on"
-    assert oif.Pipeline(stuck="off").options == oif.Pipeline(stuck=False).options
-    with pytest.raises(oif.ParameterError):
-        oif.Pipeline(stuck="maybe")
-    with pytest.raises(TypeError):
-        oif.Pipeline(stuck=1)
-
-
 def test_process_of_a_detector_takes_a_bool_and_keeps_it(rows):
     detector = oif.RollingIsolationForest()
-    detector.process(rows, stuck=False)
-    detector.process(rows, stuck="off", find_season=True)
-    with pytest.raises(oif.ParameterError, match="stuck"):
-        detector.process(rows, stuck=True)
+    detector.process(rows, find_season=False)
+    detector.process(rows, find_season="off")
+    with pytest.raises(oif.ParameterError, match="find_season"):
+        detector.process(rows, find_season=True)
 
 
 def test_the_repr_shows_seasons_and_switches_and_can_be_read_back():
-    pipeline = oif.Pipeline(season=[48, "1d"], stuck=False, persistence=1)
-    assert repr(pipeline) == (
-        "Pipeline(RollingIsolationForest(), persistence=1, stuck='off', season_rows=48, season_seconds=86400.0)"
-    )
+    pipeline = oif.Pipeline(season=[48, "1d"], alert_rate=0.01)
+    assert repr(pipeline) == "Pipeline(RollingIsolationForest(), alert_rate=0.01, season_rows=48, season_seconds=86400.0)"
     assert repr(oif.Pipeline(season="off")) == "Pipeline(RollingIsolationForest(), find_season='off')"
     for made in (pipeline, oif.Pipeline(season="off")):
         assert repr(eval(repr(made), vars(oif))) == repr(made)
@@ -238,7 +226,7 @@ def test_a_stuck_column_has_the_reason_stuck():
     rows = np.random.default_rng(5).normal(size=(4000, 2))
     rows[3900:, 0] = rows[3900, 0]
     assert (oif.Pipeline().process(rows)["reason"][3900:] == Reason.STUCK).any()
-    assert not (oif.Pipeline(stuck=False).process(rows)["reason"] == Reason.STUCK).any()
+    assert not (oif.Pipeline().process(rows[:3900])["reason"] == Reason.STUCK).any()
 
 
 # ---- Motion ----
@@ -252,36 +240,20 @@ def make_wave():
     return rows
 
 
-@pytest.mark.parametrize("motion", ["auto", "on", True])
-def test_a_jump_within_the_usual_range_is_an_anomaly(motion):
-    pipeline = oif.Pipeline(season="off", motion=motion)
+def test_a_jump_within_the_usual_range_is_an_anomaly():
+    pipeline = oif.Pipeline(season="off")
     last = pipeline.process(make_wave())[-1]
     assert last["anomaly"] and last["reason"] == Reason.JUMP
     assert [why.reason for why in pipeline.explain()][0] == Reason.JUMP
-    assert not oif.Pipeline(season="off", motion=False).process(make_wave())["anomaly"][-1]
-
-
-def test_motion_is_a_switch_or_auto_and_stays_as_it_was():
-    assert oif.Pipeline().motion == "auto" and oif.Pipeline(motion=True).motion == "on"
-    assert repr(oif.Pipeline(motion=False)) == "Pipeline(RollingIsolationForest(), motion='off')"
-    with pytest.raises(oif.ParameterError, match="shingle"):
-        oif.Pipeline(motion="on", shingle=4)
-    with pytest.raises(oif.ParameterError):
-        oif.Pipeline(motion="maybe")
-    with pytest.raises(oif.ParameterError, match="motion cannot be changed"):
-        made = oif.Pipeline()
-        made.process_one([1, 2])
-        made.motion = "off"
+    assert not oif.RollingIsolationForest().process(make_wave(), find_season=False)["anomaly"][-1], "without its columns"
 
 
 def test_a_detector_that_has_learned_has_no_columns_for_motion(rows):
     trained = oif.RollingIsolationForest()
     trained.learn(rows)
-    assert oif.Pipeline(trained).motion == "off"
-    with pytest.raises(oif.ParameterError, match="motion='on'"):
-        oif.Pipeline(trained, motion=True)
-    with pytest.raises(TypeError, match="motion"):
-        trained.process(rows, motion="on")
+    pipeline = oif.Pipeline(trained)
+    pipeline.process(rows)
+    assert pipeline.detector().columns == rows.shape[1]
 
 
 def test_rows_are_scored_as_if_they_moved_as_usual():
@@ -310,12 +282,12 @@ def test_rows_are_scored_as_if_they_moved_as_usual():
 @pytest.mark.parametrize(
     "detector", [oif.Loda, oif.HalfSpaceTrees, oif.IForestASD, [oif.RollingIsolationForest, oif.Loda]]
 )
-def test_auto_is_off_for_detectors_that_mind_constant_columns(detector):
+def test_detectors_that_mind_constant_columns_do_not_judge_motion(detector):
     wave = make_wave()[:1000]
-    auto, off = (oif.Pipeline(detector, season="off", motion=motion) for motion in ("auto", "off"))
-    assert np.array_equal(auto.process(wave)["score"], off.process(wave)["score"], equal_nan=True)
-    assert auto.motion == "auto" and auto.detector().columns == 2
-    assert np.array_equal(auto.score(wave), off.score(wave))
+    pipeline = oif.Pipeline(detector, season="off")
+    pipeline.process(wave)
+    assert pipeline.detector().columns == 2
+    assert np.array_equal(pipeline.score(wave), pipeline.detector().score(wave))
 
 
 def test_the_first_value_of_a_column_that_was_always_missing_is_reported_once():
@@ -333,7 +305,7 @@ def test_the_first_value_of_a_column_that_was_always_missing_is_reported_once():
 @pytest.mark.parametrize("season", [48, "auto"])
 def test_copies_and_pickles_keep_seasons_and_go_on_alike(season):
     rows, _ = make_days()
-    pipeline = oif.Pipeline(season=season, partner=False)
+    pipeline = oif.Pipeline(season=season)
     assert pickle.loads(pickle.dumps(pipeline)).options == pipeline.options
     pipeline.process(rows[:1000])
     twins = [pickle.loads(pickle.dumps(pipeline)), copy.copy(pipeline), pipeline.clone()]

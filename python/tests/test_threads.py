@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import VALUES_ONLY, same_bits
+from conftest import same_bits
 
 import oif
 
@@ -191,7 +191,7 @@ def test_a_forked_child_goes_on_with_the_parents_detector(rows, detector_class):
         detector = detector_class()
         detector.threads = threads
         detector.learn(rows)
-        detector.process(rows, learn="all", **VALUES_ONLY)
+        detector.process(rows, learn="all", find_season=False)
         expected = detector.clone().learn_score(rows)
 
         def work(detector=detector, expected=expected):

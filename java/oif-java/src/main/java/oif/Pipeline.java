@@ -412,8 +412,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Changes an option that affects alerts or learning from now on: alert_rate, threshold, alerts, calm,
-     * cooldown, silence, learn.
+     * Changes an option that affects alerts or learning from now on: alert_rate, alerts, silence, learn.
      */
     public void change(String name, String value) {
         byte[] nameText = utf8(name);
