@@ -33,6 +33,11 @@ oif() {
     run --separate-stderr "$OIF" "$@"
 }
 
+# The detectors that there are, a line each.
+detector_names() {
+    "$OIF" score --detector help 2>&1 | sed -n 's/.*choose one of: //p' | sed 's/, /\n/g'
+}
+
 # Says both sides when they differ.
 equal() {
     [[ "$1" == "$2" ]] || {

@@ -260,7 +260,7 @@ def check_detectors(nanoseconds):
     aucs, count = mean_aucs(), 0
     events = dict(re.findall(r"^\| `([\w-]+)`[^|]*(?:\|[^|]*){2}\| (\.\d+) \| [\d.]+ \|$", measurement("reality"), re.MULTILINE))
     kilobytes = dict(re.findall(r"^\| `([\w-]+)` \| [\d,]+ \| ([\d,]+) \|$", measurement("bench-quick"), re.MULTILINE))
-    printed = dict(re.findall(r"^([a-z-]+):\nmemory +(\d+) KB", measurement("memory"), re.MULTILINE))
+    printed = dict(re.findall(r"^\| `([a-z-]+)` \|.* \| (\d+) \|$", measurement("memory"), re.MULTILINE))
     if printed != {name: text.replace(",", "") for name, text in kilobytes.items()}:
         yield f"docs/measurements/bench-quick.md: KB are not those of docs/measurements/memory.md, {printed}"
     for line in (CHECKOUT / "docs" / "choosing.md").read_text(encoding="utf-8").splitlines():
