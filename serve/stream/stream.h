@@ -81,8 +81,8 @@ typedef struct episode_name {
  * not remembered. */
 bool stream_write_proposal(stream *one, const episode_name *name, problem *why);
 
-/* Adds a rule to those of the state, or removes it; both write {"rules": [...]}. Rules of the
- * settings cannot be removed here: 409. 404: there is no such rule. */
+/* Adds a rule to the setting "mute", or removes it; both write {"rules": [...]}. 404: there is no
+ * such rule. */
 bool stream_add_rule(stream *one, const char *rule, problem *why);
 bool stream_remove_rule(stream *one, const char *rule, problem *why);
 

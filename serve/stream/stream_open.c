@@ -58,7 +58,6 @@ static void replay_change(stream *one, const journal_record *record)
         if (one->pipeline)
             stream_silent_at(one, record->seconds);
         break;
-    case JOURNAL_RULE: stream_replay_rule(one, record); break;
     case JOURNAL_END: stream_replay_end(one, record); break;
     case JOURNAL_NO_DATA: stream_feed_dies(one, record->seconds); break;
     case JOURNAL_REPORTED: stream_replay_reported(one, record); break;

@@ -433,7 +433,7 @@ static bool compare_settings(stream *one, json_t *settings, problem *why)
         return false;
     stream_read_lock(one);
     bool is_usable = !one->is_broken || stream_publish_broken(one, why);
-    bool is_same = is_usable && stream_settings_equal(asked.object, one->settings.object, names);
+    bool is_same = is_usable && stream_settings_fit(asked.object, one->settings.object, names);
     stream_read_unlock(one);
     stream_settings_close(&asked);
     if (is_same || !is_usable)
