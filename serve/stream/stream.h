@@ -85,8 +85,6 @@ bool stream_write_proposal(stream *one, const episode_name *name, problem *why);
  * such rule. */
 bool stream_add_rule(stream *one, const char *rule, problem *why);
 bool stream_remove_rule(stream *one, const char *rule, problem *why);
-
-bool stream_has_keys(stream *one);
 json_t *stream_copy_settings(stream *one); /* the caller frees it; NULL: out of memory */
 int stream_format(stream *one);            /* that the settings name, as in rows_request; 0: none */
 const char *stream_name(const stream *one); /* valid while the caller holds the stream */

@@ -7,14 +7,6 @@
 
 #include <string.h>
 
-bool stream_has_keys(stream *one)
-{
-    stream_read_lock(one);
-    bool has_keys = one->settings.cli.score.key != NULL;
-    stream_read_unlock(one);
-    return has_keys;
-}
-
 /* ---- Proposals ---- */
 
 /* Call it under the lock. Reading works for a broken stream, too. */
@@ -26,7 +18,8 @@ static bool write_proposal(const stream *one, const episode_name *name, problem 
         return problem_set(why, 404, NULL, "the stream has no rows yet, and so no episodes");
     if (oif_pipeline_propose(one->pipeline, name->key, name->key_bytes, name->number, rule,
                              &error) != OIF_OK)
-        return problem_set_error(why, 404, "GET .../episodes lists the latest.", &error);
+        return problem_set_error(why, 404, "GET .../episodes lists the latest, with their keys.",
+                                 &error);
     output_print("{\"rule\":");
     if (*rule)
         quoting_write_json(rule, strlen(rule));
