@@ -104,17 +104,6 @@ bool api_get_history(api_call *call, problem *why)
     return stream_write_history(call->one, &query, why);
 }
 
-bool api_get_row(api_call *call, problem *why)
-{
-    uint64_t number = 0;
-    if (!api_find_stream(call, why))
-        return false;
-    if (!request_find(call->asked, "number"))
-        return problem_set(why, 400, "Add ?number=N.", "the query does not name the row");
-    return request_count(call->asked, "number", UINT64_C(1) << 62, &number, why) &&
-           stream_write_row(call->one, number, why);
-}
-
 static bool list_events(api_call *call, void (*write)(stream *one, const events_query *query),
                         problem *why)
 {

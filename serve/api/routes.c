@@ -53,7 +53,6 @@ static const route routes[] = {
     {"POST", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_FORM},
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
     {"POST", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_FORM},
-    {"GET", STREAM "/row", ACCESS_READ, api_get_row, "number", BODY_NONE},
     {"GET", "/", ACCESS_READ, api_file, "", BODY_NONE},
     {"GET", "/FILE", ACCESS_READ, api_file, "", BODY_NONE},
 };

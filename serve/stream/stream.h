@@ -147,9 +147,6 @@ typedef struct events_query {
 void stream_write_episodes(stream *one, const events_query *query); /* {"episodes": [...]} */
 void stream_write_alerts(stream *one, const events_query *query);   /* {"alerts": [...]} */
 
-/* The alert or the point of a row; 404: it is too old. */
-bool stream_write_row(stream *one, uint64_t row, problem *why);
-
 /* ---- States ---- */
 
 /* What a stream or a key is; the worst is last. watch_words has the words for people and programs
