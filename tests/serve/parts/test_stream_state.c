@@ -404,21 +404,26 @@ static void a_key_that_is_silent_for_a_day_no_longer_counts(void **state)
 
 static void episodes_that_are_in_no_incident_are_counted(void **state)
 {
+    enum { MOST = 2 };
     streams *all = open_at(NULL);
     stream *one = create(all, "many", "{\"key\": \"k\"}");
+    oif_params options;
     char key[32];
     (void)state;
-    for (int i = 0; i < INCIDENT_MEMBERS_MAX + 2; i++) {
+    oif_incidents_options_init(&options); /* as a stream does, with room for fewer */
+    assert_int_equal(oif_params_set(&options, "max_members", MOST, NULL), OIF_OK);
+    assert_int_equal(oif_incidents_new(&options, &one->incidents.open, NULL), OIF_OK);
+    for (int i = 0; i < MOST + 3; i++) {
         const int bytes = snprintf(key, sizeof key, "all/%d", i);
         const stream_episode begun = {.number = 1, .began = 1000, .peak_severity = 4};
         history_key *known = history_touch(one->past, key, (size_t)bytes);
         history_episode *episode = history_episode_now(one->past, known, &begun);
         stream_join_incident(one, episode, 1000);
-        assert_int_equal(episode->info.incident, i < INCIDENT_MEMBERS_MAX);
+        assert_int_equal(episode->info.incident, i < MOST);
     }
-    assert_int_equal(open_members(all), INCIDENT_MEMBERS_MAX);
+    assert_int_equal(open_members(all), MOST);
     json_t *found = incidents_of(all);
-    assert_int_equal(json_integer_value(json_object_get(found, "outside")), 2);
+    assert_int_equal(json_integer_value(json_object_get(found, "outside")), 3);
     json_decref(found);
     stream_release(one);
     streams_close(all);
