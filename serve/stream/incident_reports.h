@@ -41,6 +41,7 @@ typedef struct stream_incidents {
     oif_incidents *open; /* NULL: there was none yet */
     incident_reports reports;
     uint64_t report_numbers;
+    uint64_t sent, kept_sent; /* all reports up to here; what the journal has of that */
 } stream_incidents;
 
 void incident_reports_add(incident_reports *reports, const incident_report *added);

@@ -241,7 +241,8 @@ void stream_end_incidents(stream *one, double now);
 
 /* ---- streams_incidents.c ---- */
 
-/* What the webhook has sent. */
+/* What the webhook has sent. Keep is for a changing thread: it writes a record if there is more. */
+void stream_keep_reported(stream *one);
 void stream_replay_reported(stream *one, const journal_record *record);
 
 /* Reports of removed streams, until they are sent. */

@@ -197,6 +197,7 @@ static void attend(void *context, stream *one)
         stream_note_idle(one, round->now);
         stream_end_idle_episodes(one, round->now);
         stream_end_waiting(one, round->now);
+        stream_keep_reported(one);
         stream_try_disk(one);
         if (stream_is_save_due(one))
             stream_save(one, &why);
@@ -392,6 +393,7 @@ static void save_last(void *context, stream *one)
     bool *is_saved = context;
     problem why;
     stream_begin_change(one);
+    stream_keep_reported(one);
     if (!stream_is_cheap_to_replay(one) && !stream_save(one, &why))
         *is_saved = false;
     stream_end_change(one);

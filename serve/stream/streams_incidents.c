@@ -49,16 +49,26 @@ void stream_replay_reported(stream *one, const journal_record *record)
     incident_reports_sent(&one->incidents.reports, record->skip);
 }
 
+/* The record follows once no body is being processed, so other records do not wait for one. */
 static void note_sent(stream *one, uint64_t number)
 {
-    problem ignored;
-    stream_begin_change(one);
-    const journal_record record = {
-        .kind = JOURNAL_REPORTED, .first_row = stream_row_count(one), .skip = number};
-    if (!one->is_removed && !stream_keep_record(one, &record, &ignored))
-        one->is_failing = true;
+    stream_read_lock(one);
+    one->incidents.sent = number;
     incident_reports_sent(&one->incidents.reports, number);
-    stream_end_change(one);
+    stream_read_unlock(one);
+}
+
+void stream_keep_reported(stream *one)
+{
+    stream_incidents *all = &one->incidents;
+    const journal_record record = {
+        .kind = JOURNAL_REPORTED, .first_row = stream_row_count(one), .skip = all->sent};
+    problem ignored;
+    if (all->kept_sent >= all->sent || one->is_broken || one->is_removed)
+        return;
+    all->kept_sent = all->sent;
+    if (!stream_keep_record(one, &record, &ignored))
+        one->is_failing = true;
 }
 
 /* A stream that was removed meanwhile has left its reports here; the record is sent again. */
