@@ -17,8 +17,9 @@ if [ -z "${OIF_TESTS_LOCKED:-}" ]; then
     exec flock --close "$logs/lock" tools/test/run_tests.sh "$@"
 fi
 passed=0 failed=0 summary=() skips=()
-# The presets release-gcc and benchmarks, the wheel and the Java binding compile the same files with the same options.
+# The presets release-gcc and benchmarks, the wheels and the Java binding compile the same files with the same options.
 export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache} CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD}
 
 run_timed() { # run_timed NAME COMMAND...: its output goes to the log of the stage, its status and times to files
     local TIMEFORMAT='%0R %0U %0S' name=$1 status=0
