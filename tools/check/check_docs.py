@@ -183,7 +183,7 @@ FROM_SOURCES = (
     ("docs/reliability.md", r"\| (\d+) times `kill -9` while", "tests/serve/test_kill.py", r"KILLS\", \"(\d+)"),
     ("docs/reliability.md", r"\| ([\d^]+) numbers beside strtod", "tests/base/test_number_text.c", r"TRIALS\", (\d+)"),
     ("docs/reliability.md", r"\| ([\d^]+) generated lines", "tests/rows/test_ndjson_python.py", r"LINES\", \"(\d+)"),
-    ("docs/reliability.md", r"every harness in `fuzz/` for (\d+) s", "tools/test/run_tests.sh", r"FUZZ_SECONDS=(\d+)"),
+    ("docs/reliability.md", r"every harness in `fuzz/` with all findings and (\d+)", "tests/CMakeLists.txt", r"OIF_REPLAY_DAMAGED=(\d+)"),
 )
 
 

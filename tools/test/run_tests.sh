@@ -95,7 +95,7 @@ selected_tests() { # selected_tests PRESET CTEST OPTION...: builds the programs 
     local programs
     cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
     mapfile -t programs < <(comm -12 \
-        <({ echo oif_program; ctest --preset "$1" -N "${@:2}" | sed -n 's/^ *Test *#[0-9]*: /test_/p'; } | sort) \
+        <({ echo oif_program; ctest --preset "$1" -N "${@:2}" | sed -n 's/^ *Test *#[0-9]*: /test_/p' | sed 's/^test_replay\./replay_/'; } | sort) \
         <(ninja -C "build/$1" -t targets all | sed 's/: .*//' | sort))
     build "$1" "${programs[@]}" && ctest --preset "$1" -j "$jobs" "${@:2}"
 }
@@ -138,8 +138,8 @@ esac
 # Long tests say the same with every compiler.
 long='faults.allocation|detect.(against_plain|hst)|pipeline.(evicted_models.*|pipeline_snapshot)|snapshot.(corrupt|kill)|soak'
 
-# With clang the tests of what a compiler decides, numbers, must pass. Same bits compares all scores with clang, and the fuzzers compile
-# everything else with it, without a warning.
+# With clang the tests of what a compiler decides, numbers, must pass. Same bits compares all scores with clang, and the stage analysis
+# has its warnings about everything else.
 with_clang=(-R '^(base|detect|rows|snapshot)\.' -E "^($long)\$")
 
 threads='^(detect.threads|base.number_text|pipeline.pipeline_threads|serve.stream_threads)$'
@@ -151,7 +151,7 @@ statistics+='|pipeline\.(alerts|categories|evicted_models|evicted_models_kill|fe
 statistics+='|snapshot\.kill|pipeline\.pipeline_updates_kill'
 readers='cli\.(bad_input|inspect|score|score_(bad_rows|files|first_line|formats|metrics|odd_files|programs|resume|rules|times|values)|state|state_command)'
 servers='serve\.(alertmanager|idle|config_file|days|deploy|feedback|incidents|kill|late_columns|metrics|openapi|operation|prometheus_pull|reload|stream|waiting)'
-with_asan=(-R "^(base|detect|faults|front|incidents|pipeline|rows|serve|snapshot)\.|^$readers\$" -E "^($statistics|$servers)\$")
+with_asan=(-R "^(base|detect|faults|front|incidents|pipeline|replay|rows|serve|snapshot)\.|^$readers\$" -E "^($statistics|$servers)\$")
 
 measurements=(operations reality short small)
 machines=(release-clang bench-quick bench-keys same-bits analysis wheels paper java flink)
@@ -191,7 +191,6 @@ if [ "${1:-}" = --all ]; then
     lane=$!
     stage asan selected_tests asan "${with_asan[@]}"
     stage tsan selected_tests tsan -R "$threads"
-    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=1
     stage reference reference
     stage valgrind tools/test/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
     wait "$lane"
