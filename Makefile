@@ -41,7 +41,7 @@ test: ## C, CLI and service tests with gcc, the Python package, the documents' e
 	@tools/build/install_dependencies.sh test
 	@tools/test/run_tests.sh
 
-test-all: ## what CI runs: make test, the live page, campaigns, clang, sanitizers, other machines, fuzzers, analyzers: half an hour
+test-all: ## what CI runs: make test, the live page, campaigns, clang, sanitizers, other machines, analyzers: half an hour
 	@tools/build/install_dependencies.sh test-all
 	@tools/test/run_tests.sh --all
 

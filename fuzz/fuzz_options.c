@@ -133,9 +133,8 @@ const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
 
 /* ---- Commands that only check their settings ---- */
 
-static const command_entry *const commands[] = {&score_command,   &eval_command,      &size_command,
-                                                &inspect_command, &detectors_command, &demo_command,
-                                                &feedback_command};
+static const command_entry *const commands[] = {&score_command,   &eval_command, &size_command,
+                                                &inspect_command, &demo_command, &feedback_command};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -13,10 +13,9 @@ extern const char program_examples[];
 enum { COMMAND_NAME_BYTES = 32 };
 const char *command_page(const command_entry *command, char name[COMMAND_NAME_BYTES]);
 
-extern const command_entry demo_command, detectors_command, size_command;
+extern const command_entry demo_command, size_command;
 exit_code demo_run(const run_settings *settings);
 exit_code demo_show(const run_settings *settings); /* without a kind of stream */
-exit_code detectors_run(const run_settings *settings);
 exit_code size_run(const run_settings *settings);
 
 /* Executes the server, a separate program, with the arguments after the command's name: its

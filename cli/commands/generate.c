@@ -23,16 +23,17 @@ typedef struct synthetic_stream {
     const stream_kind *kind;
     uint64_t rows;
     size_t columns;
-    double share; /* of anomalies */
+    double share; /* the share of anomalous rows */
     uint64_t random;
     uint64_t groups_left, anomalous_groups_left;
-    bool is_anomalous; /* the group at hand */
-    double *values;    /* the row at hand */
+    bool is_anomalous; /* the current group */
+    double *values;    /* the current row */
     char *line;        /* and its text */
 
-    /* mulcross: of the clusters from the middle, of a row within its cluster */
+    /* mulcross: the distance of the clusters from the middle, the spread of a row within its
+     * cluster */
     double distance, spread;
-    int fault; /* seasonal: which kind; pump: how many so far */
+    int fault; /* seasonal: the kind of fault; pump: the faults so far */
     size_t faulty_column;
     double stuck_at;
     bool is_running; /* pump */
@@ -41,7 +42,7 @@ typedef struct synthetic_stream {
 
 struct stream_kind {
     const char *name;
-    uint64_t rows; /* unless the command line says so, like the columns and the share */
+    uint64_t rows; /* the default, as are columns and share */
     size_t columns;
     double share;
     uint64_t group_rows; /* anomalies come in groups of this many rows */
@@ -131,7 +132,7 @@ static void make_mulcross_row(synthetic_stream *stream, uint64_t row)
 static int concept_at(synthetic_stream *stream, uint64_t row)
 {
     double place = (double)row / (double)stream->rows;
-    /* drawn for every row, so all rows draw alike */
+    /* drawn even if unused, so every row takes as many random numbers */
     double chance = stream_random_uniform(&stream->random);
     if (place < 0.25)
         return 0;

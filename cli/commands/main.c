@@ -24,7 +24,6 @@ static const known_command commands[] = {
     {&feedback_command, feedback_run},
     {&size_command, size_run},
     {&demo_command, demo_run},
-    {&detectors_command, detectors_run},
     /* Hidden commands come last. */
     {&completions_command, completions_run},
     {&manual_command, manual_run},

@@ -158,7 +158,7 @@ static void print_group(const flag_list *list, option_group group)
         output_print(".El\n");
 }
 
-/* The page of oif detectors has the parameters, by detector. */
+/* The page of oif score has the parameters, by detector. */
 static void print_flags(const flag_list *list)
 {
     output_print(".Sh OPTIONS\n");
@@ -259,11 +259,11 @@ static void print_command_page(const command_entry *command)
     print_sentence(command->summary);
     if (command->takes_file && !command->words)
         output_print("Without a file, or with\n.Sq - ,\nit reads standard input.\n");
-    if (command->takes_params)
+    if (command->takes_params && command != &score_command)
         output_print("The parameters of the detector are options as well:\n"
-                     ".Xr oif-detectors 1\nlists those of each.\n");
+                     ".Xr oif-score 1\nlists those of each.\n");
     print_flags(&list);
-    if (command == &detectors_command)
+    if (command == &score_command)
         print_detectors();
     print_end(command);
 }

@@ -53,7 +53,7 @@ static exit_code set_seed(oif_params *params, size_t run)
     return complain(EXIT_USAGE, "--runs: %s", error.message);
 }
 
-/* As `oif score` makes it. */
+/* Makes the pipeline that `oif score` would make. */
 static exit_code make_pipeline(const eval_run *evaluation, const run_settings *settings,
                                eval_try *try)
 {
@@ -160,7 +160,7 @@ bool eval_is_timed(const eval_run *evaluation)
     return !isnan(evaluation->contestants[0].tries[0].measures[MEASURE_FALSE_PER_DAY]);
 }
 
-/* Replaces the codes of the labels by what they mean. */
+/* Decides which values of the label are anomalies, and replaces the values by 0 and 1. */
 static exit_code decide_labels(eval_run *evaluation)
 {
     eval_rows *rows = &evaluation->rows;
@@ -184,7 +184,8 @@ static void summarize(eval_contestant *contestant, size_t run_count)
     eval_measures_spread(values, run_count, &contestant->mean_seconds, &deviation);
 }
 
-/* More episodes found, then fewer false alerts, then the higher average precision. */
+/* Orders by episodes found, most first, then by false alerts, fewest first, then by average
+ * precision. */
 static bool is_better(const eval_contestant *a, const eval_contestant *b)
 {
     static const struct {
@@ -292,7 +293,7 @@ exit_code eval_command_run(const run_settings *asked)
     code = input_open(&input, &settings, LABEL_READ, NULL, bad);
     if (code != EXIT_OK)
         return code;
-    settings.score.time = input.columns.time_name; /* which may have been found */
+    settings.score.time = input.columns.time_name; /* given or found */
     code = season_check(&settings);
     if (code == EXIT_OK)
         code = evaluate(&evaluation, &settings);

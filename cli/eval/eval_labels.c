@@ -116,8 +116,8 @@ static exit_code add_value(eval_labels *labels, oif_text text, const oif_error *
     return EXIT_OK;
 }
 
-/* Whether a value can be counted with another one: normal values where --anomaly is given,
- * otherwise numbers besides -1, 0 and 1. */
+/* Whether the message may count a value together with others: normal values if --anomaly is
+ * given, otherwise numbers besides -1, 0 and 1. */
 static bool is_ordinary(const eval_labels *labels, oif_text text)
 {
     double number;
@@ -231,8 +231,9 @@ static void list_values(const eval_labels *labels, char *text, size_t capacity)
     }
 }
 
-/* The rarest of the values that nothing is known about is the best guess, yet only a guess. There
- * is such a value, or it would not be ambiguous; of numbers, even 1 is uncertain then. */
+/* The value to suggest for --anomaly: the rarest one whose meaning is unknown. This is only a
+ * guess. There is such a value, or the labels would not be ambiguous; if labels are numbers,
+ * even the meaning of 1 is unknown. */
 static const label_value *find_doubtful(const eval_labels *labels)
 {
     const label_value *rarest = NULL;

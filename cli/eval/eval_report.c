@@ -47,7 +47,7 @@ static double option_value(const eval_run *evaluation, const char *name)
 {
     double value = 0;
     oif_status status = oif_params_get(&evaluation->settings->options, name, &value, NULL);
-    (void)status; /* it exists */
+    (void)status; /* the callers' names exist */
     return value;
 }
 

@@ -11,8 +11,8 @@
 
 enum {
     CARDS = 12,
-    CARD_COLUMNS = 3, /* of the rows that a card shows */
-    ROWS_MAX = 600,   /* that a card shows */
+    CARD_COLUMNS = 3, /* columns of a card */
+    ROWS_MAX = 600,   /* rows of a card */
     ROWS_AROUND = 40, /* before and after an episode */
     EXPECTED_DIGITS = 7,
 };
@@ -23,14 +23,14 @@ typedef struct shown_episode {
     size_t first, last; /* rows */
     uint32_t key;
     size_t rows;  /* of its key, from the first to the last */
-    size_t delay; /* rows; of one that is found */
+    size_t delay; /* if found: rows until the first alert */
     size_t first_alert;
     const alert_episode *alerts; /* NULL: missed */
-    double weight;               /* the heaviest of its kind are shown */
+    double weight;               /* episodes with the largest weights are shown */
     bool was_ready;
 } shown_episode;
 
-/* The heaviest of each kind. */
+/* The episodes of each kind with the largest weights. */
 typedef struct shown_list {
     shown_episode items[EPISODE_KINDS][CARDS];
     size_t counts[EPISODE_KINDS], all[EPISODE_KINDS];
@@ -53,7 +53,7 @@ static void add_shown(shown_list *list, const shown_episode *episode)
     items[place] = *episode;
 }
 
-/* Where a key is: the labelled episode that lasts. */
+/* What is open for a key: a labelled episode. */
 typedef struct key_state {
     shown_episode labelled;
     bool is_labelled;

@@ -18,7 +18,7 @@
 
 /* ---- While there is nothing to read ---- */
 
-/* The sooner of two waits; -1 is never. */
+/* The shorter of two waits in milliseconds; -1 is forever. */
 static int sooner(int a, int b)
 {
     return a < 0 || (b >= 0 && b < a) ? b : a;
@@ -90,7 +90,7 @@ bool scored_row_process(scoring_run *scoring, session_row row, oif_status *statu
 static bool has_value(const scoring_run *scoring, const oif_record *record)
 {
     const input_columns *columns = &scoring->input->columns;
-    bool is_there = columns->categories.count > 0; /* texts are values, too */
+    bool is_there = columns->categories.count > 0; /* categories are values, too */
     for (size_t i = 0; i < columns->count && !is_there; i++)
         is_there = record->values[i] == record->values[i];
     return is_there;
@@ -119,7 +119,8 @@ static exit_code score_rows(scoring_run *scoring)
     while (next_row(scoring, &record, &status, &error, &code)) {
         if (!scoring->has_value)
             scoring->has_value = has_value(scoring, &record);
-        /* Rows that were seen, too: their times give the unit and the year of later ones. */
+        /* Also for rows that --skip-seen skips: their times give the unit and the year of later
+         * ones. */
         session_row row = row_session_read(&scoring->session, &record);
         if (scoring->times.is_contradicted && scoring->settings->on_bad_row == BAD_ROW_FAILS) {
             error = scoring->times.first_unreadable;
@@ -165,7 +166,7 @@ static const char *grades_text(const scoring_run *scoring, char text[GRADES_TEXT
     return text;
 }
 
-/* For a person at a terminal. */
+/* The summary at the end, if stderr is a terminal. */
 static void report_summary(const scoring_run *scoring)
 {
     const oif_pipeline *pipeline = scoring->state->pipeline;
@@ -229,7 +230,8 @@ static bool start_watch(scoring_run *scoring)
     return true;
 }
 
-/* The header starts the output; where rows are skipped it is there already. */
+/* Writes the header. With --skip-seen the output is that of an earlier run, which has written
+ * it. */
 static bool write_header(const scoring_run *scoring)
 {
     if (scoring->is_watched || scoring->state->seen.phase != SEEN_NONE || !scoring->has_rows)
@@ -256,7 +258,8 @@ static void write_header_early(void *context)
     row_writer_close(&writer);
 }
 
-/* What may fail before the first row: the pipeline, and who writes its results. */
+/* Prepares all that may fail before the first row: the pipeline, and what writes its
+ * results. */
 static exit_code open_parts(scoring_run *scoring, run_settings *settings)
 {
     bool is_new = !scoring->state->pipeline || scoring->state->is_resumed;
@@ -280,7 +283,7 @@ static exit_code open_parts(scoring_run *scoring, run_settings *settings)
     return code;
 }
 
-/* What follows the rows. */
+/* Starts what observes the rows: clock, silence, summary, commands. */
 static void start_followers(scoring_run *scoring, run_settings *settings)
 {
     scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
@@ -373,7 +376,7 @@ static exit_code score_input(run_settings *settings, kept_state *state, on_alert
         result_fields_close(&scoring.fields);
         return signals_stop_requested() ? EXIT_OK : code;
     }
-    settings->score.time = input.columns.time_name; /* which may have been found */
+    settings->score.time = input.columns.time_name; /* given or found */
     alert_options_note_idle(settings);
     code = season_check(settings);
     if (code == EXIT_OK)

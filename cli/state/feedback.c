@@ -1,7 +1,7 @@
 /* oif state feedback: the past episodes of a state, and the rules that mute others like them. */
 #include "front/columns/derive.h"
 #include "front/input/input_file.h"
-#include "front/options/rule_list.h"
+#include "front/options/rule_options.h"
 #include "front/results/result_fields.h"
 #include "front/text/durations.h"
 #include "front/text/quoting.h"
@@ -147,47 +147,18 @@ static const char *parse_number(const char *text, uint64_t *number)
     return *end == '\0' ? digits : NULL;
 }
 
-/* The key of the only past episode with this number. */
-static exit_code find_key(const run_settings *settings, const oif_pipeline *pipeline,
-                          uint64_t number, oif_past_episode *found)
-{
-    size_t keys = 0;
-    oif_past_episode episode;
-    for (size_t i = 0; oif_pipeline_past_episode(pipeline, i, &episode); i++) {
-        if (episode.number != number)
-            continue;
-        keys += keys == 0 || episode.key_bytes != found->key_bytes ||
-                (episode.key && memcmp(episode.key, found->key, episode.key_bytes) != 0);
-        *found = episode;
-    }
-    if (keys > 1)
-        return complain(EXIT_USAGE,
-                        "%s: several keys have an episode %" PRIu64 "; say which: KEY#%" PRIu64,
-                        settings->file, number, number);
-    if (keys == 1 && found->is_key_cut)
-        return complain(EXIT_USAGE,
-                        "%s: the key of this episode is long; write all of it: KEY#%" PRIu64,
-                        settings->file, number);
-    return EXIT_OK;
-}
-
 static exit_code propose(const run_settings *settings, oif_pipeline *pipeline)
 {
     const char *text = settings->feedback.propose;
     uint64_t number = 0;
-    oif_past_episode found = {.key = NULL};
     oif_error error;
     char pasted[PASTED_PATH_BYTES], rule[OIF_RULE_BYTES];
     const char *digits = parse_number(text, &number);
     if (!digits)
         return complain(EXIT_USAGE, "'%s' is not an episode: write its number, or KEY#NUMBER",
                         text);
-    const bool has_key = digits > text;
-    if (!has_key && find_key(settings, pipeline, number, &found) != EXIT_OK)
-        return EXIT_USAGE;
-    const char *key = has_key ? text : found.key;
-    const size_t key_bytes = has_key ? (size_t)(digits - text) - 1 : found.key_bytes;
-    if (oif_pipeline_propose(pipeline, key, key_bytes, number, rule, &error) != OIF_OK)
+    const size_t key_bytes = digits > text ? (size_t)(digits - text) - 1 : 0;
+    if (oif_pipeline_propose(pipeline, text, key_bytes, number, rule, &error) != OIF_OK)
         return complain(EXIT_FAILED,
                         "%s: there is no past episode '%s'; list all with: oif state feedback %s",
                         settings->file, text, path_to_paste(settings->file, pasted));
@@ -200,12 +171,15 @@ static exit_code propose(const run_settings *settings, oif_pipeline *pipeline)
 
 /* ---- Rules ---- */
 
+/* The comment says that it stays when `oif score` gives other rules. */
 static exit_code add(const run_settings *settings, oif_pipeline *pipeline)
 {
+    const char *rule = settings->feedback.add;
     oif_error error;
-    char *line = rule_list_line(settings->feedback.add);
+    char *line = malloc(strlen(rule) + sizeof RULE_FEEDBACK_MARK);
     if (!line)
         return complain(EXIT_FAILED, "out of memory");
+    sprintf(line, "%s" RULE_FEEDBACK_MARK, rule);
     exit_code code = EXIT_OK;
     if (oif_pipeline_add_rules(pipeline, line, strlen(line), &error) != OIF_OK)
         code = complain(error.status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED,
@@ -216,17 +190,28 @@ static exit_code add(const run_settings *settings, oif_pipeline *pipeline)
     return code;
 }
 
+/* The others keep their counts. */
 static exit_code remove_rule(const run_settings *settings, oif_pipeline *pipeline)
 {
     const uint64_t number = settings->feedback.remove;
     oif_rule_info rule;
     oif_error error;
+    size_t bytes = 0;
     if (number > SIZE_MAX || !oif_pipeline_rule(pipeline, (size_t)number - 1, &rule))
         return complain(EXIT_FAILED, "%s: there is no rule %" PRIu64, settings->file, number);
     note("%s: removed: %s", settings->file, rule.text);
-    return rule_list_exchange(pipeline, (size_t)number - 1, NULL, &error)
-               ? EXIT_OK
-               : complain(EXIT_FAILED, "%s: %s", settings->file, error.message);
+    output_divert();
+    size_t count = 0;
+    for (; oif_pipeline_rule(pipeline, count, &rule); count++)
+        if (count != number - 1)
+            output_print("%s\n", rule.text);
+    char *others = output_diverted(&bytes);
+    if (count > 1 && !others)
+        return complain(EXIT_FAILED, "out of memory");
+    const oif_status status = oif_pipeline_set_rules(pipeline, others ? others : "", bytes, &error);
+    free(others);
+    return status == OIF_OK ? EXIT_OK
+                            : complain(EXIT_FAILED, "%s: %s", settings->file, error.message);
 }
 
 /* ---- The command ---- */
@@ -261,7 +246,7 @@ static const option_entry options[] = {
     {"propose", OPTION_TEXT, SETTING(feedback.propose), GROUP_ALERTS,
      .brief = "print a rule that mutes its kind: N, or KEY#N",
      .help = "print a rule that mutes alerts like this episode and nothing wider: its number, or "
-             "KEY#N if several keys have one of this number",
+             "KEY#N if there are keys",
      .argument = "EPISODE"},
     {"add", OPTION_TEXT, SETTING(feedback.add), GROUP_ALERTS,
      .brief = "add a rule to those of the state",

@@ -1,5 +1,5 @@
 /* oif state inspect: what a state file holds, a pipeline or a detector. */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* for realpath */
 
 #include "front/columns/derive.h"
 #include "front/results/rules_json.h"
@@ -26,7 +26,7 @@ static size_t column_count(const loaded_state *held)
                           : oif_detector_columns(held->detector);
 }
 
-/* The first is NULL when there are none. */
+/* The name of a column. That of column 0 is NULL if columns have no names. */
 static const char *column_name(const loaded_state *held, size_t column)
 {
     return held->pipeline ? oif_pipeline_column_name(held->pipeline, column)
@@ -125,14 +125,14 @@ static void print_recent(const oif_pipeline *pipeline)
     output_print("model");
     if (key) {
         output_print(" of the key seen last, ");
-        quoting_write_json(key, bytes); /* which has nothing that a terminal would act upon */
+        quoting_write_json(key, bytes); /* control characters are escaped */
     }
     output_print("\n  %-24s %14s\n", "ready", oif_detector_ready(model) ? "yes" : "no");
     print_figure(NULL, "rows_learned", (double)oif_detector_rows_learned(model));
     oif_detector_describe(model, print_figure, NULL);
 }
 
-/* What is beside the file. */
+/* The evicted models, which are beside the state file. */
 static void print_kept(const oif_pipeline *pipeline, uint64_t kept_bytes)
 {
     if (!params_keep_evicted(oif_pipeline_options(pipeline)))
@@ -153,7 +153,7 @@ static void print_rules(const oif_pipeline *pipeline)
     }
 }
 
-/* What the saves since the last whole one have appended. */
+/* The updates that were appended since the whole file was last written. */
 static void print_log(const oif_pipeline *pipeline)
 {
     const oif_log_info log = oif_pipeline_log(pipeline);
@@ -290,11 +290,12 @@ static void print_json_pipeline(const loaded_state *held)
 
 /* ---- The command ---- */
 
-/* Standard input, whose beginning can be read once more: what it is shows only then. */
+/* Standard input, whose first 4,096 bytes can be read twice: whether it holds a pipeline or a
+ * detector shows only while it is loaded. */
 typedef struct stdin_source {
     char beginning[4096];
-    size_t kept, given;  /* of the beginning */
-    uint64_t more_bytes; /* behind it */
+    size_t kept, given;  /* bytes of the beginning */
+    uint64_t more_bytes; /* read after the beginning */
 } stdin_source;
 
 static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
@@ -311,7 +312,8 @@ static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
     return ferror(stdin) ? -1 : (ptrdiff_t)count;
 }
 
-/* Back to the start, for the other kind of snapshot; false when that is no longer kept. */
+/* Returns to the start, to load the other kind of snapshot. False: more than the beginning was
+ * read. */
 static bool rewind_stdin(stdin_source *source)
 {
     source->given = 0;
@@ -336,18 +338,19 @@ static oif_status load_stdin(loaded_state *held, oif_error *error)
     return status;
 }
 
-/* 0 where it is not known. */
+/* 0: unknown. */
 static uint64_t bytes_of_file(const char *path)
 {
     struct stat file;
     return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
 }
 
-/* What the file of kept models takes on the disk: most of its slots are not full, and the file has
- * holes there. It is beside the file itself, not beside a link to it. */
+/* The bytes that the file of evicted models takes on the disk. Most of its slots are partly
+ * empty, and the file has holes there. It is beside the state file itself, even if `path` is a
+ * link to that. */
 static uint64_t bytes_of_kept_models(const char *path)
 {
-    enum { BLOCK_BYTES = 512 }; /* of st_blocks */
+    enum { BLOCK_BYTES = 512 }; /* the unit of st_blocks */
     struct stat file;
     char *found = realpath(path, NULL), name[4096] = "";
     int bytes = found ? snprintf(name, sizeof name, "%s.evicted", found) : -1;

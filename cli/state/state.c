@@ -34,14 +34,14 @@ const char *state_advice(oif_status status, const oif_error *error)
     }
 }
 
-/* The snapshot of a detector, as programs save it. It becomes part of a pipeline. */
+/* Loads the snapshot of a detector, which a program saved, and makes a pipeline around it. */
 static oif_status take_up_detector(kept_state *state, const run_settings *settings,
                                    oif_error *error)
 {
     oif_detector *detector = NULL;
     oif_error ignored;
     if (oif_state_file_load(state->file, &detector, &ignored) != OIF_OK)
-        return OIF_EKIND; /* of which `error` says more */
+        return OIF_EKIND; /* `error` is that of loading a pipeline, which says more */
     oif_status status =
         oif_pipeline_new_around(&detector, &settings->options, NULL, 0, &state->pipeline, error);
     oif_detector_free(detector);
@@ -107,13 +107,13 @@ exit_code state_open(kept_state *state, const run_settings *settings)
         return complain(EXIT_FAILED, "%s", error.message);
     exit_code code = load(state, settings);
     if (code != EXIT_OK) {
-        state->is_saved = true; /* nothing has changed */
+        state->is_saved = true; /* so closing it does not save */
         state_close(state, code);
     }
     return code;
 }
 
-/* For 'oif state feedback'. */
+/* Keeps past episodes, of which 'oif state feedback' makes rules. */
 static exit_code keep_episodes(kept_state *state)
 {
     oif_error error;
@@ -129,7 +129,7 @@ static exit_code make_pipeline(kept_state *state, const run_settings *settings,
     exit_code code = settings_make_pipeline(settings, columns->count, &state->pipeline);
     if (code == EXIT_OK)
         code = derive_columns(state->pipeline, settings, columns);
-    if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
+    if (state->path && isatty(STDERR_FILENO)) /* the path may be a typing mistake */
         note("%s: no such file yet; starting a new state", state->path);
     oif_error error;
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
@@ -276,7 +276,8 @@ int state_milliseconds_left(const kept_state *state)
     return seconds <= 0 ? 0 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000) + 1;
 }
 
-/* The incidents as bytes to be freed; of a run that does not follow them, those of before. */
+/* The incidents as bytes, to be freed by the caller. A run that does not follow incidents keeps
+ * those that it has loaded. */
 static void *copy_incidents(const kept_state *state, size_t *bytes, oif_error *error)
 {
     const void *before = state_part_find(state->pipeline, INCIDENTS_PART, bytes);

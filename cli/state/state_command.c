@@ -24,7 +24,7 @@ static const char *time_text(double seconds, char text[MOMENT_TEXT_BYTES])
 
 typedef struct file_facts {
     uint64_t bytes;
-    double saved; /* when; seconds since 1970 */
+    double saved; /* seconds since 1970; -1: unknown */
 } file_facts;
 
 static file_facts facts_of(const char *path)
@@ -35,7 +35,7 @@ static file_facts facts_of(const char *path)
     return (file_facts){(uint64_t)info.st_size, (double)info.st_mtime};
 }
 
-/* What the keys are like, counted. */
+/* How many keys are in which condition. */
 typedef struct key_counts {
     size_t ready, in_episode, silent;
 } key_counts;
@@ -60,7 +60,7 @@ static void print_count(const char *title, uint64_t count)
     output_print("%-14s %s\n", title, grouped_text(count, text));
 }
 
-/* What is not as it is initially, to paste: "--num-trees 8". */
+/* The options that differ from their defaults, as a command line has them: "--num-trees 8". */
 static void print_changed(const char *title, const oif_params *params)
 {
     bool is_first = true;
@@ -281,7 +281,7 @@ static ptrdiff_t write_stdout(void *context, const char *bytes, size_t count)
     return output_write(bytes, count) ? (ptrdiff_t)count : -1;
 }
 
-/* Whether the file begins as a key that was saved. */
+/* Whether the file is a saved key, by its first bytes. */
 static bool is_saved_key(const char *path)
 {
     static const char magic[] = "\x89oif\r\n\x1a\n", tag[] = "KEYF"; /* docs/snapshot-format.md */
@@ -293,7 +293,7 @@ static bool is_saved_key(const char *path)
     return is_read && memcmp(head, magic, 8) == 0 && memcmp(head + 16, tag, 4) == 0;
 }
 
-/* A file that is there is replaced as a whole: only a key that was saved may be lost. */
+/* An existing target is overwritten, so it must be a saved key and nothing else. */
 static exit_code check_target(const char *state, const char *to)
 {
     struct stat from_info, to_info;

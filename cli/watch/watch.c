@@ -33,7 +33,7 @@ void watch_start(watch_view *watch, const run_input *input, const oif_pipeline *
                           .rows_per_bin = 1,
                           .first_seconds = NAN,
                           .last_seconds = NAN};
-    signals_catch_resize(); /* and the view is drawn again */
+    signals_catch_resize(); /* which draws the view again */
     output_hold_messages();
 }
 
@@ -57,8 +57,8 @@ static void add_severity(watch_bin *bin, double severity, double threshold, bool
     bin->is_marked |= is_marked;
 }
 
-/* Of a file the whole is shown, of a stream at least a minute: bins become twice as long when they
- * are too many. */
+/* The chart shows the whole of a file, and at least a minute of a stream: when there are too
+ * many bins, two become one. */
 static void halve_bins(watch_view *watch)
 {
     for (size_t i = 0; i < WATCH_BINS / 2; i++) {

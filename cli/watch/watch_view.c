@@ -64,7 +64,7 @@ static size_t paint_counts(const watch_view *watch, screen *picture)
                     watch->episode_total == 1 ? "" : "s");
 }
 
-/* Between two rows, by their times or else by the clock; 0: unknown. */
+/* The mean time between two rows, by their times or else by the clock; 0: unknown. */
 static double seconds_per_row(const watch_view *watch)
 {
     double passed = watch->last_seconds - watch->first_seconds;
@@ -115,7 +115,7 @@ static void time_label(double seconds, bool has_days, char label[LABEL_BYTES])
 
 /* ---- Scores ---- */
 
-/* The bins from the oldest on. */
+/* The bin at a position; 0 is the oldest. */
 static const watch_bin *bin_at(const watch_view *watch, size_t position)
 {
     return &watch->bins[(watch->newest_bin + 1 + WATCH_BINS - watch->bin_count + position) %
@@ -124,11 +124,11 @@ static const watch_bin *bin_at(const watch_view *watch, size_t position)
 
 typedef struct score_chart {
     const watch_view *watch;
-    size_t bins, width; /* the bins shown, and the columns they take */
+    size_t bins, width; /* the bins that are shown, and the width of the chart in characters */
     double low, high;
 } score_chart;
 
-/* The bins of a column as one. */
+/* The bins that share one column of the chart, as one bin. */
 static watch_bin chart_column(const score_chart *chart, size_t column)
 {
     size_t from = column * chart->bins / chart->width,
@@ -296,7 +296,7 @@ static size_t paint_episodes(const watch_view *watch, screen *picture, size_t li
 
 /* ---- Columns ---- */
 
-/* The points around the start of the episode, if not all of them fit. */
+/* The first point to draw: if not all fit, those around the start of the episode are drawn. */
 static size_t first_point(const watch_picture *chosen, size_t width)
 {
     size_t begin = chosen->count - chosen->after, before = width * 2 / 3;
@@ -390,7 +390,8 @@ static size_t paint_keys(const watch_view *watch, screen *picture, size_t line, 
 
 /* ---- All of it ---- */
 
-/* The chart takes what the lists do not need; where that is too little, the lists share. */
+/* The chart gets the lines that the lists do not need. If these are too few, the lists are
+ * shortened. */
 static view_layout lay_out(const watch_view *watch, size_t lines)
 {
     const watch_key *ranked[KEYS_SHOWN_MAX];

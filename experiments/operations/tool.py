@@ -48,12 +48,13 @@ def run(oif: Path, arguments: Sequence[str], text: bytes = b"") -> bytes:
 
 def detector_commands(oif: Path) -> list[Command]:
     """One command per detector that the tool has, and the variants of some."""
-    listed = run(oif, ["detectors"]).decode()
+    refused = subprocess.run([oif, "score", "--detector", "help"], capture_output=True, text=True, check=False).stderr
+    named = re.search(r"choose one of: (.*)", refused)
+    if not named:
+        raise ToolFailed(f"{oif} score --detector help names none")
     commands = []
-    for name in re.findall(r"^([a-z][a-z0-9-]*): ", listed, re.MULTILINE):
+    for name in named[1].split(", "):
         commands += [Command(name, ("--detector", name)), *VARIANTS.get(name, [])]
-    if not commands:
-        raise ToolFailed(f"{oif} detectors names none")
     return commands
 
 

@@ -338,11 +338,11 @@ def test_the_yardstick_keeps_the_rate_and_finds_a_spike():
 
 FAKE = r"""#!/bin/sh
 case "$1" in
-    detectors) printf 'eager: alerts\n  a: b\nnever: does not\n'; exit ;;
     --version) echo oif fake; exit ;;
 esac
 on=1
 case " $* " in
+    *" --detector help "*) echo 'no help; choose one of: eager, never' >&2; exit 2 ;;
     *" --bad "*) echo a bad option >&2; exit 1 ;;
     *" never "*) on=0 ;;
 esac

@@ -43,7 +43,7 @@ def test_every_detector_is_given_the_same_shuffle(plan, monkeypatch):
 
 
 @pytest.mark.parametrize("column", [column for column in configuration.columns()], ids=lambda column: column.key)
-def test_row_by_row_is_what_a_pipeline_does(column, tmp_path):
+def test_row_by_row_is_what_process_does(column, tmp_path):
     csv = tmp_path / "toy.csv"
     csv.write_text(
         subprocess.run([OIF, "demo", "toy", "--rows", "3000"], capture_output=True, text=True, check=True).stdout
@@ -51,7 +51,8 @@ def test_row_by_row_is_what_a_pipeline_does(column, tmp_path):
     table = np.loadtxt(csv, delimiter=",", skiprows=1)
     pipeline = oif.Pipeline(column.create(seed=5), learn="all", season="off", moves="off")
     scores = runs.score(column.create(seed=5), table[:, :-1], "row")
-    assert np.array_equal(pipeline.process(table[:, :-1])["score"], scores, equal_nan=True)
+    own = results["reason"] == oif.Reason.VALUES  # others have a score by their severity
+    assert own.mean() > 0.9 and np.array_equal(results["score"][own], scores[own], equal_nan=True)
 
 
 def fill_aucs(plan):

@@ -106,7 +106,7 @@ static exit_code find_column(const column_source *from, const char *option, cons
 /* Applies a name of a list to the column of exactly that name, or to all columns that it
  * covers. Without `uses`, only checks that they exist. */
 typedef struct list_meaning {
-    const char *option; /* that the list is from */
+    const char *option; /* the option with the list */
     column_use *uses;
     column_use exactly, covered;
 } list_meaning;
@@ -216,7 +216,7 @@ oif_text columns_time(input_columns *columns, const oif_record *record)
     return bytes > 0 ? (oif_text){columns->time_joined, (size_t)bytes} : date;
 }
 
-/* Finds a column that is not learned from. */
+/* Finds a column by its name, and gives it a use other than learning. */
 static exit_code set_aside(input_columns *columns, const char *option, const char *name,
                            column_use use, size_t *column)
 {
@@ -347,7 +347,8 @@ static exit_code choose_learned(input_columns *columns, const run_settings *sett
                : EXIT_OK;
 }
 
-/* Where neither side has names, the known pipeline says which columns are categories. */
+/* If neither the rows nor the known pipeline have names, the pipeline says which columns are
+ * categories. */
 static void mark_unnamed_categories(input_columns *columns)
 {
     const oif_pipeline *known = columns->from.known;
@@ -361,7 +362,8 @@ static void mark_unnamed_categories(input_columns *columns)
     }
 }
 
-/* Those that are numbers become values, those that are categories texts. */
+/* Selects the columns that the reader returns as numbers, and the categories, which it returns
+ * as texts. */
 static exit_code select_values(input_columns *columns, size_t selection[])
 {
     const column_source *from = &columns->from;
@@ -385,8 +387,8 @@ static exit_code select_values(input_columns *columns, size_t selection[])
     return EXIT_OK;
 }
 
-/* Rows that are written in another format than that of the input, also for --on-alert, are
- * built from their texts. */
+/* Rows that are written in another format than they were read in, also as JSON for --on-alert,
+ * are built from the texts of all columns. */
 static bool needs_all_texts(oif_format format, const score_settings *settings)
 {
     const output_facts *output = output_format_facts(output_format_for(settings->output, format));
@@ -403,7 +405,8 @@ static size_t add_text(size_t selection[], size_t *count, size_t column)
     return (*count)++;
 }
 
-/* time_text is a column until now. */
+/* Selects the columns that the reader returns as texts. time_text, so far a column, becomes a
+ * position among these. */
 static exit_code select_texts(input_columns *columns, const run_settings *settings,
                               bool reads_label, size_t selection[])
 {

@@ -28,10 +28,11 @@ bool derive_is_asked(const run_settings *settings)
 
 /* ---- Every column that is asked for ---- */
 
-/* What is done with each; returns EXIT_OK to continue. */
+/* Called for each column; returns EXIT_OK to continue. */
 typedef exit_code (*derive_function)(void *context, size_t column, oif_derive kind);
 
-/* A name of a list; what it names is marked, so columns that several names cover come once. */
+/* A name of a list. Columns that it names are marked, so one that several names cover is
+ * derived once. */
 typedef struct asked_name {
     const char *name;
     oif_derive kind;
@@ -145,7 +146,7 @@ exit_code derive_columns(oif_pipeline *pipeline, const run_settings *settings,
 
 /* ---- One from a state ---- */
 
-/* How a column of the rows is learned: a bit for each oif_derive. */
+/* The ways in which a column of the rows is learned: a bit for each oif_derive. */
 static unsigned ways_of(const oif_pipeline *pipeline, size_t column)
 {
     unsigned ways = 0;

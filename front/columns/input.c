@@ -76,8 +76,8 @@ static oif_reader_options reader_options(const run_input *input, const run_setti
 
 /* ---- The first line ---- */
 
-/* Finds the line that the reader begins with when bad lines do not end the run; those before it
- * are bad. */
+/* Skips bad lines at the beginning (--on-bad-row skip or null), and finds the line at which the
+ * reader begins. */
 static oif_status find_first_line(run_input *input, const run_settings *settings, bool any_object,
                                   bad_rows *bad, exit_code *code, oif_error *error)
 {
@@ -114,7 +114,7 @@ static oif_status find_first_line(run_input *input, const run_settings *settings
 static exit_code complain_not_open(const run_input *input, const bad_rows *bad,
                                    const oif_error *error, oif_status status)
 {
-    if (signals_stop_requested()) /* while the first line was waited for */
+    if (signals_stop_requested()) /* the signal came while waiting for the first line */
         return EXIT_FAILED;
     if (status == OIF_END && input->translator && !(bad && bad->skipped > 0))
         return complain(EXIT_FAILED, "%s: it has no row of %s; --format csv reads it as it is",
@@ -125,21 +125,21 @@ static exit_code complain_not_open(const run_input *input, const bad_rows *bad,
         return complain_because(advice_on(&given, is_all_bad ? ADVICE_ALL_BAD : 0, NULL),
                                 EXIT_FAILED, "%s: %s", input->source.name,
                                 is_all_bad ? "every line is bad" : "the input is empty");
-    if (status == OIF_EPARAM) /* a delimiter that cannot be one */
+    if (status == OIF_EPARAM) /* the delimiter is not allowed */
         return complain(EXIT_USAGE, "%s", error->message);
     return input_complain(input, error);
 }
 
 /* ---- Text of other programs ---- */
 
-/* Options about CSV mean that it is CSV. */
+/* No other format is searched for if options describe CSV. */
 static bool may_be_translated(const run_settings *settings)
 {
     return settings->format == 0 && !settings->delimiter && !settings->comment &&
            settings->header == OIF_HEADER_AUTO && settings->decimal == OIF_DECIMAL_AUTO;
 }
 
-/* --pivot reads CSV and NDJSON; which of them is known afterwards. */
+/* Refuses --pivot with formats other than CSV and NDJSON, which are distinguished later. */
 static exit_code check_pivot(run_input *input, const run_settings *settings,
                              const translation *format)
 {
@@ -229,14 +229,14 @@ static exit_code open_reader(run_input *input, const run_settings *settings,
         return code;
     find_format(input, settings);
     oif_reader_options options = reader_options(input, settings);
-    input->source.holds = true; /* to be looked at */
+    input->source.holds = true; /* the first rows are read twice */
     if (status == OIF_OK)
         status =
             oif_reader_open(&options, byte_source_read, &input->source, &input->reader, &error);
     return status == OIF_OK ? EXIT_OK : complain_not_open(input, bad, &error, status);
 }
 
-/* What comes after the first file has to have the same columns. */
+/* Later files must have the header of the first one. */
 static void expect_header(run_input *input)
 {
     file_start *start = &input->source.start;
@@ -252,7 +252,7 @@ static file_start start_of(const run_settings *settings)
     return (file_start){.skipped_lines = settings->skip_lines, .comment = settings->comment};
 }
 
-/* Once the source is open, or why it is not: `code`. */
+/* Continues once the source is open; `code` says whether it is. */
 static exit_code open_source(run_input *input, const run_settings *settings,
                              const oif_pipeline *known, bad_rows *bad, exit_code code)
 {
@@ -313,7 +313,7 @@ static exit_code choose(run_input *input, const run_settings *settings, label_us
         code = columns_select(&input->columns, settings, use);
     if (code == EXIT_OK)
         code = roles_report_rising(&input->columns, settings);
-    input->columns.from.look = NULL; /* which is closed now */
+    input->columns.from.look = NULL; /* the first rows are closed now */
     return code;
 }
 
@@ -366,7 +366,7 @@ bool input_has_decimal_commas(const run_input *input, const oif_record *record)
     return input->comma_line > 0 && record->line >= input->comma_line;
 }
 
-/* A single column whose name has blanks in it. */
+/* Whether the delimiter may be blanks: there is a single column, and its name has blanks. */
 static bool may_be_between_blanks(const run_input *input)
 {
     return input->reader && input->format == OIF_FORMAT_CSV &&
@@ -384,7 +384,8 @@ size_t input_text_column(const run_input *input, const oif_error *error)
     }
 }
 
-/* Where a column holds text, the option that leaves it out; "" where the error is another one. */
+/* Advises the option that leaves out the column of text which the error is about; other errors
+ * get no advice. */
 static void advise_to_exclude(const run_input *input, const oif_error *error, advice *given)
 {
     names_text names = {.count = 0};
@@ -416,7 +417,7 @@ static void advise_by_cause(const run_input *input, const char *name, oif_cause 
 
 exit_code input_complain(const run_input *input, const oif_error *error)
 {
-    if (!output_is_open()) /* that is why reading stopped, and output_finish says so */
+    if (!output_is_open()) /* which ended the reading; output_finish reports it */
         return EXIT_OK;
     if (error->status == OIF_EREAD)
         return complain(EXIT_FAILED, "%s",

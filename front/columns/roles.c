@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With many keys, a single one may take long to have enough rows. */
+/* With many keys, it takes long until a single one has enough rows. */
 enum { RISING_WATCH_ROWS = 20000 };
 
 static const char *name_at(const input_columns *columns, size_t column)
@@ -52,8 +52,8 @@ static exit_code report_repeated(const input_columns *columns, const run_setting
 
 /* ---- A header that was taken for a row ---- */
 
-/* A line whose names contain a number is taken for a row. Then the first row has text where all
- * others have numbers or times. */
+/* A header with a number among its names was taken for a row: then the first row has text where
+ * all others have numbers or times. */
 static bool is_like_a_header(const column_look *column)
 {
     uint32_t others = column->texts - 1;
@@ -80,7 +80,7 @@ static exit_code check_header(const input_columns *columns, const run_settings *
 
 /* ---- Comments that were taken for rows ---- */
 
-/* Where most rows begin with #, as colors and channels do, they are not comments. */
+/* If most rows begin with #, as rows of colours and channels do, they are not comments. */
 static void report_comments(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
@@ -134,7 +134,8 @@ static size_t find_time(const input_columns *columns, const run_settings *settin
     return found;
 }
 
-/* The only column with a time of day, where another has dates; use_count if there is none. */
+/* The only column with a time of day, if another column has dates; use_count if there is
+ * none. */
 static size_t find_clock(const input_columns *columns, const run_settings *settings, size_t date)
 {
     const first_rows *look = columns->from.look;
@@ -152,7 +153,7 @@ static size_t find_clock(const input_columns *columns, const run_settings *setti
     return found;
 }
 
-/* "Date+Time"; false without memory. */
+/* Sets the name of both columns, "Date+Time". Returns false if out of memory. */
 static bool name_pair(input_columns *columns)
 {
     const char *date = name_at(columns, columns->time_text),
@@ -193,7 +194,8 @@ static bool is_date_in_order(const char *text, oif_day_order order)
            format.form == OIF_TIME_FORM_SLASHED;
 }
 
-/* Takes what the first rows show. Reports it where the first one alone does not. */
+/* Sets the order of day and month that the first rows show, and notes it if the first row alone
+ * does not show it. */
 static void take_day_order(input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
@@ -278,7 +280,8 @@ static bool is_text(const column_look *look, const char *name)
     return column_look_is_text(look);
 }
 
-/* Gives the columns that pass a test a use, and lists them. Returns the first one. */
+/* Sets the use of every column that passes the test, and lists the names. Returns the first
+ * such column. */
 static size_t list_columns(input_columns *columns, const run_settings *settings, column_test test,
                            column_use use, names_text *names)
 {
@@ -327,7 +330,7 @@ static void leave_label_out(input_columns *columns, const run_settings *settings
 
 /* ---- Rows of several streams ---- */
 
-/* The time of the rows, or a column that would be if its times did not go to and fro. */
+/* The column with the time of the rows, or one that would be it if its times were in order. */
 static size_t find_any_time(const input_columns *columns)
 {
     const first_rows *look = columns->from.look;
@@ -384,7 +387,7 @@ static void leave_out(input_columns *columns, const run_settings *settings, colu
                      "%s: left out, as %s: %s", columns->from.name, what, names_text_read(&names));
 }
 
-/* Whether there is something else than row numbers and parts of the date. */
+/* Whether any column is left besides row numbers and parts of the date. */
 static bool has_others(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
@@ -406,7 +409,8 @@ static void leave_marks_out(input_columns *columns, const run_settings *settings
 
 /* ---- Marks for missing values ---- */
 
-/* A note about the value that most columns have as such a mark. */
+/* Notes a number that looks like a mark for missing values, such as -999, and the columns that
+ * have it. */
 static void report_marks(const input_columns *columns, const run_settings *settings)
 {
     const first_rows *look = columns->from.look;
@@ -469,7 +473,7 @@ static size_t count_learned(const input_columns *columns)
     return count;
 }
 
-/* The name of a column that holds text has blanks. */
+/* Whether the name of a column of text contains blanks: the delimiter may be wrong. */
 static bool is_text_with_blanks(const input_columns *columns)
 {
     for (size_t i = 0; i < columns->use_count; i++)
@@ -480,7 +484,7 @@ static bool is_text_with_blanks(const input_columns *columns)
 
 /* ---- Leaving text out ---- */
 
-/* Says why a text that is a time is not taken for that of the rows. */
+/* Advises on columns of times that are not used as the time of the rows, and says why. */
 static void advise_on_times(const input_columns *columns, advice *given)
 {
     const first_rows *look = columns->from.look;
@@ -523,7 +527,7 @@ static exit_code leave_text_out(input_columns *columns, const run_settings *sett
     size_t before = count_learned(columns);
     list_columns(columns, settings, is_text, COLUMN_IS_TEXT, &texts);
     if (texts.count == 0 || known_columns_have_names(&columns->from))
-        return EXIT_OK; /* a state has decided about them before */
+        return EXIT_OK; /* the state knows which columns are learned */
     if (texts.count < before)
         advice_add(&given, ADVICE_TEXT_LEFT_OUT, &(advice_words){.names = &texts});
     if (texts.count == before)

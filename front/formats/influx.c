@@ -19,7 +19,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* gcc's analyzer reports the room as leaked: it is stored through a pointer. */
+/* gcc's analyzer reports influx_state.room as leaked, because it is stored through a
+ * pointer. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
@@ -63,7 +64,7 @@ static bool is_json_number(oif_text text)
     return true;
 }
 
-/* A value whose number is known. */
+/* Prints a number as JSON; `text` is how the line has it. */
 static void print_number(oif_text text, double number)
 {
     const char last = text.text[text.bytes - 1];
@@ -156,7 +157,7 @@ static bool is_plain_name(oif_text name)
     return true;
 }
 
-/* Adds a name to the list of texts, unless it is the key or the list is full. */
+/* Adds a name to the columns that are excluded, unless it is the key or the list is full. */
 static void imply_text(translator *by, oif_text name)
 {
     char *list = by->implied.exclude, text[IMPLIED_BYTES];
@@ -172,7 +173,8 @@ static void imply_text(translator *by, oif_text name)
     memcpy(list + bytes, text, name.bytes + 1);
 }
 
-/* By the first line: the time, the key, and texts that need no note. */
+/* Sets what the first line implies: the columns of time and key, and text columns to exclude
+ * without a note. */
 static void imply_roles(translator *by, const influx_line *parts)
 {
     const char *at = NULL;
@@ -194,7 +196,7 @@ static void imply_roles(translator *by, const influx_line *parts)
     } while (at);
 }
 
-/* The row is printed elsewhere first: what is wrong may be its last field. */
+/* Translates a line. Its row is printed into memory first, as its last field may be wrong. */
 static void take_line(translator *by, oif_text line)
 {
     influx_line parts;

@@ -16,7 +16,7 @@
 
 typedef enum table_kind {
     NO_TABLE,
-    TIMED_ROWS,  /* each begins with its time of day */
+    TIMED_ROWS,  /* each row begins with its time of day */
     DEVICE_ROWS, /* of iostat */
     CPU_ROWS     /* of iostat: all its numbers */
 } table_kind;
@@ -27,11 +27,11 @@ typedef struct calendar_day {
 
 typedef struct sysstat_state {
     repeated_table table;
-    table_kind chosen, below; /* of the table that is read; of the last header */
+    table_kind chosen, below; /* the table that is read; the latest header */
     calendar_day today;
     int last_second;       /* of the day */
-    char moment[40];       /* of iostat's next rows; "": not known */
-    bool has_time;         /* the rows have */
+    char moment[40];       /* time of iostat's next rows; "": unknown */
+    bool has_time;         /* whether rows have a time */
     char held[1024];       /* iostat: numbers of the processors, before a second header of them */
     char held_names[1024]; /* "": there were none */
     uint64_t held_line;
@@ -137,7 +137,7 @@ static void print_names(translator *by, const oif_text *words, size_t count)
     translator_end_row(by);
 }
 
-/* Names of a process that are not its numbers. */
+/* Columns that describe a process, besides its numbers. */
 static void imply_exclude(translator *by)
 {
     static const char *const names[] = {"UID", "CPU", "Command"};
@@ -150,7 +150,7 @@ static void imply_exclude(translator *by)
     }
 }
 
-/* What a row is about, by the name of its column. */
+/* The key: the column that says what a row is about. */
 static void imply_key(translator *by)
 {
     static const char *const names[] = {"PID",        "IFACE", "DEV",   "Device", "CPU",
@@ -187,7 +187,8 @@ static void take_header(translator *by, table_kind kind, const oif_text *words, 
 
 /* ---- iostat's processors ---- */
 
-/* They are rows only if no devices follow, as with iostat -c: at their second header. */
+/* Prints iostat's line of processors as a row. It is one only if no devices follow, as with
+ * iostat -c, which shows at the second header. */
 static void release_held(translator *by)
 {
     sysstat_state *state = by->state;
@@ -195,7 +196,7 @@ static void release_held(translator *by)
     size_t count = translator_words((oif_text){state->held_names, strlen(state->held_names)}, words,
                                     TABLE_COLUMNS_MAX);
     uint64_t line = by->line;
-    if (state->held_line < 2) /* without numbers */
+    if (state->held_line < 2) /* there is no line of numbers */
         return;
     by->line = state->held_line - 1;
     take_header(by, CPU_ROWS, words, count);

@@ -14,7 +14,7 @@ enum { PEEKED_BYTES = 256, MOST_PEEKED_BYTES = 1 << 16, MOST_START_BYTES = 1 << 
 
 static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
-static bool is_blank(char byte) /* or of a byte order mark */
+static bool is_blank(char byte) /* or a byte of a byte order mark */
 {
     return byte != '\0' && strchr(" \t\r\n\xEF\xBB\xBF", byte);
 }
@@ -148,7 +148,7 @@ static bool wait_for_bytes(byte_source *source, int fd)
         if (signals_stop_requested())
             return false;
         if (ready > 0 && sources[1].revents != 0)
-            signals_heed(); /* and whatever it asks for is done while idle */
+            signals_heed(); /* the idle function below does what the signal asks for */
         if (sources[0].revents != 0 || (ready < 0 && errno != EINTR))
             return true;
         if (source->idle)
@@ -204,8 +204,8 @@ static bool read_start(byte_source *source, bool *has_failed)
     return count > 0;
 }
 
-/* The bytes of the start from `at` up to the end of that line; SIZE_MAX: there is no whole line
- * within the limit. */
+/* Reads until the held start contains the whole line at `at`. Returns the bytes from there to
+ * the end of the line; SIZE_MAX: the line is longer than the limit. */
 static size_t await_start_line(byte_source *source, size_t at, bool *has_failed)
 {
     size_t seen = at;
@@ -318,7 +318,7 @@ static ptrdiff_t give_start(byte_source *source, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-/* As read_file, but across all files. */
+/* Reads from the current file, and then from the next ones. */
 static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
 {
     for (;;) {
@@ -329,7 +329,7 @@ static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
         ptrdiff_t count = read_file(source, buffer, capacity);
         if (count != 0 || source->file_index + 1 >= source->files.count)
             return count;
-        if (source->final_byte != '\n') { /* the last line ends here */
+        if (source->final_byte != '\n') { /* or the next file continues it */
             *buffer = '\n';
             return 1;
         }
@@ -341,7 +341,7 @@ static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
     }
 }
 
-/* The next bytes, and a line end where a piece has none. */
+/* The next bytes of the pieces; a piece without a final line end gets one. */
 static ptrdiff_t read_memory(byte_memory *memory, char *buffer, size_t capacity)
 {
     for (; memory->piece < 2; memory->piece++, memory->given = 0) {
@@ -374,7 +374,7 @@ static ptrdiff_t read_source(byte_source *source, char *buffer, size_t capacity)
 {
     if (source->has_ended)
         return 0;
-    if (source->problem) /* it would be the same again */
+    if (source->problem) /* reading again would fail again */
         return -1;
     ptrdiff_t count = source->filter
                           ? source->filter->read(source->filter, source, buffer, capacity)
@@ -415,7 +415,7 @@ static bool hold(byte_source *source, const char *bytes, size_t count)
     return true;
 }
 
-/* As read_source; also holds what was read. */
+/* Reads from the source, and holds a copy of the bytes. */
 static ptrdiff_t read_and_hold(byte_source *source, char *buffer, size_t capacity)
 {
     ptrdiff_t count = read_source(source, buffer, capacity);
@@ -502,7 +502,7 @@ char byte_source_peek(byte_source *source)
     size_t at;
     while ((at = first_text(source)) == source->bytes_held)
         if (at >= MOST_PEEKED_BYTES || read_and_hold(source, bytes, sizeof bytes) <= 0)
-            return '\0'; /* a failure comes again when the reader asks */
+            return '\0'; /* the reader meets the same failure and reports it */
     return source->held[at];
 }
 
@@ -537,7 +537,7 @@ bool byte_source_drop_line(byte_source *source)
     char bytes[1 << 12], *newline;
     source->bytes_given = 0;
     while (!(newline = memchr(source->held + start, '\n', source->bytes_held - start))) {
-        source->bytes_held = start; /* the line may be longer than any memory */
+        source->bytes_held = start; /* the line itself is not needed, and may not fit memory */
         if (read_and_hold(source, bytes, sizeof bytes) <= 0)
             return false;
     }

@@ -17,13 +17,14 @@
 
 /* ---- Waiting for rows ---- */
 
-/* The source for the reader that waits. */
+/* What the reader of the first rows reads from. It stops waiting after a while, so a slow
+ * stream is scored without delay. */
 typedef struct waiting_source {
     byte_source *source;
-    size_t rows;     /* that were read */
-    double deadline; /* for rows after the first; 0: not set yet */
+    size_t rows;     /* rows that were read */
+    double deadline; /* when to stop waiting for more rows; 0: not set yet */
     first_rows_wait wait;
-    bool is_cut; /* the source had more */
+    bool is_cut; /* reading stopped although the source had more */
 } waiting_source;
 
 static bool has_enough(waiting_source *waiting)
@@ -55,7 +56,7 @@ static ptrdiff_t read_waiting(void *context, char *buffer, size_t capacity)
     return byte_source_read(source, buffer, capacity);
 }
 
-/* Whether the reader may have taken the beginning of a row for a row. */
+/* Whether the record may be only the beginning of a row, because reading stopped within it. */
 static bool is_torn(const waiting_source *waiting, const oif_record *record)
 {
     return waiting->is_cut && record->end_bytes == 0;
@@ -80,14 +81,15 @@ static size_t hold_rows(first_rows *look, waiting_source *waiting)
 
 /* ---- Values ---- */
 
-/* NDJSON: whether the value was written in quotes. One with escapes is not in the line. */
+/* NDJSON: whether the value was written in quotes. A string with escapes is decoded elsewhere,
+ * so it does not point into the line. */
 static bool is_string(const oif_record *record, oif_text text)
 {
     bool is_in_line = text.text > record->text && text.text < record->text + record->text_bytes;
     return is_in_line ? text.text[-1] == '"' : text.bytes > 0;
 }
 
-/* What a value is that the reader did not take for a number. */
+/* The kind of a value that is not a number for the reader. */
 static oif_value_kind kind_of(const oif_record *record, oif_text text, bool is_csv)
 {
     double value;
@@ -175,8 +177,8 @@ static void look_at_number(column_look *column, double value, oif_text text, boo
     calendar_steps_add(&column->steps, value);
 }
 
-/* The order of day and month in which more texts are dates, fewer go back, and all are closer
- * together. */
+/* Whether `a` is the better reading of day and month: more texts are dates, then fewer go back,
+ * then all are closer together. */
 static bool is_better(const time_look *a, const time_look *b)
 {
     if (a->times != b->times)
@@ -195,7 +197,7 @@ static void decide_order(column_look *column)
 
 /* ---- Rows ---- */
 
-/* The rows of the key that comes first; without a key, all. */
+/* Recognises the rows of the first key; without a key, all rows. */
 typedef struct first_key {
     size_t columns[KEY_COLUMNS_MAX];
     size_t count;
@@ -204,7 +206,7 @@ typedef struct first_key {
     bool is_known;
 } first_key;
 
-/* Joins the texts of the key's columns. What is too long for a key does not count. */
+/* Joins the texts of the key's columns. Those that exceed the longest key are left out. */
 static size_t join_key(first_key *key, const oif_record *record)
 {
     size_t bytes = 0;
@@ -232,13 +234,14 @@ static bool is_of_first_key(first_key *key, const oif_record *record)
     return key->first_bytes == bytes && memcmp(key->first, key->now, bytes) == 0;
 }
 
-/* The last time of a column, if it has more than `times` by now. */
+/* The last time of a column if its latest text was a time: `times` was the count before. */
 static double time_after(const time_look *look, uint32_t times)
 {
     return look->times > times ? look->last_time : NAN;
 }
 
-/* Looks at a text, and adds it to the search for a key, as a time in both orders. */
+/* Takes a text into account: for its column, and for the search for a key, as a time in both
+ * orders of day and month. */
 static void take_text(first_rows *look, size_t column, oif_text text, bool is_of_first_key)
 {
     column_look *own = &look->columns[column];
@@ -381,7 +384,7 @@ bool first_rows_look(first_rows *look, byte_source *source, const oif_reader_opt
         oif_reader_collect_columns(look->reader, OIF_JSON_FIRST_LINE_KEYS_MAX);
         size_t calls = hold_rows(look, &waiting);
         byte_source_rewind(source);
-        waiting.rows = 1; /* not to wait again */
+        waiting.rows = 1; /* the second reading does not wait */
         waiting.deadline = 1;
         has_memory = calls == 0 || look_again(look, options, read_waiting, &waiting, calls, hints);
     }
@@ -431,8 +434,8 @@ bool column_look_is_text(const column_look *column)
     return column->texts > column->numbers;
 }
 
-/* Rows may be late now and then: one in ten, and where the name says that it is a time, one in any
- * case. */
+/* Up to one row in ten may be late; one more if the name of the column says that it is a
+ * time. */
 static time_order order_of(uint32_t rows, uint32_t forward, uint32_t backward, bool is_named)
 {
     if (backward <= rows / 10 + is_named)
@@ -479,7 +482,7 @@ bool column_look_is_date(const column_look *column)
 
 bool column_look_is_compact(const column_look *column)
 {
-    enum { SURE_DATES = 3 }; /* fewer may be numbers by chance */
+    enum { SURE_DATES = 3 }; /* fewer may be ordinary numbers that look like dates */
     return column->texts == 0 && column->dates == column->numbers && column->dates >= SURE_DATES;
 }
 

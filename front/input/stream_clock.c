@@ -97,7 +97,8 @@ static void tell_guess(stream_clock *clock)
              : "");
 }
 
-/* A column without any time is most likely the wrong one: do not wait for the end to say so. */
+/* Notes early that the column has no times so far: it is most likely the wrong one, and a
+ * stream may have no end. */
 static void tell_doubt(const stream_clock *clock)
 {
     note("%s: no time in '%s' could be read so far, in %d rows: %s; name the column of the times "
@@ -108,7 +109,7 @@ static void tell_doubt(const stream_clock *clock)
 
 /* ---- A clock that is too coarse ---- */
 
-/* Where keys mix, rows of others repeat a time. */
+/* Only rows of the first key count, as rows of other keys repeat its times. */
 static bool is_too_coarse_for_rates(const stream_clock *clock)
 {
     return clock->has_rates && (!clock->has_keys || clock->has_first_key) &&
@@ -122,7 +123,7 @@ static bool is_too_coarse(const stream_clock *clock)
             clock->season_seconds > 0 && clock->season_seconds <= 86400);
 }
 
-/* Returns what to do about it. */
+/* Describes the clock that is too coarse. Returns the topic of the advice. */
 static advice_topic describe_coarse(const stream_clock *clock, char text[STREAM_CLOCK_TEXT_BYTES])
 {
     char repeated[GROUPED_TEXT_BYTES], ordered[GROUPED_TEXT_BYTES];
@@ -141,7 +142,7 @@ static advice_topic describe_coarse(const stream_clock *clock, char text[STREAM_
     return is_for_rates && clock->has_time_of_day ? ADVICE_TIMES_REPEATED : ADVICE_TIMES_OF_DAY;
 }
 
-/* Says so at once, as a stream may have no end. */
+/* Notes it as soon as it is known, as a stream may have no end. */
 static void tell_coarse(stream_clock *clock)
 {
     char text[STREAM_CLOCK_TEXT_BYTES];

@@ -38,6 +38,32 @@ static const char *chosen_detector(char **arguments)
     return chosen;
 }
 
+/* "rolling-iforest, online-iforest, ..." */
+enum { DETECTORS_BYTES = 256 };
+static const char *detector_names(char text[DETECTORS_BYTES])
+{
+    const oif_detector_info *info;
+    int used = 0;
+    *text = '\0';
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL && used < DETECTORS_BYTES; i++)
+        used += snprintf(text + used, (size_t)(DETECTORS_BYTES - used), "%s%s", i > 0 ? ", " : "",
+                         info->table.name);
+    return text;
+}
+
+static exit_code complain_detector(const option_problem *why)
+{
+    const complaint_reason reason = {.cause = why->cause};
+    char names[DETECTORS_BYTES];
+    if (*why->other)
+        return complain_because(&reason, EXIT_USAGE,
+                                "--detector: there is no detector '%s'; did you mean %s?",
+                                why->value, why->other);
+    return complain_because(&reason, EXIT_USAGE,
+                            "--detector: there is no detector '%s'; choose one of: %s", why->value,
+                            detector_names(names));
+}
+
 /* The argument is the one with the name of the option. */
 static exit_code complain_option(const command_entry *command, const char *argument,
                                  const option_problem *why)
@@ -64,10 +90,7 @@ static exit_code complain_option(const command_entry *command, const char *argum
     case OPTION_VALUE_IS_REFUSED:
         return complain_because(&reason, EXIT_USAGE, "--%s %s: %s", why->name, why->value,
                                 why->expected);
-    case OPTION_UNKNOWN_DETECTOR:
-        return complain_because(
-            &reason, EXIT_USAGE, "--detector: there is no detector '%s'%s%s%s", why->value,
-            *why->other ? "; did you mean " : " ('oif detectors' lists all)", why->other, end);
+    case OPTION_UNKNOWN_DETECTOR: return complain_detector(why);
     default: return complain(EXIT_FAILED, "out of memory");
     }
 }

@@ -101,10 +101,10 @@ const option_entry detector_option = {
     OPTION_SWITCH,
     SETTING(is_detector_given),
     GROUP_DETECTOR,
-    .brief = "one of 'oif detectors' (default " OIF_DEFAULT_DETECTOR ")",
-    .help =
-        "the detector that scores the rows; A+B: both judge together (default " OIF_DEFAULT_DETECTOR
-        ")",
+    .brief = "how rows are scored (default " OIF_DEFAULT_DETECTOR ")",
+    .help = "the detector that scores the rows (default " OIF_DEFAULT_DETECTOR
+            "): rolling-iforest, online-iforest, iforest-asd, hst, rrcf, loda or sdo; the page on "
+            "choosing a detector compares them; A+B: both judge together",
     .argument = "NAME",
     .stream = STREAM_FIXES};
 

@@ -12,23 +12,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Text that is not written yet. A row consists of many small pieces, for which stdio takes more
- * time than scoring. */
+/* Buffered text. A row consists of many small pieces, for which stdio takes more time than
+ * scoring. */
 typedef struct waiting_text {
     char *text;
     size_t bytes, capacity;
-    bool is_cut_off; /* in memory: which was short */
+    bool is_cut_off; /* of a diversion: there was no memory for all of it */
 } waiting_text;
 
-static char stdout_bytes[1 << 16]; /* of the main thread */
+static char stdout_bytes[1 << 16]; /* the buffer of the main thread */
 
-/* Of each thread: what waits, and for what it was diverted: first stdout, then texts in memory. */
+/* Of each thread: the current buffer, and those that diversions replaced: that of stdout
+ * first. */
 static _Thread_local waiting_text waiting, diverted_from[OUTPUT_DIVERSIONS_MAX];
 static _Thread_local int diversions;
 static _Thread_local int first_failure; /* the errno of the first write to stdout that failed */
 
-/* A file that we open must not become stdout or stderr because those were closed: results would
- * go into it. Their substitutes refuse to be written, and stdin's to be read. */
+/* If stdin, stdout or stderr are closed, the next file to be opened would get their
+ * descriptors, and results would be written into it. /dev/null takes their places, opened the
+ * wrong way round, so reading and writing fail as they should. */
 static void occupy_closed_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -40,12 +42,12 @@ void output_start(void)
 {
     occupy_closed_descriptors();
     waiting = (waiting_text){.text = stdout_bytes, .capacity = sizeof stdout_bytes};
-    /* Seen as EPIPE and EFBIG then, like any other failure. */
+    /* write then fails with EPIPE or EFBIG, like any other failure. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* A text in memory that was cut off is a separate failure, which output_diverted reports. */
+/* A diversion that ran out of memory does not close stdout; output_diverted reports it. */
 bool output_is_open(void)
 {
     return diversions > 0 ? !waiting.is_cut_off : !first_failure;
@@ -140,7 +142,7 @@ bool output_write(const char *bytes, size_t count)
     return output_is_open();
 }
 
-/* If out of memory. */
+/* Records that there was no memory to format a text. */
 static bool fail_to_print(void)
 {
     if (diversions == 0)
@@ -207,7 +209,7 @@ static void escape_controls(const char *text, char *escaped)
     *escaped = '\0';
 }
 
-/* Messages that wait until the terminal is free. */
+/* Messages that are held while a live view covers the terminal. */
 enum { HELD_BYTES_MAX = 1 << 16 };
 static struct {
     bool is_on;
@@ -249,7 +251,7 @@ void output_release_messages(void)
     memset(&held, 0, sizeof held);
 }
 
-/* Messages of this thread that become part of an answer. */
+/* Messages that this thread captures instead of printing them. */
 static _Thread_local struct {
     bool is_on, is_for_service;
     complaint first;
@@ -318,7 +320,8 @@ void output_silence_notes(void)
     are_notes_silent = true;
 }
 
-/* The bytes of the option's name that a text begins with; 0: it begins otherwise. */
+/* The length of the option's name, without --, at the start of the text; 0: the text does not
+ * start with an option. */
 static size_t option_bytes(const char *text)
 {
     if (strncmp(text, "--", 2) != 0)
@@ -326,8 +329,9 @@ static size_t option_bytes(const char *text)
     return strncmp(text + 2, "%s", 2) == 0 ? 2 : strspn(text + 2, "abcdefghijklmnopqrstuvwxyz-");
 }
 
-/* A client of the service has settings in place of options: --key and --%s become "key" and "%s".
- * What is inserted later, such as a column called --key, stays as it is. */
+/* Clients of the service know settings, not options: in the format, --key and --%s become
+ * "key" and "%s". Arguments that are inserted later, such as a column called --key, stay as
+ * they are. */
 static void name_settings(const char *format, char *named, size_t capacity)
 {
     size_t used = 0;
@@ -357,7 +361,7 @@ static void print_message(const complaint_reason *reason, bool is_note, const ch
         name_settings(format, named, sizeof named);
     vsnprintf(text, sizeof text, is_for_service ? named : format, arguments);
     const size_t bytes = strlen(text);
-    /* a client gets the remedy of a complaint apart from the message */
+    /* clients of the service get the remedy as a field of its own */
     if (remedy && *remedy && (is_note || !is_for_service))
         snprintf(text + bytes, sizeof text - bytes, "%s%s", is_for_service ? ". " : "", remedy);
     escape_controls(text, escaped);

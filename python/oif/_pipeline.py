@@ -725,6 +725,7 @@ class Pipeline(Alerting):
 
     def _made_with(self) -> str:
         initial = {param["name"]: param["initial"] for param in _core.pipeline_info()["params"]}
+        options = {name: value for name, value in self.options.items() if hasattr(type(self), name)}
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"

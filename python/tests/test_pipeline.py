@@ -37,7 +37,7 @@ def test_scores_are_those_of_the_detector_when_all_is_learned(stream):
     forest, pipeline = oif.OnlineIsolationForest(seed=4), oif.Pipeline(oif.OnlineIsolationForest(seed=4), moves="off")
     results = pipeline.process(stream[:1000])
     learned = forest.learn_score(stream[:1000])
-    before = oif.OnlineIsolationForest(seed=4)
+    before = oif.Loda(seed=4)
     scored = []
     for row in stream[:1000]:
         scored.append(before.score_one(row))

@@ -37,6 +37,5 @@ bool api_get_history(api_call *call, problem *why);
 bool api_get_points(api_call *call, problem *why);
 bool api_get_episodes(api_call *call, problem *why);
 bool api_get_alerts(api_call *call, problem *why);
-bool api_get_row(api_call *call, problem *why);
 
 #endif

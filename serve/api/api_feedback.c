@@ -60,7 +60,7 @@ static bool is_line(const json_t *text)
 }
 
 /* The episode that the members `episode` and `key` name. */
-static bool read_episode(stream *one, const json_t *object, episode_name *name, problem *why)
+static bool read_episode(const json_t *object, episode_name *name, problem *why)
 {
     const json_t *number = json_object_get(object, "episode"),
                  *key = json_object_get(object, "key");
@@ -71,11 +71,7 @@ static bool read_episode(stream *one, const json_t *object, episode_name *name, 
         return problem_set(why, 400, NULL, "\"key\" is not a text");
     *name = (episode_name){json_string_value(key), json_string_length(key),
                            (uint64_t)json_integer_value(number)};
-    if (stream_has_keys(one) == (name->key != NULL))
-        return true;
-    return name->key ? problem_set(why, 400, "Leave \"key\" out.", "the stream has no keys")
-                     : problem_set(why, 400, "Send \"key\": \"...\" too.",
-                                   "the stream has keys, and \"key\" is not given");
+    return true;
 }
 
 bool api_propose_rule(api_call *call, problem *why)
@@ -85,8 +81,7 @@ bool api_propose_rule(api_call *call, problem *why)
     episode_name name;
     bool is_good = api_find_stream(call, why) &&
                    read_members(call->asked, &episode_object, members, &object, why) &&
-                   read_episode(call->one, object, &name, why) &&
-                   stream_write_proposal(call->one, &name, why);
+                   read_episode(object, &name, why) && stream_write_proposal(call->one, &name, why);
     call->is_change = false;
     json_decref(object);
     return is_good;

@@ -104,17 +104,6 @@ bool api_get_history(api_call *call, problem *why)
     return stream_write_history(call->one, &query, why);
 }
 
-bool api_get_row(api_call *call, problem *why)
-{
-    uint64_t number = 0;
-    if (!api_find_stream(call, why))
-        return false;
-    if (!request_find(call->asked, "number"))
-        return problem_set(why, 400, "Add ?number=N.", "the query does not name the row");
-    return request_count(call->asked, "number", UINT64_C(1) << 62, &number, why) &&
-           stream_write_row(call->one, number, why);
-}
-
 static bool list_events(api_call *call, void (*write)(stream *one, const events_query *query),
                         problem *why)
 {
@@ -143,13 +132,14 @@ bool api_get_alerts(api_call *call, problem *why)
 bool api_incidents(api_call *call, problem *why)
 {
     const request *asked = call->asked;
-    incidents_query query = {.since = NAN};
+    incidents_query query = {.since = NAN, .limit = 100};
     if (!api_find_streams(call, why) || !take_limit(asked, LIST_MAX, &query.limit, why) ||
+        !request_text(asked, "stream", &query.stream, why) ||
         !request_count(asked, "id", UINT64_C(1) << 53, &query.number, why) ||
         !request_time(asked, "since", &query.since, why) ||
         !request_flag(asked, "open", &query.only_open, why))
         return false;
-    return incident_list_write(streams_incidents(call->all), &query) ||
+    return streams_write_incidents(call->all, &query) ||
            problem_set(why, 404, NULL, "there is no such incident, or it is too old");
 }
 

@@ -21,7 +21,8 @@ static const route routes[] = {
     {"GET", "/api/v1/openapi.json", ACCESS_NONE, api_file, "", BODY_NONE},
     {"GET", "/api/v1", ACCESS_READ, api_root, "", BODY_NONE},
     {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
-    {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "id open since limit", BODY_NONE},
+    {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "stream id open since limit",
+     BODY_NONE},
     {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
@@ -52,7 +53,6 @@ static const route routes[] = {
     {"POST", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_FORM},
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
     {"POST", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_FORM},
-    {"GET", STREAM "/row", ACCESS_READ, api_get_row, "number", BODY_NONE},
     {"GET", "/", ACCESS_READ, api_file, "", BODY_NONE},
     {"GET", "/FILE", ACCESS_READ, api_file, "", BODY_NONE},
 };

@@ -23,15 +23,12 @@ typedef enum journal_kind {
     JOURNAL_FORGET,   /* a key */
     JOURNAL_CLOCK,    /* the stream was silent at `seconds` */
     JOURNAL_BAD_ROWS, /* `skip` bad rows so far, after a body without any processed row */
-    JOURNAL_RULE,     /* a rule that is added, or removed: see rule_change */
     JOURNAL_END,      /* episode `skip` of a key ended because no row came */
     JOURNAL_NO_DATA,  /* the feed was dead at `seconds` */
     JOURNAL_SENT,     /* a body of a writer: a line of JSON about it, then the body */
-    JOURNAL_WAITED    /* rows that wait were processed at `seconds`; all of them: `format` */
+    JOURNAL_WAITED,   /* rows that wait were processed at `seconds`; all of them: `format` */
+    JOURNAL_REPORTED  /* records of incidents were sent, up to number `skip` */
 } journal_kind;
-
-/* The formats of JOURNAL_RULE. */
-typedef enum rule_change { RULE_REMOVED, RULE_ADDED } rule_change;
 
 typedef struct journal_record {
     journal_kind kind;

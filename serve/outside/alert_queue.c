@@ -246,8 +246,9 @@ static void write_labels(const alert_queue *queue, const alert *a, oif_grade gra
     if (*column)
         write_json_string("column", column);
     const json_t *incident = json_object_get(a->episode, "incident");
-    if (json_is_integer(incident))
-        output_print(",\"incident\":\"%" JSON_INTEGER_FORMAT "\"", json_integer_value(incident));
+    if (json_is_integer(incident)) /* the name of a stream needs no escapes */
+        output_print(",\"incident\":\"%s/%" JSON_INTEGER_FORMAT "\"", text_of(a->episode, "stream"),
+                     json_integer_value(incident));
     json_object_foreach(queue->options.labels, name, value) {
         write_json_string(name, json_string_value(value));
     }

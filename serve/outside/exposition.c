@@ -265,9 +265,8 @@ static void write_histogram(const char *name, const uint64_t *counts, const doub
 
 static void write_incidents(streams *all)
 {
-    incident_figures figures;
-    incident_list_get_figures(streams_incidents(all), &figures);
-    prometheus_single("oif_incidents_open", "gauge", "Open incidents.", (double)figures.open);
+    prometheus_single("oif_incidents_open", "gauge", "Open incidents.",
+                      (double)streams_open_incidents(all));
 }
 
 static void write_streams(const collected *all)

@@ -62,8 +62,7 @@ static bool start_threads(outside *others, const configured *both, streams *all,
     if (config->alertmanager.url &&
         !alertmanager_start(&config->alertmanager, others->page_url, all, &sources->sender, why))
         return false;
-    if (config->webhook.url &&
-        !webhook_start(&config->webhook, streams_incidents(all), &sources->hook, why))
+    if (config->webhook.url && !webhook_start(&config->webhook, all, &sources->hook, why))
         return false;
     return config->prometheus.stream_count == 0 ||
            pull_start(&config->prometheus, all, &sources->puller, why);

@@ -10,10 +10,11 @@ enum { ATTEMPTS_MAX = 100 };
 static const double look_seconds = 0.2, post_seconds_max = 10, last_seconds_max = 2;
 
 struct webhook {
-    incident_list *incidents;
+    streams *all;
     poster *to;
     background beside;
-    uint64_t number; /* of the notice that was tried last */
+    char stream[STREAM_NAME_BYTES]; /* of the record that was tried last */
+    uint64_t number;
     unsigned attempts;
 };
 
@@ -23,16 +24,17 @@ struct webhook {
 static bool send_next(webhook *sender, double timeout_seconds)
 {
     incident_notice notice;
-    if (!incident_list_next_notice(sender->incidents, &notice))
+    if (!streams_next_notice(sender->all, &notice))
         return false;
-    if (notice.number != sender->number)
+    if (strcmp(notice.stream, sender->stream) != 0 || notice.number != sender->number)
         sender->attempts = 0;
+    snprintf(sender->stream, sizeof sender->stream, "%s", notice.stream);
     sender->number = notice.number;
     sender->attempts++;
     const post_result result = poster_send(sender->to, notice.text, notice.bytes, timeout_seconds);
     const bool is_given_up = result == POST_REFUSED || sender->attempts >= ATTEMPTS_MAX;
     if (result == POST_TAKEN || is_given_up)
-        incident_list_notice_done(sender->incidents, &notice);
+        streams_notice_done(sender->all, &notice);
     free(notice.text);
     return result == POST_TAKEN;
 }
@@ -59,15 +61,14 @@ static void close_sender(webhook *sender)
     free(sender);
 }
 
-bool webhook_start(const webhook_config *config, incident_list *incidents, webhook **started,
-                   problem *why)
+bool webhook_start(const webhook_config *config, streams *all, webhook **started, problem *why)
 {
     *started = NULL;
     webhook *sender = calloc(1, sizeof *sender);
     if (!sender)
         return problem_set(why, 500, NULL, "out of memory");
     const size_t bytes = strlen(config->url);
-    sender->incidents = incidents;
+    sender->all = all;
     sender->to =
         poster_new(&(poster_options){.name = "webhook",
                                      .what = "incidents",
@@ -95,9 +96,7 @@ void webhook_stop(webhook *sender)
 
 size_t webhook_waiting(webhook *sender)
 {
-    incident_waiting kept;
-    incident_list_get_waiting(sender->incidents, &kept);
-    return kept.count;
+    return streams_count_notices(sender->all);
 }
 
 bool webhook_is_failing(const webhook *sender)

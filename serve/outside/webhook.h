@@ -3,20 +3,19 @@
  *
  *     Oif-Signature: t=1763460000,v1=HEX      HMAC-SHA256 of "1763460000." and the body
  *
- * What waits is kept by the list of incidents, also over a restart, so a record may arrive twice
- * after a crash; its id and its member "incident" say so. */
+ * What waits is kept by the streams, also over a restart, so a record may arrive twice after a
+ * crash; its stream, its id and its member "incident" say so. */
 #ifndef OIF_SERVE_WEBHOOK_H
 #define OIF_SERVE_WEBHOOK_H
 
 #include "config.h"
 #include "poster.h"
-#include "serve/incidents/incident_list.h"
+#include "serve/stream/streams.h"
 
 typedef struct webhook webhook;
 
 /* All arguments must live until the stop. On failure, `why` has the cause. */
-bool webhook_start(const webhook_config *config, incident_list *incidents, webhook **started,
-                   problem *why);
+bool webhook_start(const webhook_config *config, streams *all, webhook **started, problem *why);
 
 /* Tries once more to send what is waiting, for at most two seconds. Accepts NULL. */
 void webhook_stop(webhook *sender);

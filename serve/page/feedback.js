@@ -90,7 +90,7 @@ export function renderRules(stream) {
         setText(text, format.short(rule.rule, 2000));
         const last = rule.last == null ? "" : `, the last ${format.time(rule.last)}`;
         setText(count, `held back ${format.count(rule.held)} ${rule.held === 1 ? "row" : "rows"}${last}`);
-        show(button, page.mayWrite() && rule.rule.endsWith(" # feedback"));
+        show(button, page.mayWrite());
         button.setAttribute("aria-label", `Remove the rule: ${format.short(rule.rule, 2000)}`);
         button.onclick = () => remove(stream.name, rule.rule);
     });

@@ -10,10 +10,12 @@ const seconds = text => text == null ? null : Date.parse(text) / 1000;
 let records = [], turn = 0;
 const opened = new Set();
 
+const idOf = (stream, number) => `${stream} ${number}`; // each stream counts its own
+
 export async function loadIncidents() {
     const mine = ++turn, answer = await ask(`/api/v1/incidents?limit=${ASKED}`);
     if (mine === turn)
-        records = answer.incidents;
+        records = answer.incidents.map(record => ({ ...record, id: idOf(record.worst.stream, record.id) }));
 }
 
 const isOpen = record => record.incident !== "ends";
@@ -21,21 +23,19 @@ const isOpen = record => record.incident !== "ends";
 // The open ones, the one with the worst open episode first, as the server sends them. An episode without an incident is a line of its own.
 export function openIncidents(episodes) {
     const open = records.filter(isOpen), ids = new Set(open.map(record => record.id));
-    const alone = episodes.filter(episode => !ids.has(episode.incident)).map(episode => ({
+    const alone = episodes.filter(episode => !ids.has(idOf(episode.stream, episode.incident))).map(episode => ({
         id: JSON.stringify([episode.stream, episode.key, episode.number]), members: 1, grade: episode.grade,
         peak: episode.peak_severity, episode }));
     const isWorst = (episode, { worst }) => episode.stream === worst.stream && episode.number === worst.episode &&
-        (episode.key ?? "").startsWith(keyOf(worst));
+        (episode.key ?? "").startsWith(worst.key);
     const known = open.map(record => ({ ...record, episode: episodes.find(one => isWorst(one, record)) }));
     return [...known, ...alone].sort((a, b) => b.peak - a.peak);
 }
 
 // A record cuts a key of more than 96 bytes; the open episode has all of it.
-const keyOf = member => member.key.replace(/~[0-9a-f]{16}$/, "");
-
 function placeOf(member, episodes = []) {
     const isIt = episode => episode.stream === member.stream && episode.number === member.episode &&
-        episode.key?.startsWith(keyOf(member));
+        episode.key?.startsWith(member.key);
     const key = episodes.find(isIt)?.key ?? member.key;
     return { stream: member.stream, key: key === "" ? null : key, number: member.episode };
 }

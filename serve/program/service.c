@@ -160,6 +160,7 @@ static bool take_folder(service *one)
         .max_streams = (size_t)asked->max_streams,
         .max_columns = (size_t)asked->max_columns,
         .history_bytes = (size_t)asked->history_bytes,
+        .sends_incidents = one->both.config.webhook.url != NULL,
         .history_disk_bytes = asked->is_history_disk_given ? (size_t)asked->history_disk_bytes
                                                            : HISTORY_DISK_BYTES_INITIALLY,
     };
@@ -172,7 +173,6 @@ static bool load_streams(service *one)
 {
     streams *all = one->kept;
     problem why;
-    incident_list_set_noticed(streams_incidents(all), one->both.config.webhook.url != NULL);
     if (!streams_load(all, &why))
         return complain_about(&why);
     one->served.watchers = events_open(streams_feed(all));

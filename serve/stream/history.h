@@ -170,15 +170,14 @@ const history_alert *history_alert_at(const history *past, size_t index);
 /* Data of the stream stored along with the history. */
 typedef struct history_extra {
     uint64_t rows; /* of the stream at the time of writing */
-    const void *bytes;
+    void *bytes;   /* history_save does not change them */
     size_t count;
 } history_extra;
 
 /* Writes everything, with a checksum. */
 bool history_save(const history *past, FILE *file, const history_extra *extra);
 
-/* Loads only a complete file written after exactly `rows` rows, with `extra_bytes` bytes of extra
- * data. */
-bool history_load(history *past, FILE *file, uint64_t rows, void *extra, size_t extra_bytes);
+/* Loads only a complete file written after exactly extra->rows rows. The caller frees its bytes. */
+bool history_load(history *past, FILE *file, history_extra *extra);
 
 #endif

@@ -297,19 +297,14 @@ bool history_save(const history *past, FILE *file, const history_extra *extra)
     return to.is_good && fflush(file) == 0;
 }
 
-static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_bytes)
+static bool get_start(past_file *from, history_extra *extra)
 {
     char magic[sizeof file_magic];
-    size_t bytes = 0;
     get(from, magic, sizeof magic);
-    if (memcmp(magic, file_magic, sizeof magic) != 0 || get_count(from) != rows)
+    if (memcmp(magic, file_magic, sizeof magic) != 0 || get_count(from) != extra->rows)
         return false;
-    char *text = get_text(from, &bytes);
-    const bool is_it = text && bytes == extra_bytes;
-    if (is_it)
-        memcpy(extra, text, bytes);
-    free(text);
-    return is_it;
+    extra->bytes = get_text(from, &extra->count);
+    return extra->bytes != NULL;
 }
 
 /* Before anything of the file is used: whether its checksum is right. */
@@ -348,8 +343,13 @@ static bool get_all(past_file *from, history *past)
     return from->is_good;
 }
 
-bool history_load(history *past, FILE *file, uint64_t rows, void *extra, size_t extra_bytes)
+bool history_load(history *past, FILE *file, history_extra *extra)
 {
     past_file from = {.file = file, .checksum = 1, .is_good = true};
-    return is_whole(file) && get_start(&from, rows, extra, extra_bytes) && get_all(&from, past);
+    extra->bytes = NULL;
+    if (is_whole(file) && get_start(&from, extra) && get_all(&from, past))
+        return true;
+    free(extra->bytes);
+    extra->bytes = NULL;
+    return false;
 }

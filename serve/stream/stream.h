@@ -81,12 +81,10 @@ typedef struct episode_name {
  * not remembered. */
 bool stream_write_proposal(stream *one, const episode_name *name, problem *why);
 
-/* Adds a rule to those of the state, or removes it; both write {"rules": [...]}. Rules of the
- * settings cannot be removed here: 409. 404: there is no such rule. */
+/* Adds a rule to the setting "mute", or removes it; both write {"rules": [...]}. 404: there is no
+ * such rule. */
 bool stream_add_rule(stream *one, const char *rule, problem *why);
 bool stream_remove_rule(stream *one, const char *rule, problem *why);
-
-bool stream_has_keys(stream *one);
 json_t *stream_copy_settings(stream *one); /* the caller frees it; NULL: out of memory */
 int stream_format(stream *one);            /* that the settings name, as in rows_request; 0: none */
 const char *stream_name(const stream *one); /* valid while the caller holds the stream */
@@ -148,9 +146,6 @@ typedef struct events_query {
 
 void stream_write_episodes(stream *one, const events_query *query); /* {"episodes": [...]} */
 void stream_write_alerts(stream *one, const events_query *query);   /* {"alerts": [...]} */
-
-/* The alert or the point of a row; 404: it is too old. */
-bool stream_write_row(stream *one, uint64_t row, problem *why);
 
 /* ---- States ---- */
 
@@ -246,6 +241,35 @@ typedef struct stream_episode {
 /* The open episodes of a stream, newest first. Also runs under the lock. */
 typedef void episode_visitor(void *context, const stream_episode *episode);
 void stream_each_open_episode(stream *one, episode_visitor *visit, void *context);
+
+/* ---- Incidents ---- */
+
+typedef struct incidents_query {
+    const char *stream; /* NULL: all */
+    uint64_t number;    /* in its stream; 0: all */
+    bool only_open;
+    double since; /* by the last event, seconds since 1970; NaN: all */
+    size_t limit;
+} incidents_query;
+
+typedef struct incident_answer {
+    bool is_over;
+    double rank;      /* the severity of its worst open member; or when it was over */
+    const char *text; /* its record */
+    size_t bytes;
+} incident_answer;
+
+typedef struct incident_visit {
+    const incidents_query *query;
+    void (*visit)(void *context, const incident_answer *answer);
+    void *context;
+} incident_visit;
+
+void stream_visit_incidents(stream *one, const incident_visit *to);
+size_t stream_open_incidents(stream *one);
+
+/* Open episodes of no incident: those of the stream's incidents are as many as can be. */
+size_t stream_episodes_of_no_incident(stream *one);
 
 /* {"stream": ..., "key": ..., ...}: an Episode of the API. */
 void stream_episode_write(const stream_episode *episode);

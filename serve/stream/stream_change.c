@@ -124,9 +124,8 @@ bool stream_check_usable(const stream *one, problem *why)
     return !one->is_broken || stream_publish_broken(one, why);
 }
 
-bool stream_change(stream *one, json_t *settings, problem *why)
+bool stream_change_now(stream *one, json_t *settings, problem *why)
 {
-    stream_begin_change(one);
     json_t *changed = stream_check_usable(one, why)
                           ? stream_settings_change(&one->settings, settings, why)
                           : NULL;
@@ -137,6 +136,13 @@ bool stream_change(stream *one, json_t *settings, problem *why)
             journal_undo(&one->log);
     }
     json_decref(changed);
+    return is_good;
+}
+
+bool stream_change(stream *one, json_t *settings, problem *why)
+{
+    stream_begin_change(one);
+    bool is_good = stream_change_now(one, settings, why);
     stream_end_change(one);
     if (is_good)
         stream_sync(one);
@@ -145,14 +151,14 @@ bool stream_change(stream *one, json_t *settings, problem *why)
 
 /* ---- Keys ---- */
 
-void stream_drop_key(stream *one, const char *key, size_t key_bytes)
+void stream_drop_key(stream *one, const char *key, size_t key_bytes, double now)
 {
     history_key *known = history_find(one->past, key, key_bytes);
     oif_error ignored;
     if (one->pipeline && oif_pipeline_remove_key(one->pipeline, key, key_bytes, &ignored) == OIF_OK)
         one->changes++;
     if (known && known->open)
-        stream_leave_incident(one, known->open, background_wall_seconds());
+        stream_leave_incident(one, known->open, now);
     if (known)
         history_forget(one->past, known);
     if (one->trends)
@@ -179,7 +185,7 @@ bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *
                     problem_set(why, 404, NULL, "the stream has no such key")) &&
                    stream_keep_record(one, &record, why);
     if (is_good)
-        stream_drop_key(one, key, key_bytes);
+        stream_drop_key(one, key, key_bytes, record.seconds);
     stream_end_change(one);
     if (is_good)
         stream_sync(one);

@@ -19,9 +19,9 @@ typedef struct kept_figures {
     oif_time_format times;
     silence_clock quiet;
     double last_row_at;
-    uint64_t bad_rows, incident_events;
+    uint64_t bad_rows;
     arrival_gaps gaps;
-    uint64_t is_dead, dead_incident, unusual;
+    uint64_t is_dead, unusual;
 } kept_figures;
 
 bool stream_fail_on_file(problem *why, const char *path, const char *what)
@@ -57,10 +57,8 @@ static void fill_kept_figures(const stream *one, kept_figures *figures)
     figures->quiet = one->quiet;
     figures->last_row_at = one->counted.last_row_at;
     figures->bad_rows = one->bad_rows;
-    figures->incident_events = one->incident_events;
     figures->gaps = one->gaps;
     figures->is_dead = one->is_dead;
-    figures->dead_incident = one->dead_incident;
     figures->unusual = one->unusual;
 }
 
@@ -69,11 +67,16 @@ bool stream_save_history(stream *one, problem *why)
     char path[STREAM_PATH_BYTES];
     kept_figures figures;
     fill_kept_figures(one, &figures);
-    const history_extra extra = {stream_row_count(one), &figures, sizeof figures};
+    output_divert();
+    output_write((const char *)&figures, sizeof figures);
+    stream_incidents_write(&one->incidents);
+    history_extra extra = {.rows = stream_row_count(one)};
+    extra.bytes = output_diverted(&extra.count);
     FILE *file = fopen(stream_path(one, "history.new", path), "we");
-    bool is_saved = file && history_save(one->past, file, &extra);
+    bool is_saved = file && extra.bytes && history_save(one->past, file, &extra);
     if (file && fclose(file) != 0)
         is_saved = false;
+    free(extra.bytes);
     return is_saved || stream_fail_on_file(why, path, "cannot be written");
 }
 
@@ -87,31 +90,45 @@ static void resume_times(stream *one, const oif_time_format *kept)
     one->times.format.pattern = pattern;
 }
 
+static bool resume_figures(stream *one, const history_extra *extra)
+{
+    kept_figures figures;
+    if (extra->count < sizeof figures)
+        return false;
+    memcpy(&figures, extra->bytes, sizeof figures);
+    resume_times(one, &figures.times);
+    one->quiet = figures.quiet;
+    one->counted.last_row_at = figures.last_row_at;
+    one->bad_rows = figures.bad_rows;
+    one->gaps = figures.gaps;
+    one->is_dead = figures.is_dead != 0;
+    one->unusual = figures.unusual;
+    stream_incidents_free(&one->incidents);
+    if (!stream_incidents_read(&one->incidents, (const char *)extra->bytes + sizeof figures,
+                               extra->count - sizeof figures))
+        note("stream %s: its incidents are lost and begin again", one->name);
+    if (!one->sends_incidents)
+        incident_reports_sent(&one->incidents.reports, UINT64_MAX);
+    return true;
+}
+
 static bool load_history_file(stream *one, const char *name)
 {
     char path[STREAM_PATH_BYTES];
-    kept_figures figures;
+    history_extra extra = {.rows = stream_row_count(one)};
     FILE *file = fopen(stream_path(one, name, path), "re");
     history *past = file ? history_new(one->past->limit_bytes) : NULL;
-    bool is_loaded =
-        past && history_load(past, file, stream_row_count(one), &figures, sizeof figures);
+    bool is_loaded = past && history_load(past, file, &extra);
     if (file)
         fclose(file);
+    is_loaded = is_loaded && resume_figures(one, &extra);
+    free(extra.bytes);
     if (!is_loaded) {
         history_free(past);
         return false;
     }
     history_free(one->past);
     one->past = past;
-    resume_times(one, &figures.times);
-    one->quiet = figures.quiet;
-    one->counted.last_row_at = figures.last_row_at;
-    one->bad_rows = figures.bad_rows;
-    one->incident_events = figures.incident_events;
-    one->gaps = figures.gaps;
-    one->is_dead = figures.is_dead != 0;
-    one->dead_incident = figures.dead_incident;
-    one->unusual = figures.unusual;
     return true;
 }
 

@@ -50,15 +50,17 @@ static void replay_settings(stream *one, const journal_record *record)
 static void replay_change(stream *one, const journal_record *record)
 {
     switch (record->kind) {
-    case JOURNAL_FORGET: stream_drop_key(one, record->payload, record->bytes); break;
+    case JOURNAL_FORGET:
+        stream_drop_key(one, record->payload, record->bytes, record->seconds);
+        break;
     case JOURNAL_BAD_ROWS: one->bad_rows = record->skip; break;
     case JOURNAL_CLOCK:
         if (one->pipeline)
             stream_silent_at(one, record->seconds);
         break;
-    case JOURNAL_RULE: stream_replay_rule(one, record); break;
     case JOURNAL_END: stream_replay_end(one, record); break;
     case JOURNAL_NO_DATA: stream_feed_dies(one, record->seconds); break;
+    case JOURNAL_REPORTED: stream_replay_reported(one, record); break;
     default: break;
     }
 }
@@ -267,7 +269,7 @@ stream *stream_new(struct streams *all, const stream_asked *asked, problem *why)
     snprintf(one->name, sizeof one->name, "%s", asked->name);
     one->all = all;
     one->events = streams_feed(all);
-    one->incidents = streams_incidents(all);
+    one->sends_incidents = streams_asked(all)->sends_incidents;
     one->references = 1;
     one->log.fd = -1;
     one->counted.last_row_at = one->quiet.latest = NAN;
@@ -301,6 +303,7 @@ void stream_free(stream *one)
     oif_pipeline_free(one->pipeline);
     trend_file_close(one->trends);
     history_free(one->past);
+    stream_incidents_free(&one->incidents);
     senders_free(one->senders);
     waiting_rows_free(one->held);
     stream_settings_close(&one->settings);

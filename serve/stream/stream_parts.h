@@ -6,11 +6,11 @@
 #include "front/session/silence_clock.h"
 #include "front/text/write_json.h"
 #include "history.h"
+#include "incident_reports.h"
 #include "serve/agents/waiting_rows.h"
 #include "serve/base/arrival_gaps.h"
 #include "serve/base/journal.h"
 #include "serve/bodies/body_reader.h"
-#include "serve/incidents/incident_list.h"
 #include "serve/senders/senders.h"
 #include "serve/trend/trend_file.h"
 #include "stream_settings.h"
@@ -33,7 +33,7 @@ struct stream {
     char name[STREAM_NAME_BYTES];
     char *folder; /* NULL: nothing is stored */
     feed *events;
-    incident_list *incidents;
+    bool sends_incidents;
     size_t references; /* protected by the registry's lock */
     struct streams *all;
 
@@ -50,9 +50,9 @@ struct stream {
     stream_clock times;
     silence_clock quiet;
     arrival_gaps gaps;
-    bool is_dead;           /* rows no longer come */
-    uint64_t dead_incident; /* of that; 0: unknown */
+    bool is_dead; /* rows no longer come */
     history *past;
+    stream_incidents incidents;
     char *notes;     /* messages of the first rows; NULL: none */
     names_text late; /* keys that came too late to be learned */
     senders *senders;
@@ -82,8 +82,7 @@ struct stream {
 
     stream_figures counted; /* only what stream_get_figures cannot find elsewhere */
     uint64_t bad_rows;
-    uint64_t incident_events; /* reported to the list; a replay reports the same ones */
-    double opened_at;         /* by the wall clock; no row could come before */
+    double opened_at; /* by the wall clock; no row could come before */
     double now;       /* of the body or the look that is being processed, by the wall clock */
     uint64_t unusual; /* rows while keys learned */
     double rate, rate_at;
@@ -231,25 +230,36 @@ void stream_leave_incident(stream *one, const history_episode *episode, double n
 void stream_join_no_data(stream *one, double now);
 void stream_leave_no_data(stream *one, double now);
 
-/* After a start: open episodes that the list does not know begin now. `is_new`: it knows none. */
-void stream_settle_incidents(stream *one, bool is_new, double now);
+/* The stream is removed. */
+void stream_end_incidents(stream *one, double now);
 
-/* Whether the episode of a member is open; true if the stream could not be loaded. */
-bool stream_has_member(stream *one, const oif_incident_member *member);
+/* ---- streams_incidents.c ---- */
+
+/* What the webhook has sent. Keep is for a changing thread: it writes a record if there is more. */
+void stream_keep_reported(stream *one);
+void stream_replay_reported(stream *one, const journal_record *record);
+
+/* Reports of removed streams, until they are sent. */
+typedef struct removed_reports {
+    pthread_mutex_t lock;
+    incident_reports reports;
+    uint64_t numbers;
+} removed_reports;
+
+removed_reports *streams_removed_reports(struct streams *all);
+void streams_keep_reports(struct streams *all, stream *one); /* under the lock of the stream */
 
 /* ---- stream_change.c ---- */
 
 /* Under the lock: whether the stream exists and is not broken; else sets `why`. */
 bool stream_check_usable(const stream *one, problem *why);
 
+/* Like stream_change, under the lock and without a sync. */
+bool stream_change_now(stream *one, json_t *settings, problem *why);
+
 /* Both without a journal record. `is_in_state`: the pipeline has them already. */
 bool stream_apply_settings(stream *one, json_t *object, bool is_in_state, problem *why);
-void stream_drop_key(stream *one, const char *key, size_t key_bytes);
-
-/* ---- stream_feedback.c ---- */
-
-/* Rules of the journal. Replaying one that the snapshot has changes nothing. */
-void stream_replay_rule(stream *one, const journal_record *record);
+void stream_drop_key(stream *one, const char *key, size_t key_bytes, double now);
 
 /* ---- stream_idle.c ---- */
 

@@ -181,18 +181,43 @@ size_t stream_settings_keys_max(json_t *object)
     return (size_t)most;
 }
 
-bool stream_settings_equal(const json_t *a, const json_t *b, char names[SETTING_NAMES_BYTES])
+static bool is_rules(const char *name)
+{
+    return strcmp(name, "mute") == 0;
+}
+
+/* A rule, or a list of them, in another. */
+static bool has_rules(const json_t *rules, const json_t *wanted)
+{
+    bool is_found = json_equal(rules, wanted);
+    const json_t *item;
+    size_t i;
+    if (json_is_array(wanted)) {
+        is_found = true;
+        json_array_foreach(wanted, i, item) {
+            is_found = is_found && has_rules(rules, item);
+        }
+        return is_found;
+    }
+    json_array_foreach(rules, i, item) {
+        is_found = is_found || json_equal(item, wanted);
+    }
+    return is_found;
+}
+
+bool stream_settings_fit(const json_t *asked, const json_t *settings,
+                         char names[SETTING_NAMES_BYTES])
 {
     const char *name;
     json_t *value;
     names[0] = '\0';
-    json_object_foreach((json_t *)(uintptr_t)a, name, value) {
-        const json_t *other = json_object_get(b, name);
-        if (!other || !json_equal(value, other))
+    json_object_foreach((json_t *)(uintptr_t)asked, name, value) {
+        const json_t *other = json_object_get(settings, name);
+        if (is_rules(name) ? !has_rules(other, value) : !other || !json_equal(value, other))
             add_name(names, name);
     }
-    json_object_foreach((json_t *)(uintptr_t)b, name, value)
-        if (!json_object_get(a, name))
+    json_object_foreach((json_t *)(uintptr_t)settings, name, value)
+        if (!is_rules(name) && !json_object_get(asked, name))
             add_name(names, name);
     return names[0] == '\0';
 }

@@ -30,9 +30,11 @@ void stream_settings_close(stream_settings *settings);
  * wrong. */
 size_t stream_settings_keys_max(json_t *object);
 
-/* Whether both are equivalent; else `names` has some settings that differ: "key, season". */
+/* Whether a stream with these settings is what was asked for: it has the same ones, and may have
+ * more rules. Else `names` has some that differ: "key, season". */
 enum { SETTING_NAMES_BYTES = 256 };
-bool stream_settings_equal(const json_t *a, const json_t *b, char names[SETTING_NAMES_BYTES]);
+bool stream_settings_fit(const json_t *asked, const json_t *settings,
+                         char names[SETTING_NAMES_BYTES]);
 
 /* The settings after a change; null removes one. The caller frees them with json_decref. Refuses,
  * with 409, settings that cannot change later. */

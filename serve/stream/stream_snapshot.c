@@ -1,6 +1,5 @@
 /* A snapshot of a stream, written while rows come. The machine may stop after any of its steps:
  *
- *     incidents       of all streams: later, no journal could bring back what the file lacks
  *     trend.*         the buckets up to here: later, no journal could bring them back
  *     settings.json   the shape of the bodies, with the previous settings
  *     history.new     with the number of rows
@@ -30,7 +29,6 @@
 
 typedef struct begun_snapshot {
     stream *one;
-    incident_copy *incidents;
     json_t *settings;
     stream_snapshot after;          /* what settings.json will say */
     char *text_before, *text_after; /* of settings.json */
@@ -45,7 +43,6 @@ typedef struct begun_snapshot {
 static bool begin(begun_snapshot *begun, problem *why)
 {
     stream *one = begun->one;
-    begun->incidents = incident_list_copy(one->incidents);
     if (one->trends)
         trend_file_sync(one->trends);
     begun->settings = json_incref(one->settings.object);
@@ -58,7 +55,6 @@ static bool begin(begun_snapshot *begun, problem *why)
 
 static void end(begun_snapshot *begun)
 {
-    incident_list_save(begun->one->incidents, begun->incidents); /* if it did not come so far */
     json_decref(begun->settings);
     free(begun->text_before);
     free(begun->text_after);
@@ -82,8 +78,6 @@ static bool sync_file(const stream *one, const char *name, problem *why)
 static bool write_beside(begun_snapshot *begun)
 {
     const stream *one = begun->one;
-    incident_list_save(one->incidents, begun->incidents); /* reports failures */
-    begun->incidents = NULL;
     begun->is_beside_written = true;
     begun->has_failed = !settings_file_put(one, begun->text_before, begun->why) ||
                         !sync_file(one, "history.new", begun->why) ||

@@ -27,7 +27,7 @@ struct streams {
     char *folder;          /* DIR/streams; NULL: nothing is stored */
     streams_options asked; /* with the usual limits for 0 */
     feed *events;
-    incident_list *incidents;
+    removed_reports removed;
     int lock_file; /* keeps other servers out of the folder; -1: none */
 
     pthread_mutex_t changing; /* one stream is created or removed at a time */
@@ -159,60 +159,9 @@ feed *streams_feed(streams *all)
     return all->events;
 }
 
-incident_list *streams_incidents(streams *all)
+removed_reports *streams_removed_reports(streams *all)
 {
-    return all->incidents;
-}
-
-/* ---- Incidents ---- */
-
-static void publish_incident(void *context, const char *name, const char *key, size_t key_bytes,
-                             const char *text, size_t bytes)
-{
-    const streams *all = context;
-    feed_add(all->events, FEED_INCIDENT, name, key, key_bytes, text, bytes);
-}
-
-static bool open_incidents(streams *all, problem *why)
-{
-    const incident_listener listener = {publish_incident, all};
-    all->incidents = incident_list_open(all->asked.folder, &listener);
-    return all->incidents || problem_set(why, 503, NULL, "out of memory");
-}
-
-typedef struct settling {
-    bool is_new;
-    double now;
-} settling;
-
-static void settle_stream(void *context, stream *one)
-{
-    const settling *how = context;
-    stream_settle_incidents(one, how->is_new, how->now);
-}
-
-static bool is_member_open(void *context, const oif_incident_member *member)
-{
-    char name[STREAM_NAME_BYTES];
-    if (member->stream_bytes >= sizeof name)
-        return false;
-    memcpy(name, member->stream, member->stream_bytes);
-    name[member->stream_bytes] = '\0';
-    stream *one = streams_find(context, name);
-    bool is_open = one && stream_has_member(one, member);
-    if (one)
-        stream_release(one);
-    return is_open;
-}
-
-/* Once the streams are loaded: what the file of incidents lacks, and what has ended since. */
-static void settle_incidents(streams *all)
-{
-    incident_figures figures;
-    incident_list_get_figures(all->incidents, &figures);
-    settling how = {figures.total == 0, background_wall_seconds()};
-    streams_each(all, settle_stream, &how);
-    incident_list_settle(all->incidents, is_member_open, all);
+    return &all->removed;
 }
 
 /* ---- The saver ---- */
@@ -248,6 +197,7 @@ static void attend(void *context, stream *one)
         stream_note_idle(one, round->now);
         stream_end_idle_episodes(one, round->now);
         stream_end_waiting(one, round->now);
+        stream_keep_reported(one);
         stream_try_disk(one);
         if (stream_is_save_due(one))
             stream_save(one, &why);
@@ -268,10 +218,7 @@ static void *save_by_the_clock(void *context)
         saver_round round = {.must_sync = now >= next_sync,
                              .must_look = now >= next_look,
                              .now = background_wall_seconds()};
-        /* copied before journals are synced, so the file never knows more than they do */
-        incident_copy *copy = incident_list_copy(all->incidents);
         streams_each(all, attend, &round);
-        incident_list_save(all->incidents, copy);
         streams_drop_provisional(all); /* those that a refused post could not */
         now = clock_seconds();
         if (round.must_sync)
@@ -401,6 +348,7 @@ static streams *new_streams(const streams_options *options)
     all->lock_file = -1;
     pthread_mutex_init(&all->changing, NULL);
     pthread_mutex_init(&all->lock, NULL);
+    pthread_mutex_init(&all->removed.lock, NULL);
     return all;
 }
 
@@ -412,7 +360,7 @@ bool streams_prepare(const streams_options *options, streams **prepared, problem
         return problem_set(why, 503, NULL, "out of memory");
     }
     descriptors_raise_limit();
-    if (make_folder(all, options->folder, why) && open_incidents(all, why)) {
+    if (make_folder(all, options->folder, why)) {
         *prepared = all;
         return true;
     }
@@ -425,7 +373,6 @@ bool streams_load(streams *all, problem *why)
     if (!load_streams(all, why))
         return false;
     streams_drop_provisional(all);
-    settle_incidents(all);
     all->has_saver = background_start(&all->saver, save_by_the_clock, all) == 0;
     return all->has_saver || problem_set(why, 503, NULL, "no thread could be started");
 }
@@ -446,6 +393,7 @@ static void save_last(void *context, stream *one)
     bool *is_saved = context;
     problem why;
     stream_begin_change(one);
+    stream_keep_reported(one);
     if (!stream_is_cheap_to_replay(one) && !stream_save(one, &why))
         *is_saved = false;
     stream_end_change(one);
@@ -461,14 +409,13 @@ bool streams_close(streams *all)
     if (all->has_saver)
         background_stop(&all->saver);
     streams_each(all, save_last, &is_saved);
-    if (all->incidents && !incident_list_save(all->incidents, incident_list_copy(all->incidents)))
-        is_saved = false;
     for (size_t i = 0; i < all->count; i++)
         stream_free(all->list[i]);
     free(all->list);
     if (all->lock_file >= 0)
         close(all->lock_file);
-    incident_list_close(all->incidents);
+    incident_reports_free(&all->removed.reports);
+    pthread_mutex_destroy(&all->removed.lock);
     feed_free(all->events);
     pthread_mutex_destroy(&all->changing);
     pthread_mutex_destroy(&all->lock);
@@ -488,7 +435,7 @@ static bool compare_settings(stream *one, json_t *settings, problem *why)
         return false;
     stream_read_lock(one);
     bool is_usable = !one->is_broken || stream_publish_broken(one, why);
-    bool is_same = is_usable && stream_settings_equal(asked.object, one->settings.object, names);
+    bool is_same = is_usable && stream_settings_fit(asked.object, one->settings.object, names);
     stream_read_unlock(one);
     stream_settings_close(&asked);
     if (is_same || !is_usable)
@@ -577,6 +524,10 @@ static bool remove_kept(streams *all, stream *one, problem *why)
         fail(why, path, "cannot be removed");
     else if (one->folder)
         folder_remove(removed);
+    if (is_removed) {
+        stream_end_incidents(one, background_wall_seconds());
+        streams_keep_reports(all, one);
+    }
     stream_end_change(one);
     pthread_mutex_unlock(&one->saving);
     return is_removed;
@@ -588,10 +539,8 @@ bool streams_remove(streams *all, const char *name, problem *why)
     stream *one = streams_find(all, name);
     bool is_removed =
         one ? remove_kept(all, one, why) : problem_set(why, 404, NULL, "there is no such stream");
-    if (is_removed) {
+    if (is_removed)
         remove_from_list(all, name);
-        incident_list_forget_stream(all->incidents, name);
-    }
     pthread_mutex_unlock(&all->changing);
     if (is_removed)
         stream_release(one); /* the list's reference */

@@ -2,17 +2,16 @@
  *
  *     DIR/streams/NAME/settings.json   settings of the stream, and what was detected
  *                      state           the snapshot of its pipeline
- *                      history         recent points, episodes and alerts at that snapshot
+ *                      history         recent points, episodes, alerts and incidents at that
+ *                                      snapshot
  *                      senders         how many rows of each writer it has, and recent answers
  *                      journal         everything since
  *                      days            hours and days in buckets of five minutes
- *     DIR/incidents                    which episodes of the streams began together
  *
  * NAME is [A-Za-z0-9][A-Za-z0-9._-]{0,63}, so it is a safe part of a path. */
 #ifndef OIF_SERVE_STREAMS_H
 #define OIF_SERVE_STREAMS_H
 
-#include "serve/incidents/incident_list.h"
 #include "stream.h"
 
 typedef struct streams streams;
@@ -26,6 +25,7 @@ typedef struct streams_options {
     size_t max_columns;        /* of a stream; 0: 1000 */
     size_t history_bytes;      /* per stream; 0: 64 MB */
     size_t history_disk_bytes; /* the same on disk; 0: none */
+    bool sends_incidents;      /* records of incidents are kept until they are sent */
 } streams_options;
 
 /* Locks the folder. It is a problem if another program holds it or it cannot be written. */
@@ -73,13 +73,32 @@ bool stream_is_ready(stream *one, problem *why);
 size_t streams_count_damaged(streams *all);
 
 feed *streams_feed(streams *all);
-incident_list *streams_incidents(streams *all);
 const streams_options *streams_asked(const streams *all); /* with defaults for 0 */
 
 /* {"streams": [Stream, ...]} and {"open": how many, "incidents": how many, "episodes": [up to
  * `limit` of them, the worst first], "streams": [...]}, written to the (diverted) output. */
 void streams_write(streams *all);
 void streams_write_now(streams *all, size_t limit);
+
+/* {"open": how many, "outside": open episodes of no incident, "incidents": [record, ...]}: the open
+ * ones, the one with the worst open episode first, and then those that are over, the latest first.
+ * False: there is no incident of the number. */
+bool streams_write_incidents(streams *all, const incidents_query *query);
+size_t streams_open_incidents(streams *all);
+
+/* The oldest record of an incident to send; false: there is none. It is returned again
+ * until it is done. The caller frees its text. */
+typedef struct incident_notice {
+    char stream[STREAM_NAME_BYTES]; /* "": it was removed */
+    uint64_t number;                /* of its report there */
+    double made;
+    char *text;
+    size_t bytes;
+} incident_notice;
+
+bool streams_next_notice(streams *all, incident_notice *notice);
+void streams_notice_done(streams *all, const incident_notice *notice);
+size_t streams_count_notices(streams *all);
 
 /* Whether a stream may have this name. */
 bool stream_name_is_valid(const char *name);

@@ -73,11 +73,14 @@ void oif_incidents_free(oif_incidents *incidents)
 
 /* ---- Members ---- */
 
+/* Cut between two characters of UTF-8. */
 static uint8_t copy_text(char *to, size_t most, const char *text, size_t bytes)
 {
     if (!text)
         return 0;
-    bytes = bytes < most ? bytes : most;
+    if (bytes > most)
+        for (bytes = most; bytes + 4 > most && ((unsigned char)text[bytes] & 0xc0) == 0x80;)
+            bytes--;
     memcpy(to, text, bytes);
     return (uint8_t)bytes;
 }

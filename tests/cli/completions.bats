@@ -16,7 +16,7 @@ complete_in_bash() {
 
 # Every --flag of a command's --help-all, for each detector.
 flags_in_help() {
-    for detector in $("$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p'); do
+    for detector in $(detector_names); do
         case $1 in
         score | eval | state-size) "$OIF" ${1/-/ } --help-all --detector "$detector" ;;
         *) "$OIF" ${1/-/ } --help-all ;;
@@ -24,10 +24,10 @@ flags_in_help() {
     done | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort -u
 }
 
-commands=(score eval serve state state-inspect state-feedback state-size demo detectors)
+commands=(score eval serve state state-inspect state-feedback state-size demo)
 
 # Those that are the first word after oif.
-one_word=(score eval serve state demo detectors)
+one_word=(score eval serve state demo)
 
 # The commands that `oif --help` lists, and help itself.
 commands_in_help() {
@@ -52,7 +52,7 @@ ZSH
 @test "every shell offers all commands that --help lists, and help with each of them" {
     equal "$(complete_in_bash oif '' | sort)" "$( (commands_in_help; printf '%s\n' --help --version) | sort)"
     equal "$(complete_in_bash oif help '')" "$(printf '%s\n' "${one_word[@]}")"
-    equal "$(complete_in_bash oif help de)" $'demo\ndetectors'
+    equal "$(complete_in_bash oif help de)" demo
     # shellcheck disable=SC2016 # for zsh
     write_try_zsh 'print -rl -- "${(@)commands%%:*}"'
     equal "$(zsh -f try.zsh '')" "$(commands_in_help)"
@@ -134,7 +134,7 @@ make_pages() {
 @test "manual pages have all options, parameters, commands and examples" {
     make_pages
     for command in "${commands[@]}"; do
-        mandoc -T ascii -O width=200 "pages/man1/oif-$command.1" pages/man1/oif-detectors.1 | col -bx > shown
+        mandoc -T ascii -O width=200 "pages/man1/oif-$command.1" pages/man1/oif-score.1 | col -bx > shown
         for flag in $(flags_in_help "$command"); do
             grep -q -e "^ *$flag\b" shown || { echo "oif-$command.1 has no $flag" >&2; return 1; }
         done

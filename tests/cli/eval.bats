@@ -156,7 +156,7 @@ for result in found.get("results", [found]):
     exits 0
     contains "$(tr -s ' ' <<< "$output")" "detector found false/1000 precision recall delay alerts episodes ROC AUC AP rows/s"
     equal "$(sed -n '/^detector/,/^$/p' <<< "$output" | sed '1d;$d' | cut -d ' ' -f 1 | sort)" \
-        "$("$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p' | sort)"
+        "$(detector_names | sort)"
 }
 
 @test "windows and the early curve are the ROC AUC of just those rows" {

@@ -109,7 +109,7 @@ widest() {
     oif state feedback --propose web-9#1 s
     exits 1 "oif: s: there is no past episode 'web-9#1'; list all with: oif state feedback s"
     oif state feedback --propose 1 s
-    exits 2 "oif: s: several keys have an episode 1; say which: KEY#1"
+    exits 1 "oif: s: there is no past episode '1'; list all with: oif state feedback s"
     oif state feedback --propose web-1 s
     exits 2 "oif: 'web-1' is not an episode: write its number, or KEY#NUMBER"
     oif state feedback --propose web-1#1x s

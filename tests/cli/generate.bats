@@ -122,7 +122,7 @@ PYTHON
 }
 
 @test "a stream that nobody reads to its end stops, however long" {
-    run bash -c "timeout 120 '$OIF' demo toy --rows 1e15 2> messages | head -n 2; echo \${PIPESTATUS[0]}"
+    run bash -c "timeout 300 '$OIF' demo toy --rows 1e15 2> messages | head -n 2; echo \${PIPESTATUS[0]}"
     equal "${lines[0]}" "x0,x1,label"
     equal "${lines[2]}" 0
     equal "$(cat messages)" ""

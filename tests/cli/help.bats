@@ -4,8 +4,8 @@ load helper
 
 # shellcheck disable=SC2086 # the name of a command may be two words
 
-commands=(score eval serve state "state inspect" "state feedback" "state size" demo detectors)
-few_options=(serve state "state inspect" "state feedback" detectors demo)
+commands=(score eval serve state "state inspect" "state feedback" "state size" demo)
+few_options=(serve state "state inspect" "state feedback" demo)
 
 # Lines "GROUP --flag" of the help on stdin.
 grouped_flags() {
@@ -18,10 +18,6 @@ grouped_flags() {
 # The flags that the tables have, one per line: what bash completes.
 flags_of() {
     "$OIF" completions bash | sed -n "s/^    $1:-\*) _oif_words \"\(.*\)\" ;;/\1/p" | tr ' ' '\n' | sort
-}
-
-detectors() {
-    "$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p'
 }
 
 @test "--help starts with examples, has at most 50 lines of 80 columns, and names --help-all at its end" {
@@ -46,7 +42,7 @@ detectors() {
 }
 
 @test "--help-all is no wider than 80 columns" {
-    for detector in $(detectors); do
+    for detector in $(detector_names); do
         equal "$detector: $("$OIF" score --help-all --detector "$detector" | awk 'length > 80 || / $/')" "$detector: "
     done
     for command in "${commands[@]}"; do
@@ -56,7 +52,7 @@ detectors() {
 
 @test "every option of the tables is in --help-all exactly once, and in a group" {
     for command in "${commands[@]}"; do
-        for detector in $(detectors); do
+        for detector in $(detector_names); do
             choice=()
             [[ $command =~ ^(score|eval|state size)$ ]] && choice=(--detector "$detector")
             "$OIF" $command --help-all "${choice[@]}" | grouped_flags > grouped
@@ -103,7 +99,7 @@ detectors() {
 
 @test "options are written as they are typed: --alert-rate, not alert_rate" {
     for command in "${commands[@]}"; do
-        for detector in $(detectors); do
+        for detector in $(detector_names); do
             if [[ $command =~ ^(score|eval|state size)$ ]]; then
                 "$OIF" $command --help-all --detector "$detector"
             fi

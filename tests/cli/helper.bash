@@ -35,6 +35,11 @@ oif() {
     stderr=$(grep -v "came too early to be judged" <<< "$stderr" || true)
 }
 
+# The detectors that there are, a line each.
+detector_names() {
+    "$OIF" score --detector help 2>&1 | sed -n 's/.*choose one of: //p' | sed 's/, /\n/g'
+}
+
 # Says both sides when they differ.
 equal() {
     [[ "$1" == "$2" ]] || {

@@ -247,7 +247,7 @@ def counters():
 def problem(program, name, expected):
     """What is wrong with what the program makes of a file; None: nothing."""
     command = [program, "score", "--only-alerts", *expected.options, name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     notes = done.stderr.splitlines()
     if expected.refused is not None:
         is_good = done.returncode == 1 and len(notes) in (1, 2) and expected.refused in notes[-1] and not done.stdout

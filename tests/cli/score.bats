@@ -189,7 +189,7 @@ tool = subprocess.Popen([sys.argv[1], "score"], stdin=subprocess.PIPE, stdout=su
                         stderr=subprocess.PIPE, bufsize=0)
 tool.stdout.close()
 tool.stdin.write(b"a\n1\n")
-code = tool.wait(timeout=60)
+code = tool.wait(timeout=300)
 messages = tool.stderr.read()
 assert (code, messages) == (0, b""), (code, messages)
 PYTHON
@@ -216,7 +216,7 @@ tool = subprocess.Popen([sys.argv[1], "score"], stdin=reading, stdout=subprocess
 time.sleep(0.1)
 os.write(writing, b"a\n1\n")
 os.close(writing)
-output, messages = tool.communicate(timeout=60)
+output, messages = tool.communicate(timeout=300)
 assert output.startswith(b"a,score,severity,anomaly\n1,") and (tool.returncode, messages) == (0, b""), (output, messages)
 PYTHON
 }
@@ -227,7 +227,7 @@ import os, pty, subprocess, sys
 master, slave = pty.openpty()
 tool = subprocess.Popen([sys.argv[1], "score"], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 os.write(master, b"a\n1\n\x04")
-output, messages = tool.communicate(timeout=60)
+output, messages = tool.communicate(timeout=300)
 assert messages == b"oif: reading from the terminal; press Ctrl-D to end\n", messages
 assert output.startswith(b"a,score,severity,anomaly\n1,") and tool.returncode == 0, output
 PYTHON

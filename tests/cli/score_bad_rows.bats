@@ -61,7 +61,7 @@ tool.stdin.write(b"a\n1\nx\n2\n")
 for _ in range(3):
     tool.stdout.readline()
 tool.send_signal(signal.SIGTERM)
-_, messages = tool.communicate(timeout=60)
+_, messages = tool.communicate(timeout=300)
 assert tool.returncode == 0 and messages.startswith(b"oif: <stdin>: 1 bad row skipped\n"), (tool.returncode, messages)
 PYTHON
 }

@@ -106,7 +106,7 @@ END
             { printf "$magic"; python3 -c "
 import random, sys
 sys.stdout.buffer.write(random.Random($seed).randbytes(3000))"; } > in
-            run --separate-stderr timeout 60 "$OIF" score in
+            run --separate-stderr timeout 300 "$OIF" score in
             equal "$status" 1
             contains "$stderr" "oif: in: the "
         done

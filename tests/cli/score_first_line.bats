@@ -141,7 +141,7 @@ while unread[0]:  # it has taken the row
     fcntl.ioctl(tool.stdin, termios.FIONREAD, unread)
     time.sleep(0.01)
 tool.send_signal(signal.SIGTERM)
-output, _ = tool.communicate(timeout=60)
+output, _ = tool.communicate(timeout=300)
 assert (tool.returncode, output) == (0, b"1,2,0.5\n"), (tool.returncode, output)
 PYTHON
 }

@@ -127,7 +127,7 @@ with open("growing.ndjson", "ab", buffering=0) as growing:
         line = tool.stdout.readline()
         assert line == alert, (line, alert)
 tail.kill()
-assert tool.wait(timeout=60) == 0
+assert tool.wait(timeout=300) == 0
 PYTHON
 }
 
@@ -144,7 +144,7 @@ count = rows[:30000].count(b"\n")
 for _ in range(count):
     tool.stdout.readline()
 tool.send_signal(signal.SIGTERM)
-assert tool.wait(timeout=60) == 0, tool.returncode
+assert tool.wait(timeout=300) == 0, tool.returncode
 assert json.loads(subprocess.check_output([oif, "state", "inspect", "--json", "s"]))["rows"] == count
 PYTHON
 }

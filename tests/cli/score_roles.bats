@@ -213,7 +213,7 @@ tool = subprocess.Popen([sys.argv[1], "score"], stdin=subprocess.PIPE, stdout=su
 tool.stdin.write(b"a,b\n1,2\n3,te")
 tool.stdin.flush()
 time.sleep(0.3)
-output, told = tool.communicate(b"\n", timeout=60)
+output, told = tool.communicate(b"\n", timeout=300)
 assert tool.returncode == 1 and b"<stdin>:3:3: 'te' is not a number" in told, told
 assert output.count(b"\n") == 2, output
 PYTHON

@@ -151,10 +151,10 @@ first = start()
 first.stdin.write(b"a,b\n1,2\n")
 line(first), line(first)
 second = start()
-output, messages = second.communicate(b"a,b\n1,2\n", timeout=60)
+output, messages = second.communicate(b"a,b\n1,2\n", timeout=300)
 expected = b"oif: another process is using the state file 'keep/s'; stop it, or name another file\n"
 assert (second.returncode, output, messages) == (1, b"", expected), (second.returncode, output, messages)
-output, messages = first.communicate(b"3,4\n", timeout=60)
+output, messages = first.communicate(b"3,4\n", timeout=300)
 assert (first.returncode, messages) == (0, b""), (first.returncode, messages)
 assert rows_seen() == 2
 assert os.listdir("keep") == ["s"], os.listdir("keep")
@@ -169,7 +169,7 @@ tool.stdin.write(b"a,b\n1,2\n3,4\n5,")
 assert line(tool) == b"a,b,score,severity,anomaly\n"
 assert line(tool).startswith(b"1,2,") and line(tool).startswith(b"3,4,")
 tool.send_signal(signal.SIGTERM)
-output, messages = tool.communicate(timeout=60)
+output, messages = tool.communicate(timeout=300)
 assert (tool.returncode, output, messages) == (0, b"", b""), (tool.returncode, output, messages)
 assert rows_seen() == 2, rows_seen()
 assert os.listdir("keep") == ["s"], os.listdir("keep")
@@ -183,7 +183,7 @@ tool = start()
 tool.stdin.write(b"a,b\n1,2\n")
 line(tool), line(tool)
 tool.send_signal(signal.SIGINT)
-assert tool.wait(timeout=60) == -signal.SIGINT, tool.returncode
+assert tool.wait(timeout=300) == -signal.SIGINT, tool.returncode
 assert rows_seen() == 1
 assert os.listdir("keep") == ["s"], os.listdir("keep")
 PYTHON
@@ -196,7 +196,7 @@ tool = start()
 caught = lambda: next(line for line in open(f"/proc/{tool.pid}/status") if line.startswith("SigCgt")).split()[1]
 wait_for(lambda: int(caught(), 16) >> (signal.SIGTERM - 1) & 1)
 tool.send_signal(signal.SIGTERM)
-_, messages = tool.communicate(timeout=60)
+_, messages = tool.communicate(timeout=300)
 assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
 assert os.listdir("keep") == [], os.listdir("keep")
 
@@ -205,7 +205,7 @@ with open("long.csv", "w") as file:
 tool = start("long.csv")
 line(tool)
 tool.send_signal(signal.SIGTERM)
-output, messages = tool.communicate(timeout=60)
+output, messages = tool.communicate(timeout=300)
 assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
 assert rows_seen() == 1 + output.count(b"\n") < 1000000, (rows_seen(), output.count(b"\n"))
 PYTHON
@@ -218,7 +218,7 @@ tool = start()
 tool.stdin.write(b"a,b\n1,2\n3,4\n5,")
 line(tool), line(tool), line(tool)
 tool.send_signal(signal.SIGHUP)
-output, messages = tool.communicate(timeout=60)
+output, messages = tool.communicate(timeout=300)
 assert (tool.returncode, output, messages) == (0, b"", b""), (tool.returncode, output, messages)
 assert rows_seen() == 2, rows_seen()
 assert os.listdir("keep") == ["s"], os.listdir("keep")
@@ -228,7 +228,7 @@ tool.stdin.write(b"a,b\n1,2\n")
 line(tool), line(tool)
 tool.send_signal(signal.SIGHUP)
 time.sleep(0.05)
-tool.communicate(b"3,4\n", timeout=60)
+tool.communicate(b"3,4\n", timeout=300)
 assert rows_seen() == 4, rows_seen()
 PYTHON
 }
@@ -266,7 +266,7 @@ for _ in range(3): # the second and third find it saved
     tool.send_signal(signal.SIGUSR1)
     assert message(tool) == b"oif: keep/s: saved after 3 rows\n"
 assert rows_seen() == 3, rows_seen()
-output, messages = tool.communicate(b"7,8\n", timeout=60)
+output, messages = tool.communicate(b"7,8\n", timeout=300)
 assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
 assert rows_seen() == 4, rows_seen()
 assert os.listdir("keep") == ["s"], os.listdir("keep")
@@ -280,7 +280,7 @@ tool.send_signal(signal.SIGUSR1)
 assert b"scoring continues" in message(tool)
 assert b"could not be saved this time either" in message(tool)
 os.rmdir("keep/s.new")
-tool.communicate(b"", timeout=60)
+tool.communicate(b"", timeout=300)
 assert tool.returncode == 0 and rows_seen() == 5
 
 tool = subprocess.Popen([oif, "score"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
@@ -288,7 +288,7 @@ tool.stdin.write(b"a,b\n1,2\n")
 line(tool), line(tool)
 tool.send_signal(signal.SIGUSR1)
 assert message(tool) == b"oif: nothing was saved: there is no --state FILE\n"
-tool.communicate(b"", timeout=60)
+tool.communicate(b"", timeout=300)
 assert tool.returncode == 0
 PYTHON
 }
@@ -344,7 +344,7 @@ tool.stdin.write(b"a,b\n1,2\n")
 line(tool), line(tool)
 tool.send_signal(signal.SIGINT)
 time.sleep(0.05)
-output, messages = tool.communicate(b"3,4\n", timeout=60)
+output, messages = tool.communicate(b"3,4\n", timeout=300)
 assert (tool.returncode, messages) == (0, b"") and rows_seen() == 2, (tool.returncode, messages)
 PYTHON
 }
@@ -430,7 +430,7 @@ told = message(tool)
 assert told == b"oif: keep/s: saving works again\n", told
 wait_for(lambda: rows_seen() == 7)
 os.mkdir("keep/s.new")
-output, messages = tool.communicate(b"5,6\n", timeout=60)
+output, messages = tool.communicate(b"5,6\n", timeout=300)
 assert output.startswith(b"5,6,") and tool.returncode == 1, (tool.returncode, output)
 last = b"oif: cannot write beside 'keep/s': File exists; it keeps the state it had\n"
 assert messages == expected + last, messages

@@ -105,7 +105,19 @@ load helper
     oif score --num-trees 3 --detector online-ifores
     exits 2 "oif: --detector: there is no detector 'online-ifores'; did you mean online-iforest?"
     oif score --detector=zzz
-    exits 2 "oif: --detector: there is no detector 'zzz' ('oif detectors' lists all)"
+    exits 2 "oif: --detector: there is no detector 'zzz'; choose one of: rolling-iforest, online-iforest, iforest-asd, hst, rrcf, loda, sdo"
+}
+
+@test "every detector is named in the help, and scores a stream" {
+    printf 'a,b\n1,2\n2,1\n1,1\n' > rows.csv
+    equal "$(detector_names | wc -l)" 7
+    help=$("$OIF" score --help-all | tr -s ' \n' ' ')
+    for name in $(detector_names); do
+        contains "${help#*that scores the rows}" "$name"
+        oif score --detector "$name" rows.csv
+        exits 0
+        equal "$(wc -l <<< "$output")" 4
+    done
 }
 
 @test "a delimiter must be one character that no number is made of" {

@@ -393,8 +393,10 @@ static void an_unknown_detector_comes_with_the_closest(void **state)
     snprintf(expected, sizeof expected, "--detector: there is no detector '%s'; did you mean %s?",
              wrong, OIF_DEFAULT_DETECTOR);
     ASSERT_REFUSED(expected, "--detector", wrong);
-    ASSERT_REFUSED("--detector: there is no detector 'zzzzzzzzzzzz' ('oif detectors' lists all)",
-                   "--detector=zzzzzzzzzzzz");
+    ASSERT_REFUSED(
+        "--detector: there is no detector 'zzzzzzzzzzzz'; choose one of: rolling-iforest, "
+        "online-iforest, iforest-asd, hst, rrcf, loda, sdo",
+        "--detector=zzzzzzzzzzzz");
     assert_int_not_equal(said.cause, OIF_CAUSE_NONE);
 }
 

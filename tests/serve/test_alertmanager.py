@@ -44,7 +44,7 @@ def test_an_episode_fires_and_is_resolved_in_the_real_alertmanager(serve, outsid
     (alert,) = wait_for(manager.alerts, "an alert fires")
     assert alert["labels"] == {
         "alertname": "OifAnomaly", "stream": "fleet", "key": "web-2", "column": "load", "severity": "critical", "team": "infra",
-        "incident": "1",
+        "incident": "fleet/1",
     }  # fmt: skip
     assert alert["annotations"]["reason"] == "load high"
     assert re.match(r"fleet, web-2: load high since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z, ", alert["annotations"]["summary"])

@@ -402,18 +402,13 @@ def test_keys_points_episodes_and_alerts(filled):
     assert "expected" not in points
     expected = filled.get(STREAM + "/points?key=h1&limit=20&expected=true").json["expected"]
     assert set(expected) == {"x0", "x1", "x2"} and all(len(pairs) == 20 for pairs in expected.values())
-    assert filled.get(f"{STREAM}/row?number={points['rows'][-1]}").json["expected"] == {name: pairs[-1] for name, pairs in expected.items()}
     assert filled.get(STREAM + "/points?expected=maybe").status == 400
     alerts = filled.get(STREAM + "/alerts?limit=5").json["alerts"]
     assert 0 < len(alerts) <= 5 and alerts == sorted(alerts, key=lambda alert: -alert["row"])
     assert alerts[0]["reasons"][0]["column"] in ("x0", "x1", "x2")
-    row = filled.get(f"{STREAM}/row?number={alerts[0]['row']}").json
-    assert row["score"] == alerts[0]["score"]
     episodes = filled.get(STREAM + "/episodes").json["episodes"]
     assert episodes and all(episode["stream"] == "pump" for episode in episodes)
     assert filled.get(STREAM + "/points?key=none").status == 404
-    assert filled.get(STREAM + "/row?number=999999").status == 404
-    assert filled.get(STREAM + "/row").status == 400
     now = filled.get("/api/v1/now").json
     assert now["streams"][0]["name"] == "pump" and all(episode["ended"] is None for episode in now["episodes"])
 

@@ -8,7 +8,7 @@ from conftest import OIF
 
 
 def fails(*options):
-    done = subprocess.run([OIF, "serve", *options], capture_output=True, timeout=60)
+    done = subprocess.run([OIF, "serve", *options], capture_output=True, timeout=300)
     assert done.returncode in (1, 2), done.stderr
     return done.stderr.decode()
 

@@ -8,7 +8,7 @@ from outside_programs import Prometheus, need, outside, wait_for  # noqa: F401
 
 def check(text):
     need("promtool")
-    done = subprocess.run(["promtool", "check", "metrics"], input=text.encode(), capture_output=True, timeout=60)
+    done = subprocess.run(["promtool", "check", "metrics"], input=text.encode(), capture_output=True, timeout=300)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     assert done.stderr == b"" and done.stdout == b""
 

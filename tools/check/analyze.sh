@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Static analysis of the library, the program, the Python extension and the native half of the Java binding: cppcheck over all of
-# it, gcc -fanalyzer file by file. With FILES, both over those alone.
+# it, clang's warnings and gcc -fanalyzer file by file. With FILES, these over those alone.
 #
 #   tools/check/analyze.sh [FILE...]
 #
@@ -13,7 +13,9 @@ mkdir -p "$log"
 rm -f "$log"/*.log
 
 # As cmake/compiler_flags.cmake has them, as far as they change the code. -O2: without inlining the analyzer sees less.
-flags=(-std=c11 -O2 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -I. -Iinclude -Isrc)
+libraries=(-DOIF_HAS_ZLIB -DOIF_HAS_ZSTD -DOIF_HAS_SNAPPY)
+warnings=(-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes)
+flags=(-std=c11 -O2 -ffp-contract=off -D_POSIX_C_SOURCE=200809L "${libraries[@]}" -I. -Iinclude -Isrc)
 python_headers=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')
 python_flags=(-DPy_LIMITED_API=0x030B0000 -isystem "$python_headers")
 java_home=$(dirname "$(dirname "$(readlink -f "$(command -v javac || echo /usr/bin/javac)")")")
@@ -24,12 +26,12 @@ java_flags=(-isystem "$java_home/include" -isystem "$java_home/include/linux")
 # invalidPointerCast.
 run_cppcheck() { # run_cppcheck OPTION... PLACE...
     cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-        -D_POSIX_C_SOURCE=200809L -DOIF_HAS_ZLIB -DOIF_HAS_ZSTD -DOIF_HAS_SNAPPY --suppress=invalidPointerCast -j "$(nproc)" -I. -Iinclude -Isrc "$@"
+        -D_POSIX_C_SOURCE=200809L "${libraries[@]}" --suppress=invalidPointerCast -j "$(nproc)" -I. -Iinclude -Isrc "$@"
 }
 
 analyze_file() { # analyze_file SOURCE FLAG...: leaves a log if there are complaints
     local complaints=build/analysis/${1//\//_}.log
-    gcc "${@:2}" -fanalyzer -Werror -c "$1" -o /dev/null 2>"$complaints" && rm "$complaints"
+    { clang "${@:2}" -Werror -fsyntax-only "$1" && gcc "${@:2}" -fanalyzer -Werror -c "$1" -o /dev/null; } 2>"$complaints" && rm "$complaints"
     return 0
 }
 export -f analyze_file
@@ -49,12 +51,12 @@ else
     run_cppcheck "$@" || failed=1
 fi
 printf '%s\n' "${sources[@]}" |
-    xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${flags[@]}" "${python_flags[@]}" "${java_flags[@]}"
+    xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${warnings[@]}" "${flags[@]}" "${python_flags[@]}" "${java_flags[@]}"
 for complaints in "$log"/*.log; do
     [ -e "$complaints" ] || continue
     cat "$complaints"
     failed=$((failed + 1))
 done
-echo "cppcheck, and gcc -fanalyzer over ${#sources[@]} files:"
+echo "cppcheck, and clang and gcc -fanalyzer over ${#sources[@]} files:"
 echo "$((${#sources[@]} + 1 - failed)) passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -183,7 +183,7 @@ FROM_SOURCES = (
     ("docs/reliability.md", r"\| (\d+) times `kill -9` while", "tests/serve/test_kill.py", r"KILLS\", \"(\d+)"),
     ("docs/reliability.md", r"\| ([\d^]+) numbers beside strtod", "tests/base/test_number_text.c", r"TRIALS\", (\d+)"),
     ("docs/reliability.md", r"\| ([\d^]+) generated lines", "tests/rows/test_ndjson_python.py", r"LINES\", \"(\d+)"),
-    ("docs/reliability.md", r"every harness in `fuzz/` for (\d+) s", "tools/test/run_tests.sh", r"FUZZ_SECONDS=(\d+)"),
+    ("docs/reliability.md", r"every harness in `fuzz/` with all findings and (\d+)", "tests/CMakeLists.txt", r"OIF_REPLAY_DAMAGED=(\d+)"),
 )
 
 
@@ -260,7 +260,7 @@ def check_detectors(nanoseconds):
     aucs, count = mean_aucs(), 0
     events = dict(re.findall(r"^\| `([\w-]+)`[^|]*(?:\|[^|]*){2}\| (\.\d+) \| [\d.]+ \|$", measurement("reality"), re.MULTILINE))
     kilobytes = dict(re.findall(r"^\| `([\w-]+)` \| [\d,]+ \| ([\d,]+) \|$", measurement("bench-quick"), re.MULTILINE))
-    printed = dict(re.findall(r"^([a-z-]+):\nmemory +(\d+) KB", measurement("memory"), re.MULTILINE))
+    printed = dict(re.findall(r"^\| `([a-z-]+)` \|.* \| (\d+) \|$", measurement("memory"), re.MULTILINE))
     if printed != {name: text.replace(",", "") for name, text in kilobytes.items()}:
         yield f"docs/measurements/bench-quick.md: KB are not those of docs/measurements/memory.md, {printed}"
     for line in (CHECKOUT / "docs" / "choosing.md").read_text(encoding="utf-8").splitlines():

@@ -12,7 +12,7 @@ from pathlib import Path
 FOLDERS = {
     "front": ["text", "advice", "input", "formats", "options", "columns", "results", "session", "page"],
     "cli": ["draw", "watch", "state", "eval", "score", "commands"],
-    "serve": ["base", "http", "access", "agents", "senders", "incidents", "trend", "bodies", "stream", "outside", "api", "program"],
+    "serve": ["base", "http", "access", "agents", "senders", "trend", "bodies", "stream", "outside", "api", "program"],
 }
 # The folders of src/pipeline, in the same order. Its own files see them all.
 PIPELINE = ["columns", "judges", "alerts", "rules", "table", "model", "keys"]

@@ -21,7 +21,7 @@ sys.path.insert(0, str(CHECKOUT / "tools" / "check"))
 
 import check_docs  # noqa: E402  (tools/check is on the path only now)
 
-COMMANDS = ("score", "eval", "serve", "state", "state inspect", "state feedback", "state size", "demo", "detectors")
+COMMANDS = ("score", "eval", "serve", "state", "state inspect", "state feedback", "state size", "demo")
 HEADERS = ("oif.h", "oif_rows.h")
 START_HEAD = "---\nhide: [navigation]\n---\n"  # the start page has no other pages beside it
 LOOKS = ("tools/docs/site/oif.css", "tools/docs/site/mark.svg", "serve/page/icon.svg")

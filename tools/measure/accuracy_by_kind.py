@@ -149,11 +149,12 @@ def run_program(command, rows=b""):
 
 
 def list_detectors(program):
-    """The names that `oif detectors` lists, and the variants that the documents show beside them."""
-    names = re.findall(r"^([a-z][a-z0-9-]*): ", run_program([program, "detectors"]).decode(), re.MULTILINE)
-    if not names:
-        raise ValueError(f"{program} detectors names none")
-    return [spec for name in names for spec in (name, *MORE_DETECTORS.get(name, ()))]
+    """The names that the tool knows, and the variants that the documents show beside them."""
+    refused = subprocess.run([program, "score", "--detector", "help"], capture_output=True, text=True, check=False).stderr
+    named = re.search(r"choose one of: (.*)", refused)
+    if not named:
+        raise ValueError(f"{program} score --detector help names none")
+    return [spec for name in named[1].split(", ") for spec in (name, *MORE_DETECTORS.get(name, ()))]
 
 
 def options_of(spec):

@@ -23,7 +23,7 @@ line() {
 
 echo "| detector | columns | 3 rows | 100 rows | 480 rows | 2,048 rows | whole |"
 echo "| --- | --- | --- | --- | --- | --- | --- |"
-for detector in $("$oif" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p'); do
+for detector in $("$oif" score --detector help 2>&1 | sed -n 's/.*choose one of: //; s/,//gp'); do
     for columns in 3 10 36; do
         line "$detector" "$columns" --detector "$detector"
     done

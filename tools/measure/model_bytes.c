@@ -7,6 +7,14 @@
 static const size_t columns[] = {3, 10, 36};
 static const double windows[] = {256, 2048};
 
+/* Rounded up. */
+static void print_initial_size(const oif_params *params)
+{
+    size_t bytes = 0;
+    if (oif_detector_estimate_bytes(params, 10, &bytes, NULL) == OIF_OK)
+        printf(" %zu |", (bytes + 999) / 1000);
+}
+
 static oif_status make_small(oif_params *params)
 {
     oif_status status = oif_params_set(params, "num_trees", 16, NULL);
@@ -24,6 +32,7 @@ static void print_line(const char *title, const char *detector, bool is_small)
     oif_status status = oif_params_init(&params, detector, NULL);
     if (status == OIF_OK && is_small)
         status = make_small(&params);
+    const oif_params initial = params;
     printf("| %s`%s` |", title, detector);
     for (size_t i = 0; i < 6 && status == OIF_OK; i++) {
         size_t bytes = 0;
@@ -32,14 +41,17 @@ static void print_line(const char *title, const char *detector, bool is_small)
             status = oif_detector_estimate_bytes(&params, columns[i / 2], &bytes, NULL);
         printf(" %.1f |", (double)bytes / 1000);
     }
+    if (status == OIF_OK)
+        print_initial_size(&initial);
     printf(status == OIF_OK ? "\n" : " failed\n");
 }
 
 int main(void)
 {
     const oif_detector_info *info;
-    printf("| KB | d = 3, 256 | 3, 2048 | 10, 256 | 10, 2048 | 36, 256 | 36, 2048 |\n");
-    printf("| --- | --- | --- | --- | --- | --- | --- |\n");
+    printf(
+        "| KB | d = 3, 256 | 3, 2048 | 10, 256 | 10, 2048 | 36, 256 | 36, 2048 | 10, default |\n");
+    printf("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; (info = oif_detector_info_at(i)); i++)
         print_line("", info->table.name, false);
     print_line("small ", "rolling-iforest", true);

@@ -17,8 +17,9 @@ if [ -z "${OIF_TESTS_LOCKED:-}" ]; then
     exec flock --close "$logs/lock" tools/test/run_tests.sh "$@"
 fi
 passed=0 failed=0 summary=() skips=()
-# The presets release-gcc and benchmarks, the wheel and the Java binding compile the same files with the same options.
+# The presets release-gcc and benchmarks, the wheels and the Java binding compile the same files with the same options.
 export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache} CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD}
 
 run_timed() { # run_timed NAME COMMAND...: its output goes to the log of the stage, its status and times to files
     local TIMEFORMAT='%0R %0U %0S' name=$1 status=0
@@ -89,14 +90,14 @@ build() { # build PRESET [TARGET...]
     cmake --build --preset "$1" -j "$jobs" ${2:+--target "${@:2}"} -- --quiet
 }
 
-build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
-    build "$1" && ctest --preset "$1" -j "$jobs" "${@:2}"
-}
-
-thread_tests() { # the others have no threads, and compiling them takes minutes
-    build tsan test_detect.threads test_base.number_text test_pipeline.pipeline_threads \
-        test_serve.stream_threads &&
-        ctest --preset tsan -R '^(detect.threads|base.number_text|pipeline.pipeline_threads|serve.stream_threads)$'
+# A sanitizer or clang is for some tests only, and compiling the others takes minutes.
+selected_tests() { # selected_tests PRESET CTEST OPTION...: builds the programs of those tests alone
+    local programs
+    cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
+    mapfile -t programs < <(comm -12 \
+        <({ echo oif_program; ctest --preset "$1" -N "${@:2}" | sed -n 's/^ *Test *#[0-9]*: /test_/p' | sed 's/^test_replay\./replay_/'; } | sort) \
+        <(ninja -C "build/$1" -t targets all | sed 's/: .*//' | sort))
+    build "$1" "${programs[@]}" && ctest --preset "$1" -j "$jobs" "${@:2}"
 }
 
 docs_examples() { # as a reader would: with the installed program, library and Python package
@@ -134,30 +135,26 @@ case ${1:-} in
 *) left_out="^($only_in_all)\$" python_left_out=(--ignore=python/tests/test_typing.py) ;;
 esac
 
-# Long tests, and those of documents and of the tree, say the same with every compiler.
+# Long tests say the same with every compiler.
 long='faults.allocation|detect.(against_plain|hst)|pipeline.(evicted_models.*|pipeline_snapshot)|snapshot.(corrupt|kill)|soak'
-tree='docs\..*|tools\..*|package|subproject|style|layers'
 
-# With clang the tests of what a compiler decides, numbers, must pass. Same bits compares all scores with clang, and the fuzzers compile
-# everything else with it, without a warning.
-clang_tests() {
-    local names wanted=(-R '^(base|detect|rows|snapshot)\.' -E "^($long)\$")
-    cmake --preset release-clang >"$logs/release-clang.configure.log" || { cat "$logs/release-clang.configure.log"; return 1; }
-    mapfile -t names < <(ctest --preset release-clang -N "${wanted[@]}" | sed -n 's/^ *Test *#[0-9]*: //p')
-    build release-clang "${names[@]/#/test_}" && ctest --preset release-clang -j "$jobs" "${wanted[@]}"
-}
+# With clang the tests of what a compiler decides, numbers, must pass. Same bits compares all scores with clang, and the stage analysis
+# has its warnings about everything else.
+with_clang=(-R '^(base|detect|rows|snapshot)\.' -E "^($long)\$")
+
+threads='^(detect.threads|base.number_text|pipeline.pipeline_threads|serve.stream_threads)$'
 
 # A sanitizer is for readers of foreign bytes, for failing allocations and for the server's requests. Statistics and waiting for
 # other programs take most of the time and find no error of memory there; tools/test/long.sh asan runs all.
 statistics='detect\.(hst|rrcf_law|score_learn|row_ranges)|soak'
 statistics+='|pipeline\.(alerts|categories|evicted_models|evicted_models_kill|feedback|motion|period|pipeline_threads|real_streams|score_history|table|unchanged)'
-programs='cli\.(fleet_size|kinds_of_files|eval.*|generate|score_(evicted|category|actions|incident.*|season|threads|episodes)|help|completions)'
-servers='serve\.(alertmanager|idle|config_file|days|deploy|feedback|incidents|metrics|openapi|operation|prometheus_pull|stream)'
-corpora='replay\..*' # the fuzzers begin with them, under the same sanitizers
-not_with_asan="^($statistics|$programs|$servers|$corpora|$tree)\$"
+statistics+='|snapshot\.kill|pipeline\.pipeline_updates_kill'
+readers='cli\.(bad_input|inspect|score|score_(bad_rows|files|first_line|formats|metrics|odd_files|programs|resume|rules|times|values)|state|state_command)'
+servers='serve\.(alertmanager|idle|config_file|days|deploy|feedback|incidents|kill|late_columns|metrics|openapi|operation|prometheus_pull|reload|stream|waiting)'
+with_asan=(-R "^(base|detect|faults|front|incidents|pipeline|replay|rows|serve|snapshot)\.|^$readers\$" -E "^($statistics|$servers)\$")
 
 measurements=(operations reality short small)
-machines=(bench-quick bench-keys same-bits analysis wheels paper java flink)
+machines=(release-clang bench-quick bench-keys same-bits analysis wheels paper java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits
     aside "$1" experiments/run.sh "$1" --quick --check
@@ -166,6 +163,7 @@ measure() { # measure NAME: a short form of a campaign, against its limits
 # What `make test-all` runs beside the compilers and sanitizers.
 second_lane() {
     local name
+    aside release-clang selected_tests release-clang "${with_clang[@]}" # same-bits links its library
     for name in "${measurements[@]}"; do measure "$name"; done
     aside bench-quick benchmarks/run.sh instructions
     aside bench-keys benchmarks/run.sh keys --check
@@ -191,10 +189,8 @@ if [ "${1:-}" = --all ]; then
     wait "$fetching"
     second_lane &
     lane=$!
-    stage release-clang clang_tests
-    stage asan build_and_ctest asan -E "$not_with_asan"
-    stage tsan thread_tests
-    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=3
+    stage asan selected_tests asan "${with_asan[@]}"
+    stage tsan selected_tests tsan -R "$threads"
     stage reference reference
     stage valgrind tools/test/valgrind.sh base.error base.memory rows.csv serve.history serve.stream_kept
     wait "$lane"

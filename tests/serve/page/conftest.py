@@ -44,7 +44,7 @@ def chromium():
         pytest.skip("chromium is not installed")
     sandbox = [] if os.geteuid() else ["--no-sandbox"]
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=sandbox, timeout=120000)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=sandbox, timeout=300_000)
         yield browser
         browser.close()
 
@@ -60,7 +60,7 @@ def open_page(chromium):
         contexts.append(context)
         page = context.new_page()
         origin = re.match(r"https?://[^/]+|file:.*", re.sub("//[^/@]*@", "//", url))[0]
-        page.set_default_timeout(120000)
+        page.set_default_timeout(300_000)
         page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
         page.on("dialog", lambda dialog: (complaints.append("a dialog of the browser"), dialog.dismiss()))
         page.on("request", lambda request: re.sub("//[^/@]*@", "//", request.url).startswith(origin) or request.url.startswith("data:") or

@@ -33,7 +33,7 @@ def test_a_useless_alert_becomes_a_rule_by_two_clicks(filled, open_page):
     page.wait_for_selector("#rules:visible")
     wait_until(page, "document.getElementById('proposal').hidden")
     page.click("#rules summary")
-    assert page.locator("#rule-list code").inner_text() == rule + " # feedback"
+    assert page.locator("#rule-list code").inner_text() == rule
     assert "held back 0 rows" in page.locator("#rule-list li").inner_text()
     check_every_screen(page, "rules")
     page.click("#rule-list button")

@@ -85,20 +85,26 @@ static size_t count_events(streams *all, feed_kind kind)
     return count;
 }
 
+static json_t *incidents_of(streams *all)
+{
+    size_t bytes;
+    output_divert();
+    assert_true(streams_write_incidents(all, &(incidents_query){.since = NAN, .limit = 100}));
+    char *text = output_diverted(&bytes);
+    json_t *found = json_loadb(text, bytes, 0, NULL);
+    free(text);
+    return found;
+}
+
 /* The members that last, of all incidents. */
 static size_t open_members(streams *all)
 {
-    size_t bytes, open = 0, i;
-    json_t *incident;
-    output_divert();
-    assert_true(incident_list_write(streams_incidents(all), &(incidents_query){.since = NAN}));
-    char *text = output_diverted(&bytes);
-    json_t *found = json_loadb(text, bytes, 0, NULL);
+    size_t open = 0, i;
+    json_t *incident, *found = incidents_of(all);
     json_array_foreach(json_object_get(found, "incidents"), i, incident) {
         open += (size_t)json_integer_value(json_object_get(incident, "open"));
     }
     json_decref(found);
-    free(text);
     return open;
 }
 
@@ -174,7 +180,7 @@ static void most_keys_decide_whether_a_stream_learns(void **state)
     assert_int_equal(found.keys, 3);
     assert_near(found.learned_rows, 1, 0);
     stream_begin_change(one);
-    stream_drop_key(one, "newest", 6);
+    stream_drop_key(one, "newest", 6, 0);
     stream_end_change(one);
     assert_int_equal(figures_of(one).learning_keys, 2);
     stream_release(one);
@@ -394,6 +400,35 @@ static void a_key_that_is_silent_for_a_day_no_longer_counts(void **state)
     streams_close(all);
 }
 
+/* ---- Incidents ---- */
+
+static void episodes_that_are_in_no_incident_are_counted(void **state)
+{
+    enum { MOST = 2 };
+    streams *all = open_at(NULL);
+    stream *one = create(all, "many", "{\"key\": \"k\"}");
+    oif_params options;
+    char key[32];
+    (void)state;
+    oif_incidents_options_init(&options); /* as a stream does, with room for fewer */
+    assert_int_equal(oif_params_set(&options, "max_members", MOST, NULL), OIF_OK);
+    assert_int_equal(oif_incidents_new(&options, &one->incidents.open, NULL), OIF_OK);
+    for (int i = 0; i < MOST + 3; i++) {
+        const int bytes = snprintf(key, sizeof key, "all/%d", i);
+        const stream_episode begun = {.number = 1, .began = 1000, .peak_severity = 4};
+        history_key *known = history_touch(one->past, key, (size_t)bytes);
+        history_episode *episode = history_episode_now(one->past, known, &begun);
+        stream_join_incident(one, episode, 1000);
+        assert_int_equal(episode->info.incident, i < MOST);
+    }
+    assert_int_equal(open_members(all), MOST);
+    json_t *found = incidents_of(all);
+    assert_int_equal(json_integer_value(json_object_get(found, "outside")), 3);
+    json_decref(found);
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- Restarts ---- */
 
 static void a_dead_feed_is_dead_after_a_restart_and_reported_once(void **state)
@@ -518,6 +553,7 @@ int main(void)
         cmocka_unit_test(the_setting_silence_is_the_limit_of_the_feed_too),
         cmocka_unit_test(all_of_2000_silent_keys_are_one_dead_feed),
         cmocka_unit_test(a_key_that_is_silent_for_a_day_no_longer_counts),
+        cmocka_unit_test(episodes_that_are_in_no_incident_are_counted),
         cmocka_unit_test(a_dead_feed_is_dead_after_a_restart_and_reported_once),
         cmocka_unit_test(the_time_that_the_server_was_stopped_is_no_silence),
         cmocka_unit_test(an_alert_recovers_before_it_ends),
