@@ -308,11 +308,11 @@ static void process_block(oif_pipeline *pipeline, oif_result results[BLOCK])
                                         &results[i], NULL));
 }
 
-static void new_pipeline(world *w, const char *motion)
+static void new_pipeline(world *w, const char *moves)
 {
     oif_params options;
     oif_pipeline_options_init(&options);
-    require_ok(oif_params_set_text(&options, "motion", motion, NULL));
+    require_ok(oif_params_set_text(&options, "moves", moves, NULL));
     require_ok(
         oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
 }
@@ -331,9 +331,9 @@ static void a_pipeline_with_threads(world *w)
 }
 
 /* A pipeline without rows that will pack its models. */
-static void new_packing_pipeline(world *w, const char *motion)
+static void new_packing_pipeline(world *w, const char *moves)
 {
-    new_pipeline(w, motion);
+    new_pipeline(w, moves);
     w->pipeline->models.whole_at_first = w->pipeline->models.whole_at_most = 0;
 }
 
@@ -358,7 +358,7 @@ static void a_packing_pipeline(world *w)
     pack_and_unpack(w);
 }
 
-/* Without motion, because the detector of the caller has no columns for it. */
+/* Without moves, because the detector of the caller has no columns for it. */
 static void a_packing_pipeline_and_a_detector(world *w)
 {
     new_packing_pipeline(w, "off");
@@ -1406,7 +1406,7 @@ static uint64_t mix_pipeline(uint64_t hash, oif_pipeline *pipeline)
         hash = mix_name(hash, oif_pipeline_column_name(pipeline, i));
     for (size_t i = 0; i < BLOCK; i++) {
         hash = mix(hash, &results[i].score, sizeof results[i].score);
-        hash = mix(hash, &results[i].p, sizeof results[i].p);
+        hash = mix(hash, &results[i].severity, sizeof results[i].severity);
     }
     return mix(hash, &keys, sizeof keys);
 }
@@ -1444,7 +1444,7 @@ static uint64_t consequences(world *w)
     if (w->detector)
         hash = mix_detector(hash, w->detector);
     hash = mix(hash, &w->out.result.score, sizeof w->out.result.score);
-    hash = mix(hash, &w->out.result.p, sizeof w->out.result.p);
+    hash = mix(hash, &w->out.result.severity, sizeof w->out.result.severity);
     hash = mix(hash, tape_bytes, w->tape.count);
     hash = mix_file(hash);
     if (w->out.pipeline != (oif_pipeline *)&nowhere)
@@ -1800,15 +1800,15 @@ static void pass_row_piped(oif_pipeline *pipeline, uint64_t number)
     }
 }
 
-/* With a shingle, or with motion: both at once are refused. */
-static oif_pipeline *new_warm_pipeline(size_t kind, bool with_motion)
+/* With a shingle, or with moves: both at once are refused. */
+static oif_pipeline *new_warm_pipeline(size_t kind, bool with_moves)
 {
     oif_pipeline *pipeline = NULL;
     oif_detector *detector = new_of_kind(kind);
     oif_params options;
     oif_pipeline_options_init(&options);
-    if (with_motion)
-        require_ok(oif_params_set_text(&options, "motion", "on", NULL));
+    if (with_moves)
+        require_ok(oif_params_set_text(&options, "moves", "on", NULL));
     else
         require_ok(oif_params_set(&options, "shingle", 2, NULL));
     require_ok(oif_params_set(&options, "alert_rate", 0.01, NULL));
@@ -1840,8 +1840,8 @@ static void no_row_allocates_in_a_pipeline_that_knows_its_keys(void **state)
     const oif_detector_info *info;
     uint64_t rows = rows_wanted() / 2, kinds = 0;
     for (; (info = kind_at(kinds)) != NULL; kinds++)
-        for (int with_motion = 0; with_motion < 2; with_motion++) {
-            oif_pipeline *pipeline = new_warm_pipeline(kinds, with_motion);
+        for (int with_moves = 0; with_moves < 2; with_moves++) {
+            oif_pipeline *pipeline = new_warm_pipeline(kinds, with_moves);
             require_rows_without_memory(pipeline, info->table.name, rows);
             oif_pipeline_free(pipeline);
         }
@@ -1977,8 +1977,8 @@ static void every_call_runs_on_a_small_stack(void **state)
     for (size_t kind = 0; kind_at(kind) != NULL; kind++) {
         measure_calls(new_of_kind(kind));
         measure_calls(new_deepest(kind));
-        for (int with_motion = 0; with_motion < 2; with_motion++) {
-            oif_pipeline *pipeline = new_warm_pipeline(kind, with_motion);
+        for (int with_moves = 0; with_moves < 2; with_moves++) {
+            oif_pipeline *pipeline = new_warm_pipeline(kind, with_moves);
             require_ok(oif_pipeline_keep_episodes(pipeline, true, NULL));
             note_depth("a pipeline of long life", stack_used(live_for_long, pipeline));
             oif_pipeline_free(pipeline);

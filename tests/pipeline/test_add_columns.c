@@ -3,9 +3,8 @@
 #include "pipelines.h"
 
 #include "detect/row_ranges.h"
+#include "pipeline/judges/season.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/senses/season.h"
-#include "pipeline/senses/stuck.h"
 
 enum { MOST_COLUMNS = 12 };
 
@@ -66,20 +65,17 @@ static void wider_ranges_are_those_of_rows_that_lacked_the_columns(void **unused
     }
 }
 
-static void wider_senses_are_those_of_rows_that_lacked_the_columns(void **unused)
+static void wider_seasons_are_those_of_rows_that_lacked_the_columns(void **unused)
 {
     (void)unused;
     enum { BEFORE = 3, AFTER = 5, ROWS = 900 };
     static const oif_season_options options[] = {{24, 0}, {0, 0}, {3600, 1}};
     for (size_t o = 0; o < 3; o++) {
         dice from = {o};
-        oif_stuck *stuck[3];
         oif_season *season[3];
         for (size_t i = 0; i < 3; i++) {
             const size_t columns = i == 0 ? BEFORE : AFTER;
-            stuck[i] = calloc(1, oif_stuck_bytes(columns));
             season[i] = calloc(1, oif_season_bytes(columns, &options[o]));
-            oif_stuck_init(stuck[i], columns);
             oif_season_init(season[i], columns, &options[o]);
         }
         for (size_t i = 0; i < ROWS; i++) {
@@ -89,17 +85,12 @@ static void wider_senses_are_those_of_rows_that_lacked_the_columns(void **unused
             draw_wide_row(&from, row, BEFORE, AFTER);
             row[0] += 5 * sin(6.283185307179586 * (double)i / 24);
             for (size_t k = 0; k < 2; k++) { /* the narrow ones, and the twins */
-                oif_stuck_observe(stuck[k], row, 300.0 * (double)i, &column);
-                oif_stuck_learn(stuck[k], false);
                 oif_season_observe(season[k], row, 300.0 * (double)i, &column, &direction);
                 oif_season_learn(season[k], row);
             }
         }
-        oif_stuck_widen(stuck[2], stuck[0]);
         oif_season_widen(season[2], season[0]);
-        require_ok(oif_stuck_check(stuck[2], NULL));
         require_ok(oif_season_check(season[2], NULL));
-        assert_memory_equal(stuck[2], stuck[1], oif_stuck_bytes(AFTER));
         for (size_t i = 0; i < 200; i++) {
             double row[AFTER];
             size_t columns[2] = {0, 0};
@@ -114,10 +105,8 @@ static void wider_senses_are_those_of_rows_that_lacked_the_columns(void **unused
             oif_season_learn(season[1], row);
             oif_season_learn(season[2], row);
         }
-        for (size_t i = 0; i < 3; i++) {
-            free(stuck[i]);
+        for (size_t i = 0; i < 3; i++)
             free(season[i]);
-        }
     }
 }
 
@@ -126,7 +115,7 @@ static void wider_senses_are_those_of_rows_that_lacked_the_columns(void **unused
 static void scores_of_rows_without_the_new_column_stay_the_same(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {"motion=off", "", "shingle=4", "season_seconds=300"};
+    static const char *const options[] = {"moves=off", "", "shingle=4", "season_seconds=300"};
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
         for (uint32_t rows = 1; rows < 3000; rows = rows * 3 + 1) {
             dice from = {o};
@@ -191,7 +180,7 @@ static void every_detector_takes_more_columns(void **unused)
 {
     (void)unused;
     static const char *const options[] = {"", "shingle=3 learn=normal alert_rate=0.02",
-                                          "season_seconds=600 motion=on", "stuck=off partner=off"};
+                                          "season_seconds=600 moves=on", ""};
     static const char *const lists[] = {"rolling-iforest+hst", "hst+sdo"};
     for (size_t trial = 0; trial < 4 * (SMALL_DETECTORS + 2); trial++) {
         const size_t kind = trial / 4;
@@ -308,7 +297,7 @@ static void an_old_snapshot_takes_more_columns(void **unused)
 {
     (void)unused;
     static const char *const files[] = {"golden/snapshots/format-1/pipeline.oif",
-                                        "golden/snapshots/format-1/pipeline_motion.oif"};
+                                        "golden/snapshots/format-1/pipeline_moves.oif"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         oif_pipeline *pipeline = NULL;
         oif_error error;
@@ -414,7 +403,7 @@ static void the_last_row_is_explained_as_before(void **unused)
         oif_result result = {0};
         oif_attribution before[2], after[3];
         oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "");
-        for (size_t i = 0; i < 3000; i++) { /* a walk, so motion counts */
+        for (size_t i = 0; i < 3000; i++) { /* a walk, so moves count */
             row[0] = 0.98 * row[0] + 0.2 * dice_normal(&from);
             row[1] = seed % 3 ? dice_normal(&from) : 0.98 * row[1] + 0.2 * dice_normal(&from);
             result = process(pipeline, row);
@@ -480,7 +469,7 @@ static void a_memory_limit_holds_for_the_wider_models(void **unused)
     char option[64];
     oif_params params = params_named("rolling-iforest", "");
     require_ok(oif_detector_estimate_bytes(&params, 2, &bytes, &error));
-    snprintf(option, sizeof option, "memory_limit=%zu motion=off season_seconds=0", 3 * bytes);
+    snprintf(option, sizeof option, "memory_limit=%zu moves=off season_seconds=0", 3 * bytes);
     oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, option);
     draw_row(&from, row, 2);
     process(pipeline, row);
@@ -495,7 +484,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wider_ranges_are_those_of_rows_that_lacked_the_columns),
-        cmocka_unit_test(wider_senses_are_those_of_rows_that_lacked_the_columns),
+        cmocka_unit_test(wider_seasons_are_those_of_rows_that_lacked_the_columns),
         cmocka_unit_test(scores_of_rows_without_the_new_column_stay_the_same),
         cmocka_unit_test(a_column_that_begins_late_is_reported_once_and_then_learned),
         cmocka_unit_test(every_detector_takes_more_columns),

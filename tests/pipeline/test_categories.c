@@ -262,7 +262,7 @@ static void healthy_categories_alert_at_most_at_the_rate(void **unused)
 static void a_new_value_that_stays_is_one_episode_up_to_patience(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_with_category("patience=100");
+    oif_pipeline *pipeline = new_with_category("");
     dice from = {.state = 5};
     oif_episode_info episode;
     int anomalies = 0, episodes = 0;
@@ -297,8 +297,7 @@ static void a_new_value_that_comes_now_and_then_becomes_known(void **unused)
 static void rows_of_nothing_but_a_category_are_judged(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline =
-        new_pipeline("rolling-iforest", settings, 1, "persistence=1 stuck=off partner=off");
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", settings, 1, "");
     dice from = {.state = 7};
     require_ok(oif_pipeline_derive(pipeline, 0, OIF_DERIVE_CATEGORY, false, NULL));
     for (int i = 0; i < 3000; i++) {

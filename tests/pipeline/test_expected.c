@@ -1,9 +1,9 @@
 /* What was expected of a column: a range that covers as many values as it says, does not widen with
  * an incident, and follows the season, the partner or the row before if these found the anomaly. */
 #include "base/memory.h"
-#include "pipeline/columns/motion.h"
-#include "pipeline/senses/partner.h"
-#include "pipeline/senses/season.h"
+#include "pipeline/judges/partner.h"
+#include "pipeline/judges/season.h"
+#include "pipeline/judges/watch.h"
 #include "pipelines.h"
 
 static void *zeroed(size_t bytes)
@@ -139,7 +139,7 @@ static void a_partner_expects_what_it_predicts(void **unused)
     assert_false(oif_partner_expected(partner, (double[]){1, 2}, 0, &low, &high));
     for (int i = 0; i < 3000; i++) {
         const double x = 10 * dice_normal(&from), row[] = {5 + 3 * x + dice_normal(&from), x};
-        oif_partner_observe(partner, row, NAN, &column, &direction);
+        oif_partner_observe(partner, row, &column, &direction);
         oif_partner_learn(partner, row);
     }
     assert_true(oif_partner_expected(partner, (double[]){500, 10}, 0, &low, &high));
@@ -151,24 +151,24 @@ static void a_partner_expects_what_it_predicts(void **unused)
 static void a_jump_is_expected_from_the_row_before(void **unused)
 {
     (void)unused;
-    oif_motion *motion = zeroed(oif_motion_bytes(1));
+    oif_watch *watch = zeroed(oif_watch_bytes(1));
     double x = 0, before = 0, low, high;
     unsigned within = 0;
     dice from = {5};
-    oif_motion_init(motion, 1, OIF_MOTION_ON);
+    oif_watch_init(watch, 1);
     for (int i = 0; i < 4000; i++) {
         before = x;
         x += dice_normal(&from);
-        oif_motion_observe(motion, &x);
+        oif_finding findings[OIF_JUDGES];
+        oif_watch_observe(watch, &x, findings);
         if (i >= 2000) {
-            assert_true(oif_motion_expected(motion, 0, &low, &high));
+            assert_true(oif_watch_jump_range(watch, 0, &low, &high));
             assert_true(low < before && before < high);
             within += x >= low && x <= high;
         }
-        oif_motion_learn(motion);
     }
     assert_true(within > 1940 && within < 2000);
-    oif_memory_free(motion);
+    oif_memory_free(watch);
 }
 
 int main(void)

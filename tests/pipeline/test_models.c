@@ -147,7 +147,7 @@ static __attribute__((noinline)) void leave_on_the_stack(unsigned char byte)
 
 static oif_pipeline *run_on_a_stack_of(unsigned char byte, const char *detector)
 {
-    const char *options = "alert_rate=0.02 persistence=4 season_rows=20 season_seconds=300";
+    const char *options = "alert_rate=0.02 season_rows=20 season_seconds=300";
     leave_on_the_stack(byte);
     oif_pipeline *pipeline = new_packing(detector, small_settings(detector), options);
     dice from = {21};
@@ -222,7 +222,7 @@ static void a_model_becomes_whole_once_it_has_learned_much(void **unused)
 static void a_detector_can_be_exchanged_with_a_packed_model(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_packing("loda", "window_size=64", "motion=off");
+    oif_pipeline *pipeline = new_packing("loda", "window_size=64", "moves=off");
     oif_detector *own = new_named("loda", "window_size=64", COLUMNS), *given = own;
     dice from = {6};
     double row[COLUMNS];
@@ -339,7 +339,7 @@ static void the_first_models_are_whole(void **unused)
 {
     (void)unused;
     oif_pipeline *pipeline =
-        new_pipeline("rolling-iforest", "", COLUMNS, "find_season=off motion=off");
+        new_pipeline("rolling-iforest", "", COLUMNS, "find_season=off moves=off");
     double row[COLUMNS] = {0};
     for (uint32_t i = 0; i < 600; i++)
         process_key(pipeline, key_text(i), row);

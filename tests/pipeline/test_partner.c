@@ -3,7 +3,7 @@
 #include "../detect/any_detector.h"
 
 #include "base/memory.h"
-#include "pipeline/senses/partner.h"
+#include "pipeline/judges/partner.h"
 
 enum { MAX_COLUMNS = 24, TRIAL = 128, NONE = 99 };
 
@@ -27,7 +27,7 @@ static double observe(oif_partner *partner, const double *row, size_t *column, i
 {
     *column = NONE;
     *direction = 0;
-    return oif_partner_observe(partner, row, NAN, column, direction);
+    return oif_partner_observe(partner, row, column, direction);
 }
 
 /* ---- The twin: does the first of two columns follow the second? ---- */

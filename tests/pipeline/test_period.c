@@ -1,7 +1,7 @@
 /* The search for the period of a stream: what is found, after how many rows, and what is not. */
 #include "pipelines.h"
 
-#include "pipeline/senses/period.h"
+#include "pipeline/judges/period.h"
 
 #include <float.h>
 

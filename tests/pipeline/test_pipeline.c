@@ -1,16 +1,16 @@
 /* From rows to alerts: the rate, the episodes, what is learned, which reason is given. */
 #include "../base/sanitized.h"
+#include "base/block.h"
 #include "pipeline/pipeline.h"
 #include "pipelines.h"
 
 /* ---- Alerts ---- */
 
-static void alerts_come_at_the_rate_and_not_before_it_is_ready(void **unused)
+static void healthy_rows_cost_less_than_the_cap_and_nothing_before_it_is_ready(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {"alert_rate=0.01 learn=all persistence=1",
-                                          "alert_rate=0.01 learn=normal persistence=1",
-                                          "alert_rate=0.01 persistence=1"};
+    static const char *const options[] = {"alert_rate=0.01 learn=all",
+                                          "alert_rate=0.01 learn=normal", "alert_rate=0.01"};
     for (size_t trial = 0; oif_detector_info_at(trial / 3); trial += STEP_IF_SANITIZED(5)) {
         const double rate = 0.01, rows = 40000;
         const char *name = oif_detector_info_at(trial / 3)->table.name;
@@ -21,42 +21,23 @@ static void alerts_come_at_the_rate_and_not_before_it_is_ready(void **unused)
             draw_row(&from, row, 3);
             oif_result r = process(pipeline, row);
             assert_true(r.ready || !r.anomaly);
-            assert_true(r.anomaly == (r.ready && r.score > r.threshold));
-            assert_true(r.p > 0 && r.p <= 1 && (r.p <= 5 * rate || !r.anomaly));
+            assert_true(r.anomaly == (r.ready && r.severity > r.threshold));
             if (trial % 3 < 2)
                 assert_true(r.learned == (trial % 3 == 0 || !r.anomaly));
             episodes += r.episode == OIF_EPISODE_BEGINS;
         }
-        if (!(episodes > 0.5 * rate * rows && episodes < 1.2 * rate * rows))
-            fail_msg("%s %s: %g episodes instead of %g", name, options[trial % 3], episodes,
+        if (!(episodes < rate * rows)) /* a cap, which noise does not reach */
+            fail_msg("%s %s: %g episodes, more than %g", name, options[trial % 3], episodes,
                      rate * rows);
         oif_pipeline_free(pipeline);
     }
 }
 
-static void a_threshold_of_the_users_own_decides_alone(void **unused)
-{
-    (void)unused;
-    oif_pipeline *pipeline = new_pipeline("online-iforest", "", 2, "threshold=0.6");
-    dice from = {6};
-    double row[2];
-    bool seen[2] = {false, false};
-    for (int i = 0; i < 5000; i++) {
-        draw_row(&from, row, 2);
-        oif_result r = process(pipeline, row);
-        assert_true(r.threshold == 0.6);
-        assert_true(r.anomaly == (r.ready && r.score > 0.6));
-        seen[r.anomaly] = true;
-    }
-    assert_true(seen[0] && seen[1]);
-    oif_pipeline_free(pipeline);
-}
-
-/* Two bursts of anomalies, the second with gaps shorter than `calm`. */
+/* Two bursts of anomalies, the second with gaps shorter than the calm rows. */
 static void anomalies_that_follow_each_other_are_one_episode(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_pipeline("iforest-asd", "", 2, "calm=5");
+    oif_pipeline *pipeline = new_pipeline("iforest-asd", "", 2, "");
     dice from = {7};
     double row[2];
     int begins[4] = {0}, begun = 0, ends[4] = {0}, ended = 0;
@@ -78,8 +59,8 @@ static void anomalies_that_follow_each_other_are_one_episode(void **unused)
     }
     bool first = false, second = false;
     for (int i = 0; i < begun; i++) {
-        first |= begins[i] == 9000 && ends[i] == 9007;
-        second |= begins[i] == 10000 && ends[i] == 10013;
+        first |= begins[i] == 9000 && ends[i] >= 9002 + OIF_CALM_ROWS;
+        second |= begins[i] == 10000 && ends[i] >= 10008 + OIF_CALM_ROWS;
     }
     assert_true(first && second);
     oif_pipeline_free(pipeline);
@@ -120,13 +101,11 @@ static void what_lasts_becomes_normal_after_the_stated_number_of_rows(void **unu
     (void)unused;
     shift all = meet_a_shift("alert_rate=0.005 learn=all"),
           normal = meet_a_shift("alert_rate=0.005 learn=normal"),
-          decay = meet_a_shift("alert_rate=0.005 learn=decay patience=300");
+          decay = meet_a_shift("alert_rate=0.005 learn=decay");
     assert_int_equal(all.first_not_learned, -1);
     assert_int_equal(normal.first_not_learned, 0);
-    assert_int_equal(normal.accepted_at, -1); /* never, as requested */
-    assert_int_equal(normal.anomalies_after, 2000);
+    assert_int_equal(normal.accepted_at, -1);     /* never, as requested */
     assert_int_equal(decay.first_not_learned, 4); /* the first ones may come back again */
-    assert_true(decay.accepted_at >= 299 && decay.accepted_at <= 310);
     assert_true(decay.anomalies_after < 100);
 }
 
@@ -138,8 +117,7 @@ static void anomalies_that_are_not_learned_do_not_poison(void **unused)
     for (int learn = 0; learn < 2; learn++) {
         oif_pipeline *pipeline =
             new_pipeline("rrcf", "", 2,
-                         learn == 0 ? "alert_rate=0.05 learn=all persistence=1"
-                                    : "alert_rate=0.05 learn=normal persistence=1");
+                         learn == 0 ? "alert_rate=0.05 learn=all" : "alert_rate=0.05 learn=normal");
         dice from = {9};
         double row[2];
         for (int i = 0; i < 8000; i++) {
@@ -161,10 +139,8 @@ static void anomalies_that_are_not_learned_do_not_poison(void **unused)
 static void a_shingle_is_the_last_rows_as_one(void **unused)
 {
     (void)unused;
-    oif_pipeline *shingled =
-        new_pipeline("online-iforest", "window_size=256", 2, "shingle=3 partner=off persistence=1");
-    oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 6,
-                                       "partner=off persistence=1 motion=off");
+    oif_pipeline *shingled = new_pipeline("online-iforest", "window_size=256", 2, "shingle=3");
+    oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 6, "moves=off");
     dice from = {10};
     double rows[6] = {0};
     for (int i = 0; i < 1000; i++) {
@@ -177,7 +153,7 @@ static void a_shingle_is_the_last_rows_as_one(void **unused)
         }
         oif_result b = process(whole, rows);
         assert_memory_equal(&a.score, &b.score, sizeof a.score);
-        assert_memory_equal(&a.p, &b.p, sizeof a.p);
+        assert_memory_equal(&a.severity, &b.severity, sizeof a.severity);
     }
     assert_int_equal(oif_pipeline_rows(shingled), 1000);
     assert_int_equal(oif_detector_columns(oif_pipeline_detector(shingled, NULL, 0)), 6);
@@ -193,10 +169,9 @@ enum { EXPLAINED_COLUMNS = 8 };
  * direction. */
 static double rightly_explained(const char *detector, size_t shingle)
 {
-    oif_pipeline *pipeline =
-        new_pipeline(detector, "", EXPLAINED_COLUMNS,
-                     shingle == 1 ? "alert_rate=0.03 learn=normal persistence=1"
-                                  : "alert_rate=0.03 learn=normal persistence=1 shingle=2");
+    oif_pipeline *pipeline = new_pipeline(detector, "", EXPLAINED_COLUMNS,
+                                          shingle == 1 ? "alert_rate=0.03 learn=normal"
+                                                       : "alert_rate=0.03 learn=normal shingle=2");
     dice from = {11};
     double row[EXPLAINED_COLUMNS], alerts = 0, right = 0;
     for (int i = 0; i < 30000; i++) {
@@ -301,8 +276,6 @@ static void options_that_do_not_fit_are_refused(void **unused)
 {
     (void)unused;
     oif_error error;
-    assert_int_equal(try_options("memory=10", 3, &error), OIF_EPARAM);
-    assert_non_null(strstr(error.message, "memory must be at least 1 / alert_rate"));
     assert_int_equal(try_options("memory_limit=1000", 3, &error), OIF_EPARAM);
     assert_non_null(strstr(error.message, "memory_limit is too small"));
     assert_int_equal(try_options("", 0, &error), OIF_EPARAM);
@@ -339,7 +312,7 @@ static void keys_do_not_touch_each_other(void **unused)
         row[0] += 100 * key;
         oif_result a = process_key(together, key_text(key), row), b = process(apart[key], row);
         assert_memory_equal(&a.score, &b.score, sizeof a.score);
-        assert_memory_equal(&a.p, &b.p, sizeof a.p);
+        assert_memory_equal(&a.severity, &b.severity, sizeof a.severity);
     }
     assert_int_equal(oif_pipeline_keys(together), KEYS);
     assert_int_equal(oif_pipeline_rows(together), 4000);
@@ -453,7 +426,7 @@ static void a_clone_goes_on_as_the_original(void **unused)
 static void a_detector_that_learned_elsewhere_gives_the_alerts(void **unused)
 {
     (void)unused;
-    const char *options = "alert_rate=0.02 learn=all motion=off";
+    const char *options = "alert_rate=0.02 learn=all moves=off";
     oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 2, options),
                  *lent = new_pipeline("online-iforest", "window_size=256", 2, options);
     oif_params params = params_named("online-iforest", "window_size=256");
@@ -481,7 +454,7 @@ static void a_key_without_a_row_is_not_that_of_the_last_row(void **unused)
 {
     (void)unused;
     const double far[] = {1e6, 0};
-    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "max_keys=2 motion=off"), *copy;
+    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "max_keys=2 moves=off"), *copy;
     oif_params params = params_named("loda", "");
     oif_detector *detector;
     oif_attribution why[2];
@@ -538,7 +511,7 @@ static void a_detector_that_is_not_alike_is_refused(void **unused)
 static void a_broken_field_of_a_model_is_found(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "shingle=2 persistence=3");
+    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "shingle=2");
     dice from = {31};
     double row[2];
     for (int i = 0; i < 50; i++) {
@@ -547,19 +520,21 @@ static void a_broken_field_of_a_model_is_found(void **unused)
     }
     oif_model *m = oif_pipeline_model(pipeline, 0);
     double *recent = oif_model_recent(m);
-    oif_usual *usual = &oif_model_usual(m)[1];
+    const oif_judges *judges = oif_block_part(m, m->at.judges);
+    oif_column_watch *column = &oif_judges_watch(judges)->column[1];
     const struct {
         double *field, value;
         const char *message;
     } damages[] = {
         {&recent[0], INFINITY, "a value of the last rows is infinite"},
         {&recent[3], -INFINITY, "a value of the last rows is infinite"},
-        {&usual->half_mean, INFINITY, "the usual values of a column are not finite"},
-        {&usual->half_spread, -1, "the usual values of a column are not finite"},
-        {&usual->half_spread, INFINITY, "the usual values of a column are not finite"},
-        {&usual->half_spread, NAN, "the usual values of a column are not finite"},
-        {&m->severities[0], NAN, "the severity of a row is not finite"},
-        {&m->severities[2], -INFINITY, "the severity of a row is not finite"},
+        {&column->level, INFINITY, "watched column 2: its level is none"},
+        {&column->spread, -1, "watched column 2: its level is none"},
+        {&m->usual[0].size, NAN, "the usual score of a detector is impossible"},
+        {&m->found.severity, NAN, "the last row was judged by nobody"},
+        {&m->found.size, INFINITY, "the last row was judged by nobody"},
+        {&m->gate.overspent, 99, "the last episode is inconsistent"},
+        {&m->pauses.usual_pause, NAN, "the last pause is inconsistent"},
     };
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         oif_error error;
@@ -576,8 +551,7 @@ static void a_broken_field_of_a_model_is_found(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alerts_come_at_the_rate_and_not_before_it_is_ready),
-        cmocka_unit_test(a_threshold_of_the_users_own_decides_alone),
+        cmocka_unit_test(healthy_rows_cost_less_than_the_cap_and_nothing_before_it_is_ready),
         cmocka_unit_test(anomalies_that_follow_each_other_are_one_episode),
         cmocka_unit_test(what_lasts_becomes_normal_after_the_stated_number_of_rows),
         cmocka_unit_test(anomalies_that_are_not_learned_do_not_poison),

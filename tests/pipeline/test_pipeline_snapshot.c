@@ -47,9 +47,8 @@ static oif_pipeline *load(bytes b)
 static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {
-        "", "shingle=3 learn=normal alert_rate=0.02",
-        "learn=decay patience=7 calm=3 max_keys=3 alert_rate=0.01"};
+    static const char *const options[] = {"", "shingle=3 learn=normal alert_rate=0.02",
+                                          "learn=decay max_keys=3 alert_rate=0.01"};
     static const struct {
         const char *name, *settings;
     } detectors[] = {{"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4"},

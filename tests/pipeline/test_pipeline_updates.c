@@ -108,7 +108,7 @@ static void updates_give_the_bits_of_a_whole_save(void **unused)
     static const char *const options[] = {"",
                                           "max_keys=30",
                                           "alerts=5 max_keys=200",
-                                          "stuck=on season_rows=6 silence=100",
+                                          "season_rows=6 silence=100",
                                           "memory_limit=300000",
                                           "shingle=2 learn=normal alert_rate=0.02"};
     uint64_t saves = 0, updates = 0;

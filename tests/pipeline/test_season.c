@@ -4,7 +4,7 @@
 
 #include "base/block.h"
 #include "base/memory.h"
-#include "pipeline/senses/season.h"
+#include "pipeline/judges/season.h"
 
 #include <float.h>
 

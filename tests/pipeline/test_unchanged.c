@@ -141,15 +141,15 @@ static void what_is_reported_has_not_changed(void **unused)
     static const trial trials[] = {
         {"rolling-iforest", "", "", 0, 2600, 0},
         {"rolling-iforest", "num_trees=8", "", 80, 2600, 70},
-        {"rolling-iforest", "", "motion=on", 24, 1400, 0},
+        {"rolling-iforest", "", "moves=on", 24, 1400, 0},
         {"rolling-iforest", "window_size=64 num_trees=8 sample_size=16", "", 48, 6000, 0},
         {"rolling-iforest", "window_size=64 num_trees=9 renew_trees=4 sample_size=16", "", 0, 1500,
          0},
         {"rolling-iforest", "num_trees=8 insertion=path", "shingle=4", 0, 1500, 0},
         {"rolling-iforest+sdo", "num_trees=8", "learn=all season_rows=96", 96, 1500, 0},
-        {"rolling-iforest", "num_trees=8", "season_seconds=3600 motion=off", 60, 1500, 0},
+        {"rolling-iforest", "num_trees=8", "season_seconds=3600 moves=off", 60, 1500, 0},
         {"online-iforest", "num_trees=8", "find_season=off", 0, 900, 0},
-        {"sdo", "", "stuck=off partner=off persistence=1", 0, 900, 0},
+        {"sdo", "", "", 0, 900, 0},
         {"hst", "num_trees=8 window_size=64", "", 0, 900, 0},
     };
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {

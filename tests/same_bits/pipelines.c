@@ -1,6 +1,6 @@
 /* Pipelines: everything that turns scores into alerts, with every option that affects it.
  *
- * The stream has the four columns that the senses are for, and an incident for each of them:
+ * The stream has the four columns that the judges are for, and an incident for each of them:
  *
  *     0    a wave, a period of 48 rows        stuck; shifted by half a period
  *     1    follows it                         no longer does
@@ -39,17 +39,15 @@ typedef struct pipeline_case {
 
 static const pipeline_case cases[] = {
     {.name = "pipeline_as_created", .detector = "rolling-iforest", .options = ""},
-    {.name = "pipeline_without_senses",
+    {.name = "pipeline_without_moves",
      .detector = "rolling-iforest",
-     .options = "stuck=off partner=off persistence=1 learn=all motion=off"},
-    {.name = "pipeline_motion",
+     .options = "learn=all moves=off"},
+    {.name = "pipeline_moves",
      .detector = "rolling-iforest",
-     .options = "stuck=off partner=off find_season=off persistence=1 motion=on"},
-    {.name = "pipeline_persistence",
-     .detector = "online-iforest",
-     .options = "stuck=off partner=off persistence=7 learn=normal"},
+     .options = "find_season=off moves=on"},
+    {.name = "pipeline_learns_normal", .detector = "online-iforest", .options = "learn=normal"},
     {.name = "pipeline_shingle", .detector = "online-iforest", .options = "shingle=3"},
-    {.name = "pipeline_judges", .detector = "rolling-iforest+sdo", .options = "alert_rate=0.005"},
+    {.name = "pipeline_together", .detector = "rolling-iforest+sdo", .options = "alert_rate=0.005"},
     {.name = "pipeline_season_in_rows",
      .detector = "rolling-iforest",
      .options = "season_rows=48 alert_rate=0.005"},
@@ -65,7 +63,7 @@ static const pipeline_case cases[] = {
     {.name = "pipeline_derived_by_row", .detector = "loda", .options = "", .derives = true},
     {.name = "pipeline_alerts",
      .detector = "rolling-iforest",
-     .options = "alerts=20 cooldown=1800 calm=4",
+     .options = "alerts=20",
      .has_times = true,
      .has_keys = true},
     {.name = "pipeline_wild",
@@ -82,17 +80,17 @@ static const pipeline_case goldens[] = {
      .detector = "rolling-iforest+sdo",
      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 num_observers=9 "
                  "num_neighbours=3 sdo_window_size=40",
-     .options = "season_rows=48 season_seconds=2880 alerts=20 cooldown=600 motion=off",
+     .options = "season_rows=48 season_seconds=2880 alerts=20 moves=off",
      .has_times = true,
      .derives = true},
-    {.name = "pipeline_motion",
+    {.name = "pipeline_moves",
      .detector = "rolling-iforest",
      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
-     .options = "stuck=off partner=off find_season=off persistence=1 motion=auto"},
+     .options = "find_season=off moves=on"},
     {.name = "pipeline_keys",
      .detector = "rolling-iforest",
      .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
-     .options = "alerts=20 cooldown=600",
+     .options = "alerts=20",
      .has_times = true,
      .has_keys = true},
 };
@@ -161,7 +159,7 @@ static void make_stream(const pipeline_case *c, timed_row rows[ROWS])
 typedef struct outcome {
     uint64_t hash;
     unsigned silences;
-    unsigned anomalies[OIF_REASON_SHAPE + 1]; /* by reason */
+    unsigned anomalies[OIF_REASONS]; /* by reason */
 } outcome;
 
 /* All NaNs count as one. */
@@ -172,8 +170,7 @@ static void add_number(outcome *out, double number)
 
 static void add_result(outcome *out, const oif_result *result)
 {
-    const double numbers[] = {result->score, result->p, result->threshold, result->severity,
-                              result->pause};
+    const double numbers[] = {result->score, result->threshold, result->severity, result->pause};
     const unsigned words[] = {result->anomaly, result->ready,  result->learned, result->episode,
                               result->grade,   result->reason, result->detector};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -190,6 +187,8 @@ static void add_explanation(outcome *out, oif_pipeline *pipeline)
     oif_pipeline_explain(pipeline, attributions);
     for (size_t i = 0; i < oif_pipeline_learned_columns(pipeline); i++) {
         add_number(out, attributions[i].share);
+        add_number(out, attributions[i].size);
+        add_number(out, attributions[i].usual);
         out->hash = hash_byte(out->hash, (unsigned char)(attributions[i].direction + 1));
         out->hash = hash_byte(out->hash, (unsigned char)attributions[i].partner);
     }
@@ -205,13 +204,20 @@ static void add_silence(void *context, const oif_silence *silence)
 
 static void print_outcome(const char *name, const outcome *out, uint64_t snapshot_hash)
 {
-    printf("%s %016llx %016llx values=%u stuck=%u season=%u partner=%u after_silence=%u "
-           "jump=%u flutter=%u shape=%u silences=%u\n",
-           name, (unsigned long long)out->hash, (unsigned long long)snapshot_hash,
-           out->anomalies[OIF_REASON_VALUES], out->anomalies[OIF_REASON_STUCK],
-           out->anomalies[OIF_REASON_SEASON], out->anomalies[OIF_REASON_PARTNER],
-           out->anomalies[OIF_REASON_SILENCE], out->anomalies[OIF_REASON_JUMP],
-           out->anomalies[OIF_REASON_FLUTTER], out->anomalies[OIF_REASON_SHAPE], out->silences);
+    static const struct {
+        oif_reason reason;
+        const char *name;
+    } reasons[] = {{OIF_REASON_VALUES, "values"},         {OIF_REASON_JUMP, "jump"},
+                   {OIF_REASON_LEVEL, "level"},           {OIF_REASON_SPREAD, "spread"},
+                   {OIF_REASON_STUCK, "stuck"},           {OIF_REASON_MISSING, "missing"},
+                   {OIF_REASON_SEASON, "season"},         {OIF_REASON_PARTNER, "partner"},
+                   {OIF_REASON_SILENCE, "after_silence"}, {OIF_REASON_NEW_VALUE, "new"},
+                   {OIF_REASON_RARE_VALUE, "rare"},       {OIF_REASON_FIRST_VALUE, "first"}};
+    printf("%s %016llx %016llx", name, (unsigned long long)out->hash,
+           (unsigned long long)snapshot_hash);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        printf(" %s=%u", reasons[i].name, out->anomalies[reasons[i].reason]);
+    printf(" silences=%u\n", out->silences);
 }
 
 /* ---- Snapshots ---- */

@@ -426,10 +426,9 @@ static void set_pipeline_counters(oif_pipeline *pipeline, double target, uint64_
     pipeline->evictions = (uint64_t)target - ahead / ROWS_BETWEEN_NEW_KEYS;
     for (uint32_t i = 0; i < pipeline->keys.count; i++) {
         oif_model *model = pipeline->keys.entries[i].value;
-        /* In whole rounds through the last rows (a shingle, or their severities), and through the
-         * four of which judges learn one. */
+        /* In whole rounds through the last rows: a shingle, or the 16 of an energy. */
         uint64_t rows = (uint64_t)target - ahead / STEADY_KEYS;
-        model->rows = rows - (rows - model->rows) % (4 * SHINGLE * model->options.persistence);
+        model->rows = rows - (rows - model->rows) % (16 * SHINGLE);
         set_counters(model->detectors[0], target, ahead / STEADY_KEYS);
     }
 }
@@ -448,7 +447,7 @@ static void pass_power_piped(oif_pipeline **pipeline, double power, uint64_t fir
         for (uint64_t i = 0; i < CHUNK; i++) {
             oif_result a = process_row(*pipeline, first + done + i, block + i * DIMENSION);
             oif_result b = process_row(copy, first + done + i, block + i * DIMENSION);
-            same &= memcmp(&a.score, &b.score, sizeof a.score) == 0 && a.p == b.p &&
+            same &= memcmp(&a.score, &b.score, sizeof a.score) == 0 && a.severity == b.severity &&
                     a.threshold == b.threshold && a.anomaly == b.anomaly && a.episode == b.episode;
         }
     }

@@ -147,7 +147,7 @@ threads='^(detect.threads|base.number_text|pipeline.pipeline_threads|serve.strea
 # A sanitizer is for readers of foreign bytes, for failing allocations and for the server's requests. Statistics and waiting for
 # other programs take most of the time and find no error of memory there; tools/test/long.sh asan runs all.
 statistics='detect\.(hst|rrcf_law|score_learn|row_ranges)|soak'
-statistics+='|pipeline\.(alerts|categories|evicted_models|evicted_models_kill|feedback|motion|period|pipeline_threads|real_streams|score_history|table|unchanged)'
+statistics+='|pipeline\.(alerts|categories|evicted_models|evicted_models_kill|feedback|gate|period|pipeline_threads|real_streams|table|unchanged|usual_size|watch)'
 statistics+='|snapshot\.kill|pipeline\.pipeline_updates_kill'
 readers='cli\.(bad_input|inspect|score|score_(bad_rows|files|first_line|formats|metrics|odd_files|programs|resume|rules|times|values)|state|state_command)'
 servers='serve\.(alertmanager|idle|config_file|days|deploy|feedback|incidents|kill|late_columns|metrics|openapi|operation|prometheus_pull|reload|stream|waiting)'

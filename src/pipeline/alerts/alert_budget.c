@@ -1,5 +1,7 @@
 #include "pipeline/alerts/alert_budget.h"
 
+#include "pipeline/alerts/gate.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -31,5 +33,5 @@ void oif_alert_budget_visit_fields(oif_alert_budget *budget, oif_state_visitor *
 
 bool oif_alert_budget_check(const oif_alert_budget *budget)
 {
-    return !(fabs(budget->last_seconds) > DBL_MAX) && fabs(budget->overspent) <= DBL_MAX;
+    return !(fabs(budget->last_seconds) > DBL_MAX) && oif_gate_could_owe(budget->overspent);
 }

@@ -216,10 +216,15 @@ static bool check_episode(const oif_episode_info *episode, uint64_t rows, size_t
            (episode->column < columns || episode->column == OIF_UNKNOWN_COLUMN);
 }
 
+bool oif_gate_could_owe(double overspent)
+{
+    return overspent >= -most_saved && overspent <= 2 * most_overspent;
+}
+
 bool oif_gate_check(const oif_gate *gate, uint64_t rows, size_t columns)
 {
-    if (!(gate->overspent >= -most_saved && gate->overspent <= 2 * most_overspent) ||
-        gate->in_episode > 1 || gate->opened_by >= OIF_JUDGES)
+    if (!oif_gate_could_owe(gate->overspent) || gate->in_episode > 1 ||
+        gate->opened_by >= OIF_JUDGES)
         return false;
     for (oif_judge i = 0; i < OIF_JUDGES; i++)
         if (!(gate->debts[i] >= 0 && gate->debts[i] <= 2 * most_debt))

@@ -67,6 +67,9 @@ void oif_gate_note_reason(oif_gate *gate, uint64_t row, const double *values,
 /* Visits the fields that rows change. */
 void oif_gate_visit_fields(oif_gate *gate, oif_state_visitor *visitor);
 
+/* Whether a gate, or all that share a budget, can have overspent that much. */
+bool oif_gate_could_owe(double overspent);
+
 /* Whether the fields are consistent; they may come from a damaged snapshot. */
 bool oif_gate_check(const oif_gate *gate, uint64_t rows, size_t columns);
 

@@ -41,7 +41,7 @@ static void count_magnitude(oif_usual_size *usual, double magnitude)
     if (usual->count == MOST_COUNTED) {
         usual->count /= 2;
         usual->above /= 2;
-        usual->sum /= 2;
+        usual->sum = usual->above > 0 ? usual->sum / 2 : 0;
     }
     usual->count++;
     usual->above += magnitude > 0;
