@@ -259,7 +259,7 @@ static void follow_run(const oif_watch *watch, oif_column_watch *c, uint32_t j, 
     if (x != c->last[0]) {
         if (c->values > 0)
             learn_rows(&c->usual_run, c->run + 1, c->changes);
-        c->changes += c->values > 0 && c->changes < MOST_COUNTED;
+        c->changes += c->values > 0;
         c->run = 0;
         return;
     }
@@ -284,6 +284,15 @@ static void keep_last(oif_column_watch *c, double x)
     c->last[0] = x;
 }
 
+static void count_value(oif_column_watch *c)
+{
+    if (c->values == MOST_COUNTED) {
+        c->values /= 2;
+        c->changes /= 2;
+    }
+    c->values++;
+}
+
 static void observe_value(oif_watch *watch, uint32_t j, double x, row_sums *sums)
 {
     oif_column_watch *c = &watch->column[j];
@@ -299,7 +308,7 @@ static void observe_value(oif_watch *watch, uint32_t j, double x, row_sums *sums
         follow_level(c, j, x, sums);
     follow_moves(c, x, sums);
     keep_last(c, x);
-    c->values += c->values < MOST_COUNTED;
+    count_value(c);
 }
 
 /* ---- Findings ---- */

@@ -126,11 +126,13 @@ static uint32_t count_unseen(const oif_watch *watch)
 
 oif_status oif_watch_check(const oif_watch *watch, oif_error *error)
 {
+    const double most_square = 900; /* of 30 deviations */
     oif_check check = {error, NULL, 0};
     OIF_REQUIRE(&check, watch->moves_since <= watch->rows, "moves vary since a row to come");
     OIF_REQUIRE(&check, are_finite(watch->moves, OIF_MOVES), "a move is not finite");
     for (size_t i = 0; i < OIF_WATCH_WINDOW; i++)
-        OIF_REQUIRE(&check, is_amount(watch->squares[i]), "a square is negative");
+        OIF_REQUIRE(&check, watch->squares[i] >= 0 && watch->squares[i] <= most_square,
+                    "a square is no mean of squared deviations");
     OIF_REQUIRE(&check, oif_usual_check(&watch->energy), "the usual energy is impossible");
     OIF_REQUIRE(&check, watch->unseen == count_unseen(watch), "unseen columns are miscounted");
     for (uint32_t j = 0; j < watch->columns; j++) {
