@@ -121,7 +121,8 @@ def evaluate(
 ) -> Evaluation:
     """Run detectors over labelled rows as a stream, and measure how well each finds the anomalies.
 
-    Every row is scored by what was learned from the rows before it, and then learned, as oif.Pipeline does.
+    Every row is scored by what was learned from the rows before it, and then learned, as oif.Pipeline does. AUC and AP are of
+    the detector's own scores; the other measures are of the anomalies of the pipeline, which has other judges, too.
 
     Args:
         X: rows in the order in which they arrived

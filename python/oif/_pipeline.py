@@ -59,7 +59,6 @@ _BASES: dict[int, Literal["values", "season", "partner", "jump", "level", "sprea
     Reason.LEVEL: "level",
     Reason.SPREAD: "spread",
 }
-_SIZES = {reason for reason in _BASES if reason != Reason.SPREAD}  # they are about the size of a number
 _Season = Union[int, str, datetime.timedelta]
 
 FEWEST_ROWS = 40  # of a table; fewer say too little
@@ -508,7 +507,7 @@ class Pipeline(Alerting):
                 _REASONS[reason],
                 None if partner is None else expected[partner].column,
                 one.value,
-                (one.low, one.high) if reason in _SIZES and one.value == one.value and one.low <= one.high else None,
+                (one.low, one.high) if reason in _BASES and one.value == one.value and one.low <= one.high else None,
                 size,
                 usual,
             )

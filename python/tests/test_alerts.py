@@ -26,9 +26,9 @@ def pipeline(**options):
 
 def test_an_episode_tells_its_start_its_rows_and_its_worst_row():
     alerts = pipeline()
-    rows = healthy(80, seed=2)
+    rows = healthy(200, seed=2)
     rows[10, 1], rows[12, 1] = 50, -900
-    results = alerts.process(rows, times=START + 60.0 * (3000 + np.arange(80)), explain="anomalies")
+    results = alerts.process(rows, times=START + 60.0 * (3000 + np.arange(200)), explain="anomalies")
     episode = alerts.episode()
     assert episode.first_row == 3011 and episode.first_time == START + 60 * 3010
     anomalies = np.flatnonzero(results["anomaly"])
@@ -137,10 +137,8 @@ def test_the_alert_rate_is_a_cap_and_not_a_quota():
         (oif.Pipeline(oif.RollingIsolationForest(seed=1), alert_rate=rate).process(rows)["episode"] == oif.Episode.BEGINS).sum()
         for rate in (0.0005, 0.004)
     )
-    print(few, many)
     assert few < many
     quiet = oif.Pipeline(oif.RollingIsolationForest(seed=1), alert_rate=0.5).process(healthy(20000))
-    print((quiet["episode"] == oif.Episode.BEGINS).sum())
     assert (quiet["episode"] == oif.Episode.BEGINS).sum() < 40, "a cap is not a quota"
 
 

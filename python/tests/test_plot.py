@@ -85,6 +85,7 @@ def test_attributions(rows):
     pipeline = oif.Pipeline(oif.Loda())
     pipeline.column_names = "abc"
     pipeline.process(np.tile(rows, (4, 1)))
+    pipeline.change(learn="none")  # only the detector judges
     pipeline.process_one([30.0, 0.0, -6.0])
     assert labels_of(plot.attribution(pipeline.explain()))[:2] == ["a", "c"]
     assert labels_of(plot.attribution(pipeline.explain(), most=1)) == ["a", "2 others"]

@@ -46,13 +46,6 @@ def test_the_detector_learns_what_it_processes_and_alerts_of_what_it_learned(str
     mixed.check()
 
 
-def test_a_detector_that_has_learned_alerts_sooner(stream):
-    new, trained = oif.OnlineIsolationForest(), oif.OnlineIsolationForest()
-    trained.learn(stream[:2500])
-    early = trained.process(stream[2500:], alert_rate=0.01)
-    assert early["anomaly"][500:505].all() and not new.process(stream[2500:], alert_rate=0.01)["anomaly"][500]
-
-
 COPIES = {
     **{f"pickle {n}": lambda x, n=n: pickle.loads(pickle.dumps(x, n)) for n in range(pickle.HIGHEST_PROTOCOL + 1)},
     "copy": copy.copy,

@@ -273,13 +273,13 @@ def test_what_was_expected_of_columns():
     pipeline.process(rows_by_name(normal()))
     assert judge(pipeline, latency=180).anomaly
     latency, errors, memory = pipeline.expected()
-    assert (latency.column, latency.value, latency.by) == ("latency", 180, "values")
+    assert (latency.column, latency.value) == ("latency", 180)
     assert 90 < latency.low < 98 and 102 < latency.high < 110
     assert errors.low < errors.value < errors.high and memory.column == "free memory"
     why = pipeline.explain()[0]
     assert (why.column, why.value, why.expected) == ("latency", 180, (latency.low, latency.high))
     assert json.loads(json.dumps(why.to_dict()))["expected"] == [latency.low, latency.high]
-    assert latency.to_dict() == {"column": "latency", "value": 180, "low": latency.low, "high": latency.high, "by": "values"}
+    assert latency.to_dict() == {"column": "latency", "value": 180, "low": latency.low, "high": latency.high, "by": latency.by}
     pipeline.process_one({"errors": 5.0})
     missing = pipeline.explain()[0]
     assert math.isnan(missing.value) and missing.expected is None and missing.to_dict()["value"] is None
