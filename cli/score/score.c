@@ -187,12 +187,14 @@ static void report_summary(const scoring_run *scoring)
          grouped_text(seconds > 0 ? (uint64_t)((double)rows / seconds) : 0, text[2]));
 }
 
+/* --freeze=off asks for a stream, whose first rows are only learned. */
 static void report_early(const scoring_run *scoring)
 {
     const char *of_key = scoring->input->columns.has_key ? " of each key" : "";
     char text[GROUPED_TEXT_BYTES];
-    const bool is_read = !scoring->is_watched && output_is_open() && !signals_stop_requested();
-    if (scoring->early > 0 && is_read)
+    const bool is_news = !settings_give_option(scoring->all_settings, "learn") &&
+                         !scoring->is_watched && output_is_open() && !signals_stop_requested();
+    if (scoring->early > 0 && is_news)
         note("%s: %s row%s came too early to be judged: the first %d%s are only learned",
              scoring->input->source.name, grouped_text(scoring->early, text),
              scoring->early == 1 ? "" : "s", OIF_FIRST_ROWS, of_key);

@@ -58,10 +58,10 @@ static double number_of(const row_verdict *verdict, int field)
     return result_number_shorten(verdict->fields, number);
 }
 
-/* Whether a row is an anomaly is not known before it is judged. */
+/* Whether a row is an anomaly is not known before it is judged, unless a rule says that it is not. */
 static bool is_known(const row_verdict *verdict, int field)
 {
-    return field != FIELD_ANOMALY || verdict->result.ready;
+    return field != FIELD_ANOMALY || verdict->result.ready || verdict->result.rule > 0;
 }
 
 /* 0 or 1; -1: the field is something else. */

@@ -28,11 +28,9 @@ SCRIPT
     chmod +x "$OIF"
 }
 
-# Runs the tool: $status, $output (stdout only) and $stderr. Short streams end before row 49: the note about that is in $early.
+# Runs the tool: $status, $output (stdout only) and $stderr.
 oif() {
     run --separate-stderr "$OIF" "$@"
-    early=$(grep "came too early to be judged" <<< "$stderr" || true)
-    stderr=$(grep -v "came too early to be judged" <<< "$stderr" || true)
 }
 
 # The detectors that there are, a line each.

@@ -13,8 +13,8 @@ make_ndjson() {
     oif score --exclude s in.ndjson
     exits 0
     sed -E 's/,"oif":\{[^}]*\}//' <<< "$output" | cmp - <(cat in.ndjson; echo)
-    equal "${lines[0]}" '{"a": 1.50, "b":	[1e0, 2] , "s":"\u00e9}{"  ,"oif":{"score":0.5,"p":1,"anomaly":false}}'
-    python3 -c 'import json, sys; [json.loads(line)["oif"]["p"] for line in sys.stdin]' <<< "$output"
+    equal "${lines[0]}" '{"a": 1.50, "b":	[1e0, 2] , "s":"\u00e9}{"  ,"oif":{"score":0.5,"severity":null,"anomaly":null}}'
+    python3 -c 'import json, sys; [json.loads(line)["oif"]["severity"] for line in sys.stdin]' <<< "$output"
 }
 
 @test "an object without keys gets no comma" {
@@ -77,11 +77,11 @@ make_ndjson() {
     make_stream
     equal "$("$OIF" score --fields severity,score,ready,episode,why stream.csv | sed -n '1p;2p')" \
         "x,y,fault,severity,score,ready,episode,why
-$(sed -n 2p stream.csv),0,0.5,0,,"
+$(sed -n 2p stream.csv),,0.5,0,,"
     oif score --fields score,anomalie stream.csv
-    exits 2 "oif: --fields: there is no field 'anomalie'; did you mean anomaly? (score, p, severity, threshold, anomaly, grade, ready, episode, episode_id, why, expected)"
-    oif score --fields p,p stream.csv
-    exits 2 "oif: --fields: 'p' is given twice; leave one out"
+    exits 2 "oif: --fields: there is no field 'anomalie'; did you mean anomaly? (score, severity, threshold, anomaly, grade, ready, episode, episode_id, why, expected)"
+    oif score --fields score,score stream.csv
+    exits 2 "oif: --fields: 'score' is given twice; leave one out"
     oif score --output xml stream.csv
     exits 2 "oif: --output: expected csv, ndjson, logfmt or influx, not 'xml'"
 }

@@ -29,9 +29,9 @@ END
     make_influx
     oif score --output influx --fields score,anomaly --exclude measurement,host,note,r --key series in.influx
     exits 0
-    equal "$output" 'cpu,host=a usage=12.5,procs=3i,ok=true,note="x \"y\", z",score=0.5,anomaly=false 1794970649000000000
-cpu,host=b usage=13.5,procs=4i,ok=false,score=0.5,anomaly=false 1794970649000000000
-mem,host=a\ b,r=x\,y used=99u,f=0.5,score=0.5,anomaly=false 1794970650000000000'
+    equal "$output" 'cpu,host=a usage=12.5,procs=3i,ok=true,note="x \"y\", z",score=0.5 1794970649000000000
+cpu,host=b usage=13.5,procs=4i,ok=false,score=0.5 1794970649000000000
+mem,host=a\ b,r=x\,y used=99u,f=0.5,score=0.5 1794970650000000000'
     mkfifo pipe
     "$OIF" score --format influx --output influx --fields score < pipe > out 2> err 3>&- &
     exec 7> pipe

@@ -2,11 +2,11 @@
 
 load helper
 
-# 1200 rows of two hosts with faults and a few rows of others that push each other out, as NDJSON; expected.ndjson is what an uninterrupted run makes of them.
+# 2400 rows of two hosts with faults and a few rows of others that push each other out, as NDJSON; expected.ndjson is what an uninterrupted run makes of them.
 make_hosts() {
     awk 'BEGIN {
         state = 1
-        for (i = 1; i <= 1200; i++) {
+        for (i = 1; i <= 2400; i++) {
             state = state * 16807 % 2147483647
             host = i % 5 ? i % 2 : 2 + int(i / 100) % 7 # the latter come and go
             printf "{\"host\": \"h%d\", \"x\": %g, \"y\": %g}\n", host, state % 100 + (i % 60 == 0) * 500, state % 7

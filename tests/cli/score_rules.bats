@@ -21,7 +21,7 @@ make_rows() {
     }' > rows.csv
 }
 
-motion=(--mute reason=jump,flutter,shape)
+motion=(--mute reason=jump,level,spread)
 
 # With the first reason of each.
 alerts() {
