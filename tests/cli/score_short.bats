@@ -111,7 +111,6 @@ PYTHON
     short 39
     oif score short.csv
     equal "$(grep -v compared <<< "$stderr")" "oif: short.csv: 39 rows came too early to be judged: the first 48 are only learned"
-    exits 0
     equal "$(tail -n +2 <<< "$output" | cut -d, -f4- | sort -u)" ","
     short 2001
     oif score --output ndjson short.csv
@@ -163,7 +162,7 @@ PYTHON
 @test "a file with only missing values says so" {
     two_passes
     printf 'a,b\n,\n,\n' > empty.csv
-    oif score empty.csv
+    oif score --freeze=off empty.csv
     exits 0 "oif: empty.csv: all values of all rows are missing, so there is nothing to learn; --columns and --csv decimal=, say where numbers are, --verbose what is learned"
 }
 

@@ -397,7 +397,7 @@ def test_keys_points_episodes_and_alerts(filled):
     assert [key["key"] for key in filled.get(STREAM + "/keys?order=name&limit=1&offset=1").json["keys"]] == ["h1"]
     assert [key["key"] for key in filled.get(STREAM + "/keys?find=2").json["keys"]] == ["h2"]
     points = filled.get(STREAM + "/points?key=h1&limit=20").json
-    assert len(points["rows"]) == len(points["scores"]) == len(points["times"]) == 20
+    assert len(points["rows"]) == len(points["severities"]) == len(points["times"]) == 20
     assert all(row % 3 == 1 for row in points["rows"]) and set(points["values"]) >= {"x0", "x1", "x2"}
     assert "expected" not in points
     expected = filled.get(STREAM + "/points?key=h1&limit=20&expected=true").json["expected"]

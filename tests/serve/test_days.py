@@ -71,7 +71,7 @@ def test_a_week_is_a_few_hundred_points_and_a_spike_of_one_row_stays_visible(ser
         answer = ask(server, key="a", **{"from": end - hours * 3600, "to": end, "points": points})
         assert len(answer["times"]) <= points + 1
         check(answer, of_a)
-        assert len(answer["scores"]["high"]) == len(answer["thresholds"]) == len(answer["grades"]) == len(answer["times"])
+        assert len(answer["severities"]["high"]) == len(answer["thresholds"]) == len(answer["grades"]) == len(answer["times"])
     week = ask(server, key="a", **{"from": START, "to": end, "points": 200})
     assert max(week["values"]["load"]["high"]) == 1000 and max(week["values"]["load"]["mean"]) < 100
     at = week["values"]["load"]["high"].index(1000)

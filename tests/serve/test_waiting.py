@@ -114,12 +114,12 @@ def test_rows_of_waiting_samples_are_those_of_an_undisturbed_stream(serve, tmp_p
     taken = {}
     for key in range(3):
         found = server.get(f"{STREAM}/points?key=i{key}").json
-        for number, at, value in zip(found["rows"], found["times"], found["scores"]):
+        for number, at, value in zip(found["rows"], found["times"], found["severities"]):
             taken[number] = (at, f"i{key}", value)
     by_name = {(row["time"], row["instance"]): row for row in rows}
     ordered = [by_name[taken[number][:2]] for number in range(len(rows))]
     expected = score("".join(json.dumps(row) + "\n" for row in ordered), "--key", "instance", "--time", "time", "--num-trees", "8")
-    assert [json.loads(line)["oif"]["score"] for line in expected.splitlines()] == [taken[number][2] for number in range(len(rows))]
+    assert [json.loads(line)["oif"]["severity"] for line in expected.splitlines()] == [taken[number][2] for number in range(len(rows))]
 
 
 def test_what_waits_is_bounded(server):

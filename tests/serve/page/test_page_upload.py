@@ -43,7 +43,7 @@ def test_a_dropped_file_is_scored_at_once(server, open_page):
     picture(page, "dropped")
     points = server.ask("GET", "/api/v1/streams/my-pumps/points?key=pump-3&limit=1000")
     own = [row for row in scored if row["pump"] == "pump-3"]
-    assert points["scores"] == [float(row["score"]) for row in own[-len(points["scores"]):]]
+    assert points["severities"] == [float(row["severity"]) if row["severity"] else None for row in own[-len(points["severities"]):]]
 
 
 def test_an_upload_that_was_stopped_leaves_the_panel_to_the_next(server, open_page):
