@@ -66,7 +66,7 @@ assert m["average_precision"] == 2 / 5, m'
 columns
 anomalies
 
-alerts by --alert-rate 0.001
+alerts by --alert-rate
 alerts
   critical
   warning

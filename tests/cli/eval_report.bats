@@ -197,10 +197,10 @@ PYTHON
         read_page $file.html <<< 'assert "labelled episodes" in sentence and data["detectors"][0]["curve"] == [], data'
     done
     "$OIF" demo toy --rows 3000 > toy.csv
-    "$OIF" eval --label label --mute "column=*" --runs 3 --report toy.html toy.csv > /dev/null
+    "$OIF" eval --label label --runs 3 --report toy.html toy.csv > /dev/null
     read_page toy.html <<'PYTHON'
 one = data["detectors"][0]
-assert (one["mean"]["found"], one["mean"]["median_delay_rows"], data["median_delay"], data["runs"]) == (0, None, "", 3)
+assert data["runs"] == 3
 assert one["spread"]["roc_auc"] > 0 and one["first_run"]["roc_auc"] != one["mean"]["roc_auc"], one
 PYTHON
 }

@@ -96,8 +96,8 @@ scores_of() {
     printf 'a;b\n1;2\n' > semicolon.csv
     printf 'a\tb\n1\t2\n' > tab.csv
     equal "$("$OIF" score semicolon.csv | head -1)" "a;b;score;severity;anomaly"
-    equal "$("$OIF" score tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
-    equal "$("$OIF" score --csv sep=tab tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
+    equal "$("$OIF" score tab.csv | head -1)" $'a\tb\tscore\tseverity\tanomaly'
+    equal "$("$OIF" score --csv sep=tab tab.csv | head -1)" $'a\tb\tscore\tseverity\tanomaly'
     equal "$("$OIF" score --csv 'sep=;' semicolon.csv | head -1)" "a;b;score;severity;anomaly"
 }
 

@@ -72,7 +72,7 @@ peaks() {
     head -3020 alarms.csv >&4 # 15 calm rows are not enough
     sleep 1
     before=$(wc -l < out.csv)
-    sed -n 3021,3100p alarms.csv >&4
+    sed -n 3021,3240p alarms.csv >&4
     await_lines $((before + 1)) out.csv
     exec 4>&-
     wait $pid

@@ -174,7 +174,7 @@ oif load=7,n\ t=3,score=0.5'
     make_stream
     oif score --label fault --alert-rate 0.02 --window-size 64 --rows episodes --output influx stream.csv
     exits 0
-    [[ "${lines[0]}" =~ ^'oif x='[0-9.-]+',y='[0-9.-]+',fault="'[01]'",score='[0-9.]+,severity='[0-9.]+',anomaly=true,why="'[xy].*'"'$ ]] ||
+    grep -qE '^oif x=[0-9.-]+,y=[0-9.-]+,fault="[01]",score=[0-9.]+,severity=[0-9.]+,anomaly=true,why="[xy] .*"$' <<< "${lines[0]}" ||
         { echo "${lines[0]}"; false; }
     printf 'a,t\n1,"x\ny"\n2,"\\"\n' > evil.csv
     oif score --columns a --output influx --fields ready evil.csv

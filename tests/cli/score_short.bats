@@ -122,7 +122,7 @@ PYTHON
     oif score --key host --state s keyed.csv
     equal "$(grep -v compared <<< "$stderr")" "oif: keyed.csv: 144 rows came too early to be judged: the first 48 of each key are only learned"
     oif score --key host --state s keyed.csv
-    equal "$(grep -v compared <<< "$stderr")" ""
+    exits 0 "oif: s: resumes after 2001 rows"
 }
 
 @test "what continues a stream, or has several, is judged in one pass" {

@@ -79,7 +79,7 @@ rows() {
         printf 'at;x\n%s;1\n%s;2\n' "$time" "$time" > in.csv
         oif score --time at in.csv
         exits 0 "oif: in.csv: times in 'at': 2 cannot be read, the first on line 2: '$time' is not a time: write it as 2026-11-15T19:05:01Z, 15.11.2026 19:05, 1794769501, Nov 15 19:05:01 or 15/Nov/2026:19:05:01 +0000"
-        equal "${lines[2]}" "$time;2;0.5;1;0"
+        equal "${lines[2]}" "$time;2;0.5;;"
     done
     printf 'at,x\n2026-10,1\n2026-11,2\n' | "$OIF" score --time at --rate x > rated.csv 2> told
     equal "$(cat told)" ""

@@ -21,11 +21,11 @@ assert re.match(r" {7}12:00:00 +1[0-9]:[0-9:]+ +20:1[0-9]:[0-9]+$", lines[axis])
 assert "▲" in lines[axis - 1], lines[axis - 1]
 chart = lines[1:axis - 1]
 assert len(chart) >= 8 and "█" in chart[-1] and any("─" in line for line in chart), chart
-assert re.match(r" *0\.[0-9]+ ", chart[0]) and re.match(r" *0\.[0-9]+ ", chart[-1]), chart
+assert re.match(r" *[0-9.]+ ", chart[0]) and re.match(r" *[0-9.]+ ", chart[-1]), chart
 assert len(max(chart, key=len)) > 110, "the chart is not as wide as the terminal"
 assert lines[axis + 1] == "episodes", lines
 first = lines[axis + 2]
-assert re.match(r"  20:[0-9:]+ +(now, )?[0-9]+ rows, [0-9.]+ (s|min) +(note|warning|critical) +[0-9.]+  web-2  flow high [0-9]+%", first), first
+assert re.match(r"  20:[0-9:]+ +(now, )?[0-9]+ rows, [0-9.]+ (s|min) +(note|warning|critical) +[0-9.]+  web-2  flow .+", first), first
 begins = sum(re.match("  [12][0-9]:", line) is not None and " rows, " in line for line in lines)
 assert begins == int(re.search(r"in ([0-9]+) episodes", lines[0])[1]), (begins, lines)  # one line each
 title = lines.index("web-2: around the start of the latest episode")
@@ -88,11 +88,11 @@ PYTHON
 with open("timed.csv", "w") as file:
     file.write("at,x\n")
     for i in range(40):
-        file.write(f"{1794700000 + i * 60 + (i > 30) * 7200},{i * 7919 % 400}\n")
+        file.write(f"{1794700000 + i * 60 + (i > 36) * 7200},{i * 7919 % 400}\n")
 lines, _ = run("--watch", "--time", "at", "--detector", "rolling-iforest", "timed.csv")
-found = re.match(r"warming up: 40 of ([0-9]+) rows until the first possible alert, about ([0-9.]+) h left$", lines[1])
+found = re.match(r"warming up: 40 of ([0-9]+) rows until the first possible alert, about ([0-9.]+) (h|min) left$", lines[1])
 assert found, lines
-assert abs(float(found[2]) - (int(found[1]) - 40) * (39 * 60 + 7200) / 39 / 3600) < 0.1, lines[1]
+assert abs(float(found[2]) / (60 if found[3] == "min" else 1) - (int(found[1]) - 40) * (39 * 60 + 7200) / 39 / 3600) < 0.1, lines[1]
 assert "silence begins: no row since" in "\n".join(lines), lines
 rows = [f"{i * 7919 % 400}" for i in range(2000)]
 open("x.csv", "w").write("x\n" + "\n".join(rows) + "\n")

@@ -90,7 +90,7 @@ def add_episodes(rows):
 
 def oif_score(text, *options):
     """What `oif score` says about these CSV rows: a dictionary for each."""
-    command = [OIF, "score", "--fields", FIELDS, *options]
+    command = [OIF, "score", "--freeze=off", "--fields", FIELDS, *options]
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return add_episodes(list(csv.DictReader(io.StringIO(run.stdout))))
 

@@ -82,8 +82,8 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
     assert shown == expected
 
     # The text that stands for the chart has the highest score of the rows that it shows.
-    top = max(float(row["score"]) for _, row in own[-500:])
-    assert f"Highest {top:.3f} at" in page.locator("#severity-chart").get_attribute("aria-label")
+    top = max(float(row["severity"]) for _, row in own[-500:])
+    assert f"Highest {top:.1f}".removesuffix(".0") + " at" in page.locator("#severity-chart").get_attribute("aria-label")
 
 
 def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page):
@@ -407,9 +407,9 @@ def test_a_stream_without_key_and_time_has_rows(server, open_page):
     page = open_page(server.url)
     page.wait_for_selector("#severity-chart[aria-label]")
     assert page.locator("#keys").is_hidden()
-    top = max(float(row["score"]) for row in scored[-500:])
+    top = max(float(row["severity"]) for row in scored[-500:])
     label = page.locator("#severity-chart").get_attribute("aria-label")
-    assert f"Highest {top:.3f} at row" in label
+    assert f"Highest {top:.1f}".removesuffix(".0") + " at row" in label
 
 
 def test_a_key_that_falls_silent_is_shown_although_no_row_comes(server, open_page):

@@ -147,7 +147,7 @@ def test_shortcuts(filled, open_page):
     before = page.locator("#readout").inner_text()
     page.keyboard.press("ArrowLeft")
     assert page.locator("#readout").inner_text() != before
-    assert "score" in page.locator("#cursor").get_attribute("aria-valuetext")
+    assert "severity" in page.locator("#cursor").get_attribute("aria-valuetext")
     page.keyboard.press("?")
     page.uncheck("#shortcuts-on")
     page.keyboard.press("Escape")
