@@ -7,9 +7,9 @@
  * file and time spent in each detector are measured separately. All detectors take each block in
  * turn, so the file is read once and may be a pipe. Of a row only scores, labels, keys and times
  * are kept: 9 bytes for each detector and seed, up to 13 more for all. */
-#include "cli/score/short_input.h"
 #include "eval.h"
 #include "front/columns/row_source.h"
+#include "front/columns/short_input.h"
 #include "front/text/clock.h"
 #include "front/text/progress.h"
 

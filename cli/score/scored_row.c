@@ -185,8 +185,7 @@ void scored_row_note(scoring_run *scoring, const scored_row *row, bool is_short)
 {
     oif_pipeline *pipeline = scoring->state->pipeline;
     silence_monitor_result(&scoring->silence, row->key, row->seconds, row->result);
-    scoring->early +=
-        !row->result->ready && !row->result->has_no_model && row->result->rule == 0;
+    scoring->early += !row->result->ready && !row->result->has_no_model && row->result->rule == 0;
     if (is_short) {
         progress_end(&scoring->progress);
         key_room_report(&scoring->room, pipeline, row->result, row->key.text, row->key.bytes);

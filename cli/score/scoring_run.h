@@ -6,6 +6,7 @@
 #include "cli/watch/watch.h"
 #include "front/columns/late_keys.h"
 #include "front/columns/roles.h"
+#include "front/columns/short_input.h"
 #include "front/options/key_room.h"
 #include "front/results/row_writer.h"
 #include "front/session/row_session.h"
@@ -15,7 +16,6 @@
 #include "open_episodes.h"
 #include "row_block.h"
 #include "run_summary.h"
-#include "short_input.h"
 #include "silence_monitor.h"
 
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
 #include "verbose.h"
 
 #include "front/columns/derive.h"
+#include "front/columns/short_input.h"
 #include "front/text/cut.h"
 #include "front/text/durations.h"
 #include "front/text/name_list.h"
-#include "short_input.h"
 
 #include <math.h>
 #include <stdlib.h>

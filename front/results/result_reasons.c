@@ -218,7 +218,8 @@ size_t result_fields_reason_column(const row_verdict *verdict, size_t reason)
 const char *result_fields_direction(const row_verdict *verdict, size_t column)
 {
     const oif_attribution *why = &verdict->fields->attributions[column];
-    bool is_missing = why->reason == OIF_REASON_VALUES && isnan(verdict->values[column]);
+    bool is_missing = (why->reason == OIF_REASON_VALUES || why->reason == OIF_REASON_MISSING) &&
+                      isnan(verdict->values[column]);
     return is_missing ? "missing" : found_word(why->reason, why->direction);
 }
 

@@ -58,7 +58,8 @@ static double number_of(const row_verdict *verdict, int field)
     return result_number_shorten(verdict->fields, number);
 }
 
-/* Whether a row is an anomaly is not known before it is judged, unless a rule says that it is not. */
+/* Whether a row is an anomaly is not known before it is judged, unless a rule says that it is
+ * not. */
 static bool is_known(const row_verdict *verdict, int field)
 {
     return field != FIELD_ANOMALY || verdict->result.ready || verdict->result.rule > 0;

@@ -1,9 +1,9 @@
 /* A short input is judged as a whole, by oif_pipeline_process_table: all its rows are known before
  * the first one is judged. `oif score` and `oif eval` do the same. */
-#ifndef OIF_CLI_SHORT_INPUT_H
-#define OIF_CLI_SHORT_INPUT_H
+#ifndef OIF_FRONT_SHORT_INPUT_H
+#define OIF_FRONT_SHORT_INPUT_H
 
-#include "front/columns/columns.h"
+#include "columns.h"
 #include "front/options/options.h"
 
 /* Fewer say too little; later a stream is as good, and it follows changes. */
