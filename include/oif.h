@@ -620,8 +620,8 @@ typedef enum oif_grade {
     OIF_GRADE_CRITICAL /* 4 or more */
 } oif_grade;
 
-/* Rows of a key before the first that may be anomalous, and rows without an anomaly that end an
- * episode. */
+/* Rows of a key before the first that may be anomalous,
+ * and rows without an anomaly that end an episode. */
 enum { OIF_FIRST_ROWS = 48, OIF_CALM_ROWS = 16 };
 
 /* What is unusual about a row. */
@@ -643,8 +643,9 @@ typedef enum oif_reason {
 
 /* The result of one row. */
 typedef struct oif_result {
-    /* What the detector says: the higher, the more anomalous; NaN while a shingle has too few rows.
-     * With a list of detectors, whose scores have no common scale, their severity. */
+    /* What the detector says: the higher, the more anomalous;
+     * NaN while a shingle has too few rows. With a list of detectors,
+     * whose scores have no common scale, their severity. */
     double score;
     double threshold; /* higher severities are anomalous; +infinity until ready */
     bool anomaly;
@@ -653,8 +654,8 @@ typedef struct oif_result {
     bool has_no_model; /* the limits left no space for a model of this key: the score is NaN */
     oif_episode episode;
     oif_grade grade;
-    /* How rare such evidence is over recorded series of many kinds: one unit more is about a tenth
-     * as frequent. 0 until ready. */
+    /* How rare such evidence is over recorded series of many kinds:
+     * one unit more is about a tenth as frequent. 0 until ready. */
     double severity;
     oif_reason reason;
     uint32_t detector;       /* with OIF_REASON_VALUES: which detector of a list decided */
@@ -756,7 +757,8 @@ typedef struct oif_table_info {
  *   - A row is scored by detectors that have learned other rows, not this one.
  *   - The tail of the scores says how rare a score is among these rows;
  *     info->chance says how sure that can be.
- *   - How values usually move is known from all rows before the first is judged.
+ *   - How values usually move is known from all rows
+ *     before the first is judged.
  *   - `after` and the results are those of oif_pipeline_process_rows_with,
  *     in the order of the rows. `after` may be NULL.
  *   - The pipeline, which must not have processed a row,
@@ -1292,8 +1294,9 @@ typedef struct oif_attribution {
     oif_reason reason; /* what is unusual about the column */
     uint32_t partner;  /* with OIF_REASON_PARTNER: the column it no longer follows */
     uint32_t reserved_32;
-    /* Of a jump: how much the value changed, and the usual most. Of a level: how far it lies from
-     * its level. Of a spread: standard deviations. Of what is stuck or missing: rows. Else NaN. */
+    /* Of a jump: how much the value changed, and the usual most. Of a level:
+     * how far it lies from its level. Of a spread: standard deviations.
+     * Of what is stuck or missing: rows. Else NaN. */
     double size, usual;
 } oif_attribution;
 
@@ -1309,9 +1312,9 @@ OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attri
 /* What was expected of a column. */
 typedef struct oif_expected {
     double low, high; /* NaN: unknown */
-    /* What the range is based on. OIF_REASON_SEASON: this time of earlier periods;
-     * OIF_REASON_PARTNER: its partner; OIF_REASON_JUMP: the row before; OIF_REASON_LEVEL and
-     * OIF_REASON_SPREAD: the level of the column;
+    /* What the range is based on. OIF_REASON_SEASON: this time of earlier
+     * periods; OIF_REASON_PARTNER: its partner; OIF_REASON_JUMP: the row
+     * before; OIF_REASON_LEVEL and OIF_REASON_SPREAD: the level of the column;
      * OIF_REASON_VALUES: recent rows, of which about 97 in 100 are within. */
     oif_reason basis;
     uint32_t reserved_32;

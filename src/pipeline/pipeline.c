@@ -461,8 +461,8 @@ static void lend_budget(oif_pipeline *p, oif_model *model, double seconds)
 {
     const double earned = oif_alert_budget_pass(&p->budget, seconds);
     oif_model_options options = model->options;
-    options.earned =
-        earned == earned ? earned : oif_params_value(&p->options, "alert_rate"); /* no time */
+    /* Without a time, each row earns what it would without a budget. */
+    options.earned = earned == earned ? earned : oif_params_value(&p->options, "alert_rate");
     oif_model_set_options(model, &options);
     model->gate.overspent = p->budget.overspent;
 }

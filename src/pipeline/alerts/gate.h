@@ -55,8 +55,8 @@ bool oif_gate_is_news(const oif_gate *gate, uint64_t row, const oif_result *resu
 /* Call it for each row with the episodes that it earns. */
 void oif_gate_earn(oif_gate *gate, double earned);
 
-/* Call it once row `row` of the key, from 1, is judged, with who found it anomalous, if anyone. Sets
- * result->episode and result->episode_grade. */
+/* Call it once row `row` of the key, from 1, is judged. `judge`: who found it anomalous, if anyone.
+ * Sets result->episode and result->episode_grade. */
 void oif_gate_follow(oif_gate *gate, oif_judge judge, uint64_t row, double seconds,
                      oif_result *result);
 

@@ -9,7 +9,7 @@
  * and then follows the last 2,000 or so, each by at most three times their usual distance.
  *
  * The same numbers say how the values of a row have moved. Detectors get them beside the values,
- * because where a value lies does not tell how it got there:
+ * because where a value lies does not say how it got there:
  *
  *     jump      the last step               each in units of its mean, at most 20, then over all
  *     flutter   the mean of the last steps  columns sqrt(mean of squares); near 1 while all is

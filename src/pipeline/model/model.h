@@ -140,7 +140,7 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
                        const oif_row_rules *rules, const oif_table_verdict *verdict,
                        oif_result *result);
 
-/* Lets the judges of a model see a row, and nobody else. */
+/* Lets only the judges of a model see a row. */
 void oif_model_observe(oif_model *model, const double *row, double seconds);
 
 /* The rows of a finished table as the detectors of a model get them, and their scores. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The first anomalies of an episode are learned with OIF_LEARN_DECAY, so what comes back again and
- * again becomes usual; and all once there are so many that they are the new normal. */
+ * again becomes usual; and all once there are 64: they are the new normal. */
 enum { EARLY_ANOMALIES = 4, PATIENCE = 64 };
 
 static const double first_value_severity = 3; /* a note */
@@ -101,7 +101,8 @@ static double judge_score(oif_model *m, size_t i, double score, bool was_ready)
     return severity > 0 ? severity : 0;
 }
 
-/* Of a single number a detector finds little that the other judges do not, and alerts more often. */
+/* Of a single number a detector finds little that the other judges do not, and it alerts more
+ * often. */
 static bool judges_scores(const oif_model *m)
 {
     return m->columns * m->options.shingle > 1;

@@ -68,7 +68,7 @@ oif_status oif_model_check_own(const oif_model *model, oif_error *error)
     if (model->plan->count > 0 && !oif_derived_state_check(model->plan, derived_of(model)))
         return oif_fail(error, OIF_EINVARIANT, "the previous values of a column are not possible");
     if (!is_found(model))
-        return oif_fail(error, OIF_EINVARIANT, "the last row was judged by nobody");
+        return oif_fail(error, OIF_EINVARIANT, "the last row was judged by no judge");
     for (size_t i = 0; i < model->detector_count; i++)
         if (!oif_usual_check(&model->usual[i]))
             return oif_fail(error, OIF_EINVARIANT, "the usual score of a detector is impossible");
