@@ -95,8 +95,9 @@ selected_tests() { # selected_tests PRESET CTEST OPTION...: builds the programs 
     local programs
     cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
     mapfile -t programs < <(comm -12 \
-        <({ echo oif_program; ctest --preset "$1" -N "${@:2}" | sed -n 's/^ *Test *#[0-9]*: /test_/p' | sed 's/^test_replay\./replay_/'; } | sort) \
-        <(ninja -C "build/$1" -t targets all | sed 's/: .*//' | sort))
+        <(ctest --preset "$1" -N "${@:2}" | sed -nE 's/^ *Test *#[0-9]*: //p' |
+            sed -E 's/^(cli|serve)\..*/&\noif_program\noif_server/; s/^replay\./replay_/; s/^[a-z]+\./test_&/' | sort -u) \
+        <(ninja -C "build/$1" -t targets all | sed 's/: .*//' | sort -u))
     build "$1" "${programs[@]}" && ctest --preset "$1" -j "$jobs" "${@:2}"
 }
 
