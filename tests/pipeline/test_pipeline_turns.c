@@ -94,7 +94,8 @@ static void change_options(others *o)
 {
     oif_error error;
     require_ok_or(
-        oif_pipeline_change_option(o->pipeline, "calm", 3 + (double)(o->turns % 5), &error), error);
+        oif_pipeline_change_option(o->pipeline, "silence", 3 + (double)(o->turns % 5), &error),
+        error);
     process_rows(o);
 }
 

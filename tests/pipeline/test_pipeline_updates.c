@@ -84,7 +84,7 @@ static void change_something(oif_pipeline *p, dice *from)
     case 9: require_ok(oif_pipeline_name_roles(p, "host", NULL, NULL)); break;
     case 10:
         if (dice_chance(from, .3))
-            require_ok(oif_pipeline_change_option(p, "cooldown", 1 + dice_below(from, 3), NULL));
+            require_ok(oif_pipeline_change_option(p, "silence", 1 + dice_below(from, 3), NULL));
         break;
     case 11:
         if (dice_chance(from, .2))

@@ -173,9 +173,9 @@ static void the_plain_reason_comes_first(void **unused)
     oif_result r = process(pipeline, (double[]){10, 20000});
     oif_pipeline_explain(pipeline, why);
     assert_true(oif_pipeline_episode(pipeline, NULL, 0, &episode));
-    assert_true(episode.reason == OIF_REASON_VALUES && episode.partner == OIF_UNKNOWN_COLUMN);
-    assert_true(r.anomaly && r.reason == OIF_REASON_VALUES);
-    assert_true(why[1].reason == OIF_REASON_VALUES && why[1].direction == 1 && why[1].share > 0.9);
+    assert_true(episode.reason == OIF_REASON_JUMP && episode.partner == OIF_UNKNOWN_COLUMN);
+    assert_true(r.anomaly && r.reason == OIF_REASON_JUMP);
+    assert_true(why[1].reason == OIF_REASON_JUMP && why[1].direction == 1 && why[1].share > 0.9);
     r = process(pipeline, (double[]){11, 18}); /* both are usual, but not together */
     assert_true(r.anomaly && r.reason == OIF_REASON_PARTNER);
     oif_pipeline_free(pipeline);

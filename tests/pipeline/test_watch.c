@@ -538,7 +538,7 @@ static void in_a_series_a_jump_and_flutter_and_drift_stand_out(void **unused)
 
 /* ---- Passing, rewinding, widening ---- */
 
-static void a_row_that_is_passed_is_followed_and_not_learned(void **unused)
+static void after_a_row_that_is_passed_no_step_is_known(void **unused)
 {
     (void)unused;
     dice from = {13};
@@ -547,7 +547,12 @@ static void a_row_that_is_passed_is_followed_and_not_learned(void **unused)
     const uint64_t rows = watch->rows;
     oif_watch_pass(watch, far);
     assert_true(watch->column[0].level == level && watch->rows == rows);
+    require_sound(watch);
     assert_int_equal(observe(watch, near)[OIF_JUDGE_CHANGE].reason, OIF_REASON_LEVEL);
+    oif_watch_pass(watch, far);
+    const double back[] = {20.5, 20};
+    assert_int_not_equal(observe(watch, back)[OIF_JUDGE_CHANGE].reason, OIF_REASON_JUMP);
+    assert_int_equal(observe(watch, near)[OIF_JUDGE_CHANGE].reason, OIF_REASON_JUMP);
     free(watch);
     oif_watch *fresh = new_watch(1);
     oif_watch_pass(fresh, far);
@@ -791,7 +796,7 @@ int main(void)
         cmocka_unit_test(rows_that_are_far_from_their_level_are_a_spread),
         cmocka_unit_test(a_shuffled_table_has_moves_of_1),
         cmocka_unit_test(in_a_series_a_jump_and_flutter_and_drift_stand_out),
-        cmocka_unit_test(a_row_that_is_passed_is_followed_and_not_learned),
+        cmocka_unit_test(after_a_row_that_is_passed_no_step_is_known),
         cmocka_unit_test(after_a_rewind_the_first_row_is_no_jump_and_what_is_usual_is_known),
         cmocka_unit_test(a_wider_watch_continues_the_columns_it_had),
         cmocka_unit_test(distances_sides_and_ranges_are_by_the_level),

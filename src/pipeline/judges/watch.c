@@ -390,8 +390,8 @@ void oif_watch_observe(oif_watch *watch, const double *row, oif_finding findings
 void oif_watch_pass(oif_watch *watch, const double *row)
 {
     for (uint32_t j = 0; j < watch->columns; j++)
-        for (size_t i = 0; i < LAGS && row[j] == row[j] && watch->column[j].values > 0; i++)
-            watch->column[j].last[i] = row[j];
+        if (row[j] == row[j])
+            forget_last(&watch->column[j]);
 }
 
 void oif_watch_rewind(oif_watch *watch)

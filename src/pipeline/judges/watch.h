@@ -78,7 +78,8 @@ void oif_watch_init(oif_watch *watch, size_t columns);
  * of CHANGE, ENERGY, RUN and GAP are set. */
 void oif_watch_observe(oif_watch *watch, const double *row, oif_finding findings[OIF_JUDGES]);
 
-/* Follows a row that is neither judged nor learned, so the next one is no jump from it. */
+/* Skips a row that is neither judged nor learned: the next one is no step from it, nor from those
+ * before, whether the values come back or not. */
 void oif_watch_pass(oif_watch *watch, const double *row);
 
 /* Before a finished table is judged whose rows were all observed: what is usual stays known. */

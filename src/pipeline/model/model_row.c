@@ -244,8 +244,9 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
         return;
     }
     oif_finding findings[OIF_JUDGES] = {{.usual = NAN}};
-    const bool was_ready = verdict || oif_model_ready(model), learns_before = learns_first(model);
+    const bool was_ready = verdict || oif_model_ready(model);
     find(model, row, seconds, verdict, findings, result);
+    const bool learns_before = learns_first(model); /* as when it was scored, after its moves */
     result->ready = was_ready && result->score == result->score;
     oif_model_decide(model, findings, seconds, rules, result);
     result->learned = is_acceptable(model, &findings[OIF_JUDGE_FIRST_VALUE], result->anomaly) &&
