@@ -53,15 +53,7 @@ def test_what_is_written_from_the_table_is_up_to_date():
     assert done.returncode == 0, done.stdout + done.stderr + "tools/build/make_signatures.py writes it again"
 
 
-# Options of the table that only programs in C set.
-NOT_IN_PYTHON = {"threshold", "memory", "patience", "calm", "persistence", "stuck", "partner", "motion", "cooldown"}
-
-
-def options_of_the_table():
-    return [param for param in _core.pipeline_info()["params"] if param["name"] not in NOT_IN_PYTHON]
-
-
-def test_a_pipeline_has_the_options_of_the_table():
+def test_a_pipeline_has_the__core.pipeline_info()["params"]:
     signature = signature_of(oif.Pipeline)
     roles = ("key", "time", "exclude", "category", "ignore_unknown")
     rules = ("rules", "only_high", "only_low", "min_change")
@@ -69,7 +61,7 @@ def test_a_pipeline_has_the_options_of_the_table():
     for name in (*others, *roles, *rules):
         del signature[name]
     del signature["detector"]
-    compare(options_of_the_table(), signature)
+    compare(_core.pipeline_info()["params"], signature)
 
 
 def test_process_of_a_detector_has_the_options_for_one_series():
@@ -104,7 +96,7 @@ def test_the_repr_of_a_pipeline_can_be_read_back():
 
 def test_the_help_of_a_pipeline_names_every_option():
     text = " ".join(oif.Pipeline.__doc__.split())
-    for param in options_of_the_table():
+    for param in _core.pipeline_info()["params"]:
         assert f"{param['name']}: " in text, param["name"]
 
 
