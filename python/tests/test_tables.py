@@ -53,7 +53,7 @@ def test_what_is_written_from_the_table_is_up_to_date():
     assert done.returncode == 0, done.stdout + done.stderr + "tools/build/make_signatures.py writes it again"
 
 
-def test_a_pipeline_has_the__core.pipeline_info()["params"]:
+def test_a_pipeline_has_the_options_of_the_table():
     signature = signature_of(oif.Pipeline)
     roles = ("key", "time", "exclude", "category", "ignore_unknown")
     rules = ("rules", "only_high", "only_low", "min_change")
