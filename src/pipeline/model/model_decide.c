@@ -75,6 +75,7 @@ void oif_model_decide(oif_model *m, oif_finding findings[OIF_JUDGES], double sec
             has_rules ? oif_model_muted_by(m, rules, seconds, judge, &findings[judge]) : 0;
         accept(m, judge, &findings[judge], result);
         if (rule == 0) {
+            result->rule = 0; /* what it holds back is not all */
             set_anomaly(m, rules, result);
             return;
         }
