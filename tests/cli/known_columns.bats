@@ -34,7 +34,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --fields score,sever
         { [[ $rest == *.ndjson ]] || head -1 $rest; tail -100 $rest; } > "rest-$rest"
         "$OIF" score --state s --fields score,severity,anomaly,why --output csv "rest-$rest" 2> told | tail -100 > scored
         equal "$(cat told)" "oif: s: resumes after 200 rows"
-        cut -d, -f4- scored | cmp - expected
+        sed -E 's/^([^,]*,){3,4}([0-9.]+,[0-9.]+,[01],)/\2/' scored | cmp - expected
     done
 }
 

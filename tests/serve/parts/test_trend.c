@@ -17,7 +17,7 @@ static const double start = 1700000100; /* a whole five minutes */
 typedef struct made_row {
     double time;
     float values[COLUMNS];
-    double score;
+    double severity;
     uint32_t grade;
 } made_row;
 
@@ -30,7 +30,7 @@ static made_row *make_rows(size_t count, double step)
         time += step * draw(2000) / 1000.0;
         rows[i] = (made_row){.time = time,
                              .values = {draw(10) ? (float)draw(1000) : NAN, -5},
-                             .score = draw(1000) / 1000.0,
+                             .severity = draw(1000) / 1000.0,
                              .grade = draw(100) == 0 ? 1 + draw(3) : 0};
     }
     return rows;
@@ -40,14 +40,14 @@ static made_row *make_rows(size_t count, double step)
 static void check_bucket(trend_bucket *found, const made_row *rows, size_t count)
 {
     uint32_t all = 0, anomalies = 0, with_value = 0;
-    double low = INFINITY, high = -INFINITY, sum = 0, score_high = -INFINITY;
+    double low = INFINITY, high = -INFINITY, sum = 0, severity_high = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         if (rows[i].time < found->time || rows[i].time >= found->time + TREND_SECONDS)
             continue;
         const double value = (double)rows[i].values[0];
         all++;
         anomalies += rows[i].grade > 0;
-        score_high = fmax(score_high, rows[i].score);
+        severity_high = fmax(severity_high, rows[i].severity);
         with_value += isnan(value) ? 0 : 1;
         low = fmin(low, value);
         high = fmax(high, value);
@@ -56,7 +56,7 @@ static void check_bucket(trend_bucket *found, const made_row *rows, size_t count
     const trend_values *values = trend_values_of(found);
     assert_int_equal(found->rows, all);
     assert_int_equal(found->anomalies, anomalies);
-    assert_true((double)values[0].high == (double)(float)score_high);
+    assert_true((double)values[0].high == (double)(float)severity_high);
     assert_int_equal(values[1].count, with_value);
     if (with_value > 0) {
         const double mean = sum / with_value;
@@ -102,7 +102,7 @@ static void add_rows(trend_bucket *open, trend_file *file, const made_row *rows,
         }
         trend_bucket_add(open,
                          &(trend_row){.time = rows[i].time,
-                                      .score = rows[i].score,
+                                      .severity = (float)rows[i].severity,
                                       .threshold = 0.5F,
                                       .grade = rows[i].grade,
                                       .values = rows[i].values},
