@@ -175,8 +175,8 @@ def check_numbers():
 # A number of a page, and the source file that sets it.
 FROM_SOURCES = (
     ("README.md", r"first alert may come after (\d+) rows", "include/oif.h", r"OIF_FIRST_ROWS = (\d+)"),
-    ("README.md", r"a \[short file\]\S* (?:without `--key` )?(\d+)\.", "cli/score/short_input.h", r"SHORT_INPUT_ROWS_MIN = (\d+)"),
-    ("docs/manual/short.md", r"regular files of \d+ to ([\d,]+) rows", "cli/score/short_input.h", r"SHORT_INPUT_ROWS_MAX = (\d+)"),
+    ("README.md", r"a \[short file\]\S* (?:without `--key` )?(\d+)\.", "front/columns/short_input.h", r"SHORT_INPUT_ROWS_MIN = (\d+)"),
+    ("docs/manual/short.md", r"regular files of \d+ to ([\d,]+) rows", "front/columns/short_input.h", r"SHORT_INPUT_ROWS_MAX = (\d+)"),
     ("docs/reliability.md", r"\| (\d+) detectors of every kind", "tests/snapshot/test_detector_snapshot.c", r"atoi\(wanted\) : (\d+)"),
     ("docs/reliability.md", r"\| (\d+) times `kill -9`: the file", "tests/snapshot/test_kill.c", r"TRIALS\", (\d+)"),
     ("docs/reliability.md", r"keys; (\d+) times `kill -9`", "tests/pipeline/test_evicted_models_kill.c", r"TRIALS\", (\d+)"),
