@@ -529,8 +529,8 @@ static void a_broken_field_of_a_model_is_found(void **unused)
         {&column->level, INFINITY, "watched column 2: its level is none"},
         {&column->spread, -1, "watched column 2: its level is none"},
         {&m->usual[0].size, NAN, "the usual score of a detector is impossible"},
-        {&m->found.severity, NAN, "the last row was judged by nobody"},
-        {&m->found.size, INFINITY, "the last row was judged by nobody"},
+        {&m->found.severity, NAN, "the last row was judged by no judge"},
+        {&m->found.size, INFINITY, "the last row was judged by no judge"},
         {&m->gate.overspent, 99, "the last episode is inconsistent"},
         {&m->pauses.usual_pause, NAN, "the last pause is inconsistent"},
     };
