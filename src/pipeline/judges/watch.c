@@ -108,6 +108,13 @@ typedef struct row_sums {
     uint32_t moving; /* columns that resemble themselves */
 } row_sums;
 
+/* Whether a row is itself unusual, and not only the rows before it: about as far from the level, on
+ * the same side. Otherwise each spike had an echo for as long as someone remembers it. */
+static bool is_no_echo(double away, double remembered)
+{
+    return fabs(away) >= fabs(remembered) / 2 && (away < 0) == (remembered < 0);
+}
+
 /* ---- Level ---- */
 
 /* Sorts by insertion: qsort may allocate. */
@@ -168,7 +175,8 @@ static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *su
     const double deviations = deviations_of(c, x);
     c->recent += away_from(c->recent, x) / RECENT_ROWS;
     const double away = away_from(c->level, c->recent), distance = fabs(away);
-    compare(&sums->distance, &c->sizes[OIF_DISTANCE], distance, j, away);
+    if (is_no_echo(away_from(c->level, x), away))
+        compare(&sums->distance, &c->sizes[OIF_DISTANCE], distance, j, away);
     oif_usual_learn(&c->sizes[OIF_DISTANCE], distance, adapts);
     sums->squares += deviations * deviations;
     sums->levels++;
@@ -181,6 +189,14 @@ static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *su
 
 /* ---- Steps ---- */
 
+/* Whether the value is back from an unusual one some rows before. Only the step back itself is
+ * news. */
+static bool is_back(const oif_column_watch *c, double x, double before)
+{
+    return c->values >= START &&
+           distance_between(x, c->level) < distance_between(before, c->level) / 2;
+}
+
 static void follow_steps(oif_column_watch *c, uint32_t j, double x, row_sums *sums)
 {
     static const uint8_t lags[] = {1, 2, 4};
@@ -188,7 +204,8 @@ static void follow_steps(oif_column_watch *c, uint32_t j, double x, row_sums *su
         const double before = c->last[lags[i] - 1], step = distance_between(x, before);
         if (before != before)
             continue;
-        compare(&sums->step, &c->sizes[OIF_STEP_OF_1 + i], step, j, x - before);
+        if (i == 0 || !is_back(c, x, before))
+            compare(&sums->step, &c->sizes[OIF_STEP_OF_1 + i], step, j, x - before);
         oif_usual_learn(&c->sizes[OIF_STEP_OF_1 + i], step, true);
     }
 }
@@ -339,7 +356,8 @@ static void judge_energy(oif_watch *watch, const row_sums *sums, oif_finding *fo
     for (size_t i = 0; i < WINDOW; i++)
         squares += watch->squares[i];
     const double energy = oif_sqrt(squares / WINDOW);
-    compare(&most, &watch->energy, energy, most.column, sums->furthest);
+    if (2 * watch->squares[watch->rows % WINDOW] >= energy * energy) /* else it is an echo */
+        compare(&most, &watch->energy, energy, most.column, sums->furthest);
     oif_usual_learn(&watch->energy, energy, watch->rows % 4 == 0);
     *found =
         finding_of(&most, severity_of(&most, at_usual, per_octave_of_energy, 0), OIF_REASON_SPREAD);
