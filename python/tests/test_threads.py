@@ -139,11 +139,10 @@ def test_an_interrupt_is_heard_during_a_long_block():
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     try:
-        began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             timer.start()
             forest.learn(block)
-        assert time.monotonic() - began < 60
+        assert forest.rows_learned < len(block)
     finally:
         signal.signal(signal.SIGINT, before)
     forest.check()

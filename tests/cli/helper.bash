@@ -61,13 +61,13 @@ differ() {
     fi
 }
 
-# Waits until a file has that many lines. Two minutes are enough on the busiest machine.
+# Waits until a file has that many lines. Five minutes are enough on the busiest machine.
 await_lines() { # await_lines COUNT FILE
-    for _ in {1..2400}; do
+    for _ in {1..6000}; do
         [ -e "$2" ] && [ "$(wc -l < "$2")" -ge "$1" ] && return
         sleep 0.05
     done
-    echo "$2 does not have $1 lines after two minutes" >&2
+    echo "$2 does not have $1 lines after five minutes" >&2
     return 1
 }
 

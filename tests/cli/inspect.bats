@@ -172,7 +172,7 @@ assert list(state) == ["detector", "params", "columns", "rows_learned", "ready",
     "$OIF" score --state s --save-every 1 rows > scored.csv &
     exec 7> rows
     printf 'a\n1\n' >&7
-    for _ in {1..1200}; do [ -e s ] && break; sleep 0.05; done
+    for _ in {1..6000}; do [ -e s ] && break; sleep 0.05; done
     oif state inspect s
     exits 0
     equal "$(figure rows)" 1

@@ -42,7 +42,7 @@ def rows_seen():
     return json.loads(subprocess.check_output([oif, "state", "inspect", "--json", "keep/s"]))["rows"]
 
 def wait_for(condition):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.01)

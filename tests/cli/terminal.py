@@ -110,14 +110,14 @@ class Terminal:
 
     def wait_for(self, pattern):
         """Until a line of the screen matches; fails after a minute."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not any(re.search(pattern, line) for line in self.shown()):
             assert time.monotonic() < deadline and self.read(1), (pattern, self.shown())
         return self.screen.text()
 
     def wait_until_cleared(self):
         """Until the tool clears the screen, which follows a change of the size. Frames of the size before are not shown."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while "\033[2J" not in self.printed[self.seen:]:
             assert time.monotonic() < deadline and self.read(1), self.printed
         self.seen = self.printed.rindex("\033[2J")
