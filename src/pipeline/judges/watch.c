@@ -171,9 +171,13 @@ static double deviations_of(const oif_column_watch *c, double x)
 /* Judges and learns the level, which is known. */
 static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *sums)
 {
+    const double most = 6; /* usual distances */
     const bool adapts = c->values % 8 == 0;
     const double deviations = deviations_of(c, x);
-    c->recent += away_from(c->recent, x) / RECENT_ROWS;
+    /* One extreme value must not be remembered as another level. */
+    const double near =
+        c->spread > 0 ? c->level + bounded(away_from(c->level, x), most * c->spread) : x;
+    c->recent += away_from(c->recent, near) / RECENT_ROWS;
     const double away = away_from(c->level, c->recent), distance = fabs(away);
     if (is_no_echo(away_from(c->level, x), away))
         compare(&sums->distance, &c->sizes[OIF_DISTANCE], distance, j, away);
