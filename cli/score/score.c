@@ -194,7 +194,8 @@ static void report_early(const scoring_run *scoring)
     char text[GROUPED_TEXT_BYTES];
     const bool is_news = !settings_give_option(scoring->all_settings, "learn") &&
                          !scoring->is_watched && output_is_open() && !signals_stop_requested();
-    if (scoring->early > 0 && is_news)
+    const bool is_told = scoring->all_settings->verbose || scoring->early == scoring->progress.rows;
+    if (scoring->early > 0 && is_told && is_news)
         note("%s: %s row%s came too early to be judged: the first %d%s are only learned",
              scoring->input->source.name, grouped_text(scoring->early, text),
              scoring->early == 1 ? "" : "s", OIF_FIRST_ROWS, of_key);

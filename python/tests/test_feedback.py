@@ -35,8 +35,7 @@ def test_a_useless_episode_becomes_a_rule():
     assert low[0].change > 40 and 0.4 < low[0].change_share < 0.7
     assert low[0].first_seconds == 1.7e9 + 60 * (low[0].first_row - 1)
     proposal = pipeline.propose(max(low, key=lambda one: one.change).number)
-    assert re.match(r"mute column=latency direction=low reason=\w+ change<", proposal)
-    proposal = re.sub(r" reason=\w+", "", proposal)  # such a row may have another one next time
+    assert re.match(r"mute column=latency direction=low change<", proposal)
     pipeline.rules = ["mute reason=stuck"]
     pipeline.add_rules(proposal)
     assert [rule.text for rule in pipeline.rules] == ["mute reason=stuck", proposal]

@@ -51,7 +51,7 @@ widest() {
     make_hosts 2500
     learn s
     rule=$(widest)
-    contains "$rule" "mute column=latency direction=high reason="
+    contains "$rule" "mute column=latency direction=high change<"
     contains "$rule" " key=web-1"
     cp s without
     oif state feedback --add "$rule" s

@@ -34,6 +34,29 @@ hosts() {
     contains "$(cat all.ndjson)" '"why":[{"column":"load","direction":"high",'
 }
 
+# A level that rises at row 2500 and stays for 40 rows, with a spike so many rows after it has begun.
+risen() {
+    awk -v spike="$1" 'BEGIN {
+        state = 1
+        print "x,y"
+        for (i = 1; i <= 2700; i++) {
+            state = state * 16807 % 2147483647
+            x = 5 + state % 1000 / 1000 + (i >= 2500 && i < 2540) + (i == 2500 + spike) * 90
+            state = state * 16807 % 2147483647
+            printf "%.3f,%.3f\n", x, state % 1000 / 1000
+        }
+    }' | "$OIF" score -q --freeze=off --only-alerts --fields severity,episode_id | tail -n +2
+}
+
+@test "an episode that becomes far worse after 16 rows is a line, and what it became is the next" {
+    risen 36 > two
+    equal "$(cut -d, -f4 two | tr '\n' ' ')" "1 2 "
+    equal "$(sed 's/\..*//' two | tr '\n' ' ')" "6 96 "
+    awk -F, 'NR == 1 { first = $3 } END { exit !($3 > first + 1) }' two
+    risen 5 > one
+    equal "$(sed 's/\..*//' one | tr '\n' ' ')" "96 "
+}
+
 @test "rows outside have no episode" {
     make_hosts
     "$OIF" score --key host --exclude at --alert-rate 0.0005 --fields episode_id hosts.csv > all.csv

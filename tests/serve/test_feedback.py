@@ -55,7 +55,7 @@ def test_the_api_proposes_what_the_shell_proposes(server, tmp_path):
     answer = server.post(FEEDBACK, one)
     assert answer.status == 200 and set(answer.json) == {"rule"}
     rule = answer.json["rule"]
-    assert rule.startswith("mute column=latency direction=high reason=values change<") and rule.endswith(" key=web-1")
+    assert rule.startswith("mute column=latency direction=high change<") and rule.endswith(" key=web-1")
     assert rule_texts(server) == [], "a proposal changes nothing"
     assert server.stop() == 0
     path = str(tmp_path / "data" / "streams" / "web" / "state")

@@ -170,6 +170,17 @@ static const char *direction_of(const draft *d)
                                   : "";
 }
 
+/* Values far off are reported now for one of the first four reasons and now for another. */
+static void put_reason(rule_text *to, const draft *d)
+{
+    const oif_reason reason = (oif_reason)d->episode->causes.reason;
+    if (reason == OIF_REASON_VALUES || reason == OIF_REASON_JUMP || reason == OIF_REASON_LEVEL ||
+        reason == OIF_REASON_SPREAD)
+        return;
+    put_text(to, " reason=");
+    put_text(to, oif_rule_reason_word(reason));
+}
+
 bool oif_rules_propose(const oif_past *episode, const oif_rule_columns *columns, bool has_keys,
                        char rule[OIF_RULE_BYTES])
 {
@@ -182,8 +193,7 @@ bool oif_rules_propose(const oif_past *episode, const oif_rule_columns *columns,
     put_text(&to, "mute");
     put_columns(&to, &d, columns);
     put_text(&to, direction_of(&d));
-    put_text(&to, " reason=");
-    put_text(&to, oif_rule_reason_word((oif_reason)episode->causes.reason));
+    put_reason(&to, &d);
     put_change(&to, &d);
     if (has_keys)
         put_key(&to, episode);

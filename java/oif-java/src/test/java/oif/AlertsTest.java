@@ -107,7 +107,7 @@ class AlertsTest {
             assertEquals("web-1", low.get(0).key());
             assertTrue(low.get(0).change() > 50 && low.get(0).changeShare() > 0.5, low.toString());
             String rule = pipeline.propose("web-1", low.get(0).number());
-            assertTrue(rule.startsWith("mute column=latency direction=low reason="), rule);
+            assertTrue(rule.startsWith("mute column=latency direction=low change<"), rule);
             pipeline.addRules(rule);
             assertEquals(rule, pipeline.rules().get(0).text());
             try (Pipeline loaded = Pipeline.load(pipeline.save())) {
