@@ -28,7 +28,7 @@ KINDS = []
 class Expected:
     """found: what one of the alerts has; notes: what stderr has; refused: the one line of a file that is not read has this."""
 
-    def __init__(self, *options, found="latency high", notes=(), refused=None):
+    def __init__(self, *options, found="latency ", notes=(), refused=None):
         self.options, self.found, self.notes, self.refused = options, found, notes, refused
 
 
@@ -89,7 +89,7 @@ kind("question_marks.csv")(lambda: re.sub(r"(\n\d5\.\d\d),", r"\n?,", table("loa
 kind("excel_errors.csv")(lambda: re.sub(r"\n4\d\.\d1,", "\n#N/A,", table("load,latency,memory")))
 kind("database.csv")(lambda: re.sub(r"\n4\d\.\d1,", "\n\\\\N,", table("load,latency,memory")))
 kind("nulls.csv")(lambda: re.sub(r"\n4\d\.\d1,", "\nnull,", table("load,latency,memory")))
-kind("sentinels.csv", Expected("--missing", "-200", found="c7 high"))(
+kind("sentinels.csv", Expected("--missing", "-200", found="c7 "))(
     lambda: lines(
         [",".join(f"c{i}" for i in range(8))],
         (",".join("-200" if row % 40 == 9 else "900" if row == INCIDENT and i == 7 else f"{random.Random(9 * row + i).gauss(50, 4):.1f}" for i in range(8))
@@ -113,7 +113,7 @@ kind("hosts.csv", Expected("--key", "host"))(
         (f"web-{host},{a:.2f},{b:.2f},{c:.0f}" for rows in zip(metrics(LONG, 700), metrics(LONG, 750, 2)) for host, (a, b, c) in enumerate(rows)),
     )
 )
-kind("wide.csv", Expected(found="c250 high"))(
+kind("wide.csv", Expected(found="c250 "))(
     lambda: lines(
         [",".join(f"c{i}" for i in range(300))],
         (",".join("9000" if row == INCIDENT and i == 250 else f"{random.Random(row * 300 + i).gauss(50, 5):.1f}" for i in range(300)) for row in range(200, 340)),
@@ -127,7 +127,7 @@ kind("blanks.txt", Expected("--csv", "sep=space"))(lambda: table("load,latency,m
 kind("excel.csv")(lambda: "sep=;\n" + table("load,latency,memory").replace(",", ";"))
 kind("comments.csv")(lambda: "# exported by a device\n# unit: ms\n" + table("load,latency,memory"))
 kind("byte_order_mark.csv")(lambda: "\ufeff" + table("load,latency,memory").replace("\n", "\r\n"))
-kind("no_header.csv", Expected(found="x1 high"))(lambda: table("x").split("\n", 1)[1])
+kind("no_header.csv", Expected(found="x1 "))(lambda: table("x").split("\n", 1)[1])
 kind("table.csv.gz")(lambda: gzip.compress(table("load,latency,memory").encode()))
 kind("utf16.csv", Expected(refused="iconv"))(lambda: table("load,latency,memory").encode("utf-16"))
 kind("table.xlsx", Expected(refused="convert it"))(lambda: b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0[Content_Types].xml" + bytes(400))
@@ -151,7 +151,7 @@ kind("strings.ndjson", Expected(found='"latency"'))(
 # ---- Other programs ----
 
 
-@kind("vmstat.txt", Expected(found="cs high"))
+@kind("vmstat.txt", Expected(found="cs "))
 def vmstat():
     head = [
         "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----",
@@ -170,11 +170,11 @@ def sar_rows(count, incident):
     return lines(["Linux 6.1.0 (web-1) \t11/02/26 \t_x86_64_\t(2 CPU)", "", head], rows)
 
 
-kind("sar.txt", Expected(found="%user high"))(lambda: sar_rows(LONG, 700))
-kind("sar_of_a_night.txt", Expected(found=None, notes=["no row could be an alert, as the first may come after 480 rows of a key"]))(lambda: sar_rows(ROWS, INCIDENT))
+kind("sar.txt", Expected(found="%user "))(lambda: sar_rows(LONG, 700))
+kind("sar_of_a_night.txt", Expected(found="%user "))(lambda: sar_rows(ROWS, INCIDENT))
 
 
-@kind("pidstat.txt", Expected(found="%usr high"))
+@kind("pidstat.txt", Expected(found="%usr "))
 def pidstat():
     head = "%s      UID       PID    %%usr %%system  %%guest   %%wait    %%CPU   CPU  Command"
     rows = [f"{at}     0      {700 + pid}   {b / 12:.2f}    {a / 20:.2f}    0.00    0.00   {b / 12 + a / 20:.2f}     0  worker{pid}"
@@ -189,7 +189,7 @@ def iostat():
     return lines(["Linux 6.1.0 (web-1) \t11/02/26 \t_x86_64_\t(2 CPU)", ""], *blocks)
 
 
-@kind("sadf.csv", Expected(found="%user high"))
+@kind("sadf.csv", Expected(found="%user "))
 def sadf():
     rows = (f"web-1;60;{at} UTC;-1;{b / 12:.2f};0.00;{a / 20:.2f};{100 - b / 12 - a / 20:.2f}" for at, (a, b, _) in zip(times("%Y-%m-%d %H:%M:%S", 60, LONG), metrics(LONG, 700)))
     return lines(["# hostname;interval;timestamp;CPU;%user;%nice;%system;%idle"], rows)
@@ -235,7 +235,7 @@ kind("long.csv", Expected("--pivot", "metric:value", found='"latency"'))(
 )
 
 
-@kind("counters.csv", Expected("--rate", "*_total", found="rate(rx_total) high"))
+@kind("counters.csv", Expected("--rate", "*_total", found="rate(rx_total) "))
 def counters():
     totals = itertools.accumulate(received for _, received, _ in metrics())
     return lines(["rx_total,load"], (f"{total:.0f},{load:.2f}" for total, (load, _, _) in zip(totals, metrics())))
@@ -260,7 +260,7 @@ def problem(program, name, expected):
     for text in expected.notes:
         if text not in done.stderr:
             return f"no note on {text!r}: {done.stderr!r}"
-    alerts = [line for line in done.stdout.splitlines() if line.startswith("{") or line.rstrip('"')[-1:] == "%"]
+    alerts = [line for line in done.stdout.splitlines() if not line.endswith("why")]  # without the header
     if expected.found and not any(expected.found in line for line in alerts):
         return f"not found in {len(alerts)} alerts: {done.stdout[-700:]!r} {done.stderr!r}"
     return f"{len(alerts)} alerts" if len(alerts) > MOST_ALERTS else None

@@ -32,14 +32,14 @@ assert begin["episode"] == "begins" and end["episode"] == "ends"
 assert begin["key"] == end["key"] == "web-1"
 assert begin["id"] == end["id"] == 1
 assert begin["start"] == end["start"] == "2026-11-15T19:13:22Z", begin
-assert begin["end"] is None and end["end"] == "2026-11-15T19:14:02Z", end
-assert begin["rows"] == 1 and end["rows"] == 21 and end["anomalies"] == 5, end
+assert begin["end"] is None and end["end"] >= "2026-11-15T19:14:02Z", end
+assert begin["rows"] == 1 and end["rows"] == end["row"]["at"] // 2 - begin["row"]["at"] // 2 + 1 >= 21 and end["anomalies"] >= 5, end
 assert begin["grade"] in ("note", "warning", "critical") and end["peak"] >= begin["peak"] > 0
 assert begin["reason"].startswith("load "), begin
 assert end["reason"].startswith("load "), end
 peak = lambda record: f"severity {record['peak']:.1f}".removesuffix(".0") + f" ({record['grade']})"
 assert begin["text"] == f"web-1: {begin['reason']} since {begin['start']}, 1 row, {peak(begin)}", begin["text"]
-assert end["text"] == f"web-1: {end['reason']} from {end['start']} to {end['end']}, 21 rows, {peak(end)}", end["text"]
+assert end["text"] == f"web-1: {end['reason']} from {end['start']} to {end['end']}, {end['rows']} rows, {peak(end)}", end["text"]
 assert begin["row"]["host"] == "web-1" and begin["row"]["note"] == 'say "501"' and begin["row"]["load"] > 90, begin["row"]
 PYTHON
 }
@@ -229,7 +229,7 @@ PYTHON
     exits 3
     score_episode --fail-on-alert --on-alert 'exit 1'
     equal "$status" 3
-    score_episode --fail-on-alert --mute 'direction=high'
+    score_episode --fail-on-alert --mute 'column=load'
     exits 0
     printf 'x\n1\nbad\n' > bad.csv
     oif score --fail-on-alert bad.csv

@@ -91,7 +91,7 @@ make_states() {
         contains "$output" '"value":"null"'
         equal "$("$OIF" score --category s --output logfmt last.ndjson | tail -1 | cut -d' ' -f1)" "s=null"
     done
-    printf '{"s":null}\n' >> in.ndjson
+    for _ in $(seq 30); do printf '{"s":null}\n'; done >> in.ndjson
     oif score --category s --rows alerts in.ndjson
     exits 0
     contains "$output" '"direction":"missing"'

@@ -28,7 +28,7 @@ hosts() {
 @test "the worst row of an episode has its number and the reason" {
     make_hosts
     hosts --rows episodes --fields episode_id,why 2> /dev/null | tail -n +2 > one.csv
-    equal "$(wc -l < one.csv)" 1
+    equal "$(wc -l < one.csv)" 2
     grep -qE '^1794880[0-9]+,h1,9[0-9.]+,[0-9.]+,1,"?load ' one.csv
     hosts --rows episodes --output ndjson 2> /dev/null | grep -v silence > all.ndjson
     contains "$(cat all.ndjson)" '"why":[{"column":"load","direction":"high",'

@@ -132,7 +132,7 @@ in_two_runs() {
     head -n 9660 fleet.csv > until.csv # all four last
     run incidents until.csv
     [[ "${lines[-1]}" == '{"incident":"lasts"'*'"members":4,"open":4,'* ]]
-    head -n 9910 fleet.csv > until.csv # all four have ended
+    head -n 11520 fleet.csv > until.csv # all four have ended
     run incidents until.csv
     [[ "${lines[-1]}" == '{"incident":"ends"'*'"members":4,"open":0,'* ]]
 }
@@ -141,12 +141,12 @@ in_two_runs() {
     make_fleet
     head -n 9620 fleet.csv > first.csv
     sed -n '1p;9621,9628p' fleet.csv > second.csv
-    incidents --state state.oif first.csv > /dev/null
+    id=$(incidents --state state.oif first.csv | tail -1 | jq .id)
     "$OIF" score --key host --time at --state state.oif second.csv > /dev/null 2>&1
     (head -n 1 fleet.csv && tail -n +9629 fleet.csv) > third.csv
     run incidents --state state.oif third.csv
-    [[ "$output" == *'"incident":"ends","id":1,'* ]]
-    [[ "$output" != *'"incident":"begins","id":1,'* ]]
+    [[ "$output" == *"\"incident\":\"ends\",\"id\":$id,"* ]]
+    [[ "$output" != *"\"incident\":\"begins\",\"id\":$id,"* ]]
 }
 
 # A host of each rack is silent from minute 1300 to 1329; host-1 begins with the outage of its rack, at minute 1200.

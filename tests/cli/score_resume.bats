@@ -9,7 +9,7 @@ make_hosts() {
         for (i = 1; i <= 2400; i++) {
             state = state * 16807 % 2147483647
             host = i % 5 ? i % 2 : 2 + int(i / 100) % 7 # the latter come and go
-            printf "{\"host\": \"h%d\", \"x\": %g, \"y\": %g}\n", host, state % 100 + (i % 60 == 0) * 500, state % 7
+            printf "{\"host\": \"h%d\", \"x\": %g, \"y\": %g}\n", host, state % 100 + (i % 151 == 0) * 500, state % 7
         }
     }' > hosts.ndjson
     "$OIF" score "${options[@]}" hosts.ndjson > expected.ndjson
@@ -112,7 +112,7 @@ oif, flags = sys.argv[1], sys.argv[2:]
 rows = open("hosts.ndjson", "rb").read().splitlines(keepends=True)
 alerts = [line for line in open("expected.ndjson", "rb") if b'"anomaly":true' in line]
 tail = subprocess.Popen(["tail", "-n", "+1", "-f", "-s", "0.01", "growing.ndjson"], stdout=subprocess.PIPE)
-tool = subprocess.Popen([oif, "score", "--rows alerts", *flags], stdin=tail.stdout, stdout=subprocess.PIPE, bufsize=0)
+tool = subprocess.Popen([oif, "score", "--rows", "alerts", *flags], stdin=tail.stdout, stdout=subprocess.PIPE, bufsize=0)
 at = 0
 with open("growing.ndjson", "ab", buffering=0) as growing:
     for alert in alerts[:10]:

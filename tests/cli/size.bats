@@ -49,14 +49,14 @@ PYTHON
     oif state size "${fleet[@]}" --memory-limit 1TB
     least=$(sed -nE 's/^at least +([0-9.]+ [A-Z]+) .*/\1/p' <<< "$output")
     limit=$(sed -n 's/.*if all are packed: a memory limit of //p' <<< "$output")
-    python3 - "$(sed -nE 's/^memory +([0-9.]+) GB/\1/p' <<< "$output")" "$least" "$limit" \
+    python3 - "$(sed -nE 's/^memory +([0-9.]+) MB/\1/p' <<< "$output")" "$least" "$limit" \
         "$("$OIF" state size "${fleet[@]}" --memory-limit "$limit" --json)" <<'PYTHON'
 import json, sys
-memory, (least, unit), limit = float(sys.argv[1]) * 1e9, sys.argv[2].split(), sys.argv[3]
+memory, (least, unit), limit = float(sys.argv[1]) * 1e6, sys.argv[2].split(), sys.argv[3]
 least = float(least) * {"MB": 1e6, "GB": 1e9}[unit]
 limit = float(limit[:-2]) * {"MB": 1e6, "GB": 1e9}[limit[-2:]]
 limited = json.loads(sys.argv[4])
-assert least < limit < memory / 2, sys.argv
+assert least < limit < memory, sys.argv
 assert limited["fitting_keys"] == 20000 and limited["memory_bytes"] <= limit, limited
 PYTHON
     oif state size --keys 1e6 --columns 10 --rows-per-key 5 --memory-limit 1TB

@@ -439,7 +439,7 @@ static void rows_before_the_49th_are_never_anomalous(void **unused)
         }
 }
 
-/* In a stream that is as usual the first spike after the 48 rows may already be told. */
+/* In a stream that is as usual the first spike after the 48 rows may already be reported. */
 static void soon_after_them_a_spike_is_told(void **unused)
 {
     (void)unused;

@@ -376,7 +376,7 @@ static void a_step_is_a_jump_up_or_down_in_its_column(void **unused)
     }
 }
 
-/* The mean of the last rows leaves the level, which is told before long, and is told no more once
+/* The mean of the last rows leaves the level, which is found before long, and is found no more once
  * that is the new normal. */
 static void another_level_is_told_for_a_while(void **unused)
 {
@@ -449,7 +449,7 @@ static void a_gap_is_told_in_its_column_for_some_rows(void **unused)
     free(watch);
 }
 
-/* Runs and gaps that are as long as ever are not told. */
+/* Runs and gaps that are as long as ever are not reported. */
 static void usual_runs_and_gaps_are_not_told(void **unused)
 {
     (void)unused;
@@ -488,7 +488,7 @@ static void rows_that_are_far_from_their_level_are_a_spread(void **unused)
 
 /* ---- Moves ---- */
 
-/* Once there are enough rows to tell that it is one. */
+/* Once there are enough rows to know that it is one. */
 static void a_shuffled_table_has_moves_of_1(void **unused)
 {
     (void)unused;
