@@ -129,7 +129,7 @@ PYTHON
 }
 
 @test "--min-grade prints the alerts of that grade and above" {
-    make_metrics spike=50
+    make_metrics rows=20 spike=6
     "$OIF" score --label planted --fields grade --alert-rate 0.01 metrics.csv > all.csv
     for grade in note warning critical; do
         "$OIF" score --label planted --fields grade --alert-rate 0.01 --min-grade "$grade" metrics.csv > "$grade.csv"
