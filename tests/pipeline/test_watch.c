@@ -103,6 +103,12 @@ static oif_finding lasting(double usual, double rows, double at_usual, double pe
     return rows > usual && rows <= enough + 64 ? found : none;
 }
 
+/* Learned, but no news. */
+static oif_finding silent(oif_finding found, bool is_news)
+{
+    return is_news ? found : (oif_finding){0};
+}
+
 /* Walks over all rows of a column so far. */
 static void walk(column_twin *t, const double *column, size_t rows, size_t columns)
 {
@@ -139,20 +145,24 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
         }
         for (size_t i = 0; i < 3; i++)
             if (count >= lags[i])
-                t->steps[i] = measured(&step_sizes[i], apart(x, v[count - lags[i]]),
-                                       x - v[count - lags[i]], true);
+                t->steps[i] = silent(measured(&step_sizes[i], apart(x, v[count - lags[i]]),
+                                              x - v[count - lags[i]], true),
+                                     i == 0 || count < 32 ||
+                                         2 * apart(x, level) >= apart(v[count - lags[i]], level));
         if (count == 31)
             first_level(v, &level, &spread);
         if (count == 31)
             recent = level;
         if (count >= 32) {
             const double away = copysign(apart(x, level), x - level);
-            recent += copysign(apart(x, recent), x - recent) / 64;
+            const double near = spread > 0 ? level + within(away, 6 * spread) : x;
+            recent += copysign(apart(near, recent), near - recent) / 64;
             t->deviations[r] = spread > 0  ? within(away / (1.25 * spread), 30)
                                : away == 0 ? 0
                                            : copysign(10, away);
             t->distance =
-                measured(&distances, apart(recent, level), recent - level, count % 8 == 0);
+                silent(measured(&distances, apart(recent, level), recent - level, count % 8 == 0),
+                       2 * fabs(away) >= apart(recent, level) && (away < 0) == (recent < level));
             const double learned = count < 2000 ? (double)count + 1 : 2000,
                          most = spread > 0 ? 3 * spread : fabs(away);
             level += within(away, most) / learned;
@@ -222,7 +232,8 @@ static oif_finding energy_of(const column_twin *columns, size_t count, size_t ro
             slots[(r - back) % 16] = mean_square(columns, count, r - back - 1);
         for (size_t i = 0; i < 16; i++)
             squares += slots[i];
-        found = measured(&usual, sqrt(squares / 16), furthest, r % 4 == 0);
+        found = silent(measured(&usual, sqrt(squares / 16), furthest, r % 4 == 0),
+                       2 * mean_square(columns, count, r - 1) >= squares / 16);
     }
     found.column = column;
     return found;
@@ -479,6 +490,8 @@ static void rows_that_are_far_from_their_level_are_a_spread(void **unused)
         const double x = 20 + 4 * dice_normal(&from);
         const oif_finding *found = &observe(watch, &x)[OIF_JUDGE_ENERGY];
         most = fmax(most, found->severity);
+        if (found->severity == 0) /* the row itself is not far */
+            continue;
         assert_int_equal(found->reason, OIF_REASON_SPREAD);
         assert_int_equal(found->direction, oif_watch_side(watch, 0, x));
     }

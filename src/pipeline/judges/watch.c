@@ -112,7 +112,7 @@ typedef struct row_sums {
  * the same side. Otherwise each spike had an echo for as long as someone remembers it. */
 static bool is_no_echo(double away, double remembered)
 {
-    return fabs(away) >= fabs(remembered) / 2 && (away < 0) == (remembered < 0);
+    return 2 * fabs(away) >= fabs(remembered) && (away < 0) == (remembered < 0);
 }
 
 /* ---- Level ---- */
@@ -198,7 +198,7 @@ static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *su
 static bool is_back(const oif_column_watch *c, double x, double before)
 {
     return c->values >= START &&
-           distance_between(x, c->level) < distance_between(before, c->level) / 2;
+           2 * distance_between(x, c->level) < distance_between(before, c->level);
 }
 
 static void follow_steps(oif_column_watch *c, uint32_t j, double x, row_sums *sums)

@@ -23,6 +23,26 @@ static oif_judge most_severe(const oif_finding findings[OIF_JUDGES])
     return most;
 }
 
+/* That a column no longer follows another one, or is unusual for its time, says less than that a
+ * value is far outside its usual ones. */
+static oif_judge plainer(const oif_model *m, const oif_finding findings[OIF_JUDGES],
+                         oif_judge judge, double bar)
+{
+    const double far = 8, *row = last_row_of(m);
+    const oif_finding *found = &findings[judge];
+    const oif_judge plain =
+        findings[OIF_JUDGE_VALUES].severity > findings[OIF_JUDGE_CHANGE].severity
+            ? OIF_JUDGE_VALUES
+            : OIF_JUDGE_CHANGE;
+    if (judge != OIF_JUDGE_PARTNER && judge != OIF_JUDGE_SEASON)
+        return judge;
+    const bool is_far =
+        oif_watch_distance(watch_of(m), found->column, row[found->column]) > far ||
+        (judge == OIF_JUDGE_PARTNER &&
+         oif_watch_distance(watch_of(m), found->partner, row[found->partner]) > far);
+    return is_far && findings[plain].severity > bar ? plain : judge;
+}
+
 /* Strikes out what a rule holds back, and what others found in the same column: the same news has
  * another name there, such as a high value that is high for its time, too. */
 static void strike_out(const oif_model *m, const oif_row_rules *rules, double seconds,
@@ -69,7 +89,7 @@ void oif_model_decide(oif_model *m, oif_finding findings[OIF_JUDGES], double sec
     result->threshold = bar_of(m);
     for (oif_judge i = OIF_JUDGE_VALUES; i < OIF_JUDGES && !is_frozen(m); i++)
         findings[i].severity = oif_gate_severity(&m->gate, i, findings[i].severity);
-    oif_judge judge = most_severe(findings);
+    oif_judge judge = plainer(m, findings, most_severe(findings), result->threshold);
     while (findings[judge].severity > result->threshold) { /* each time one less */
         const uint32_t rule =
             has_rules ? oif_model_muted_by(m, rules, seconds, judge, &findings[judge]) : 0;
