@@ -120,7 +120,7 @@ static bool is_no_echo(double away, double remembered)
 /* Sorts by insertion: qsort may allocate. */
 static double median_of_start(const double start[START])
 {
-    double sorted[START];
+    double sorted[START] = {0};
     for (size_t i = 0; i < START; i++) {
         size_t at = i;
         for (; at > 0 && sorted[at - 1] > start[i]; at--)
