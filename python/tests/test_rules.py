@@ -209,8 +209,8 @@ def test_arguments_are_short_for_rules():
 
 def test_short_forms_hold_back():
     pipeline = taught(only_high=["latency"], min_change={"errors": 30})
-    assert judge(pipeline, latency=20).rule == 1
     assert judge(pipeline, errors=20).rule == 2
+    assert judge(pipeline, latency=20).rule == 1
     assert judge(pipeline, errors=60).anomaly
     assert judge(pipeline, latency=250).anomaly
 
