@@ -5,7 +5,7 @@
 /* What serve/stream and serve/trend allocate; tests/serve/parts/test_stream_size.c compares. */
 enum {
     USUAL_LIMIT = 64 << 20,
-    KEY_BYTES = 224,
+    KEY_BYTES = 208,
     POINT_BYTES = 40,
     BAND_BYTES = 8,
     BUCKET_BYTES = 72,
@@ -44,11 +44,10 @@ static double key_bytes(const history_size *size, double points)
 {
     const double columns = (double)size->columns, floats = columns * sizeof(float),
                  point = ceil((POINT_BYTES + floats) / 8) * 8,
-                 ranges = size->is_learning ? room(2 * floats) : 0,
                  bucket = size->columns <= TREND_COLUMNS_MAX
                               ? room(BUCKET_BYTES + BUCKET_COLUMN_BYTES * columns)
                               : 0;
-    return room(KEY_BYTES + size->key_text_bytes + 1) + ranges + bucket +
+    return room(KEY_BYTES + size->key_text_bytes + 1) + bucket +
            ring_bytes(size->rows, FIRST_POINTS, points, point) +
            ring_bytes(count_bands(size), 1, fmax(1, points / POINTS_PER_BAND),
                       BAND_BYTES + 2 * floats);

@@ -46,11 +46,6 @@ static size_t bytes_of_key(const history_key *key)
     return byte_table_item_bytes(key->info.key_bytes, sizeof *key);
 }
 
-static size_t bytes_of_ranges(const history *past)
-{
-    return 2 * past->value_count * sizeof(float);
-}
-
 static void free_rings(history *past, history_key *key)
 {
     history_ring_free(&key->points, &past->pool, past->point_bytes);
@@ -61,7 +56,6 @@ static void free_rings(history *past, history_key *key)
 static void free_key(history *past, history_key *key)
 {
     block_pool_free(&past->pool, key->bucket, trend_bucket_bytes(past->value_count));
-    block_pool_free(&past->pool, key->ranges, bytes_of_ranges(past));
     free_rings(past, key);
     byte_table_take(&past->keys, key);
     block_pool_free(&past->pool, key, bytes_of_key(key));
@@ -180,19 +174,10 @@ history_key *history_touch(history *past, const char *name, size_t bytes)
 
 /* ---- What a key is ---- */
 
-static void drop_ranges(history *past, history_key *key)
-{
-    past->bytes -= key->ranges ? block_pool_room(bytes_of_ranges(past)) : 0;
-    block_pool_free(&past->pool, key->ranges, bytes_of_ranges(past));
-    key->ranges = NULL;
-    key->unusual_rows = 0;
-}
-
 static void leave_learning(history *past, history_key *key)
 {
     if (key->info.is_ready)
         return;
-    drop_ranges(past, key);
     key->info.is_ready = true;
     past->learning_count--;
     past->learning_rows -= key->info.rows;
@@ -356,42 +341,6 @@ const history_point *history_add_point(history *past, history_key *key, const hi
     if (past->value_count % 2)
         numbers[past->value_count] = 0; /* points go whole into the file */
     return (const history_point *)(const void *)to;
-}
-
-/* ---- Ranges ---- */
-
-static void widen(float *range, float value)
-{
-    if (!isfinite(value))
-        return;
-    range[0] = value < range[0] ? value : range[0];
-    range[1] = value > range[1] ? value : range[1];
-}
-
-void history_widen_ranges(const history *past, float *ranges, const double *values)
-{
-    for (size_t i = 0; i < past->value_count; i++)
-        widen(&ranges[2 * i], (float)values[i]);
-}
-
-float *history_learned_ranges(history *past, history_key *key)
-{
-    if (key->ranges || past->value_count == 0)
-        return key->ranges;
-    key->ranges = block_pool_new(&past->pool, bytes_of_ranges(past));
-    if (!key->ranges)
-        return NULL;
-    past->bytes += block_pool_room(bytes_of_ranges(past));
-    for (size_t i = 0; i < past->value_count; i++) {
-        key->ranges[2 * i] = INFINITY;
-        key->ranges[2 * i + 1] = -INFINITY;
-    }
-    for (uint32_t point = 0; point < key->points.count; point++) {
-        const history_point *seen = history_point_at(past, key, point);
-        for (size_t i = 0; i < past->value_count && !seen->is_unusual; i++)
-            widen(&key->ranges[2 * i], history_values(seen)[i]);
-    }
-    return key->ranges;
 }
 
 /* ---- Bands ---- */

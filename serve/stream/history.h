@@ -31,8 +31,8 @@ typedef struct history_point {
     double time;  /* seconds since 1970; NaN: unknown */
     double score;
     float threshold, severity;
-    uint32_t grade, is_unusual; /* is_unusual: far outside, while the key learned */
-} history_point;                /* followed by values, a float each */
+    uint64_t grade; /* of 8 bytes, as points go whole into the file */
+} history_point;    /* followed by values, a float each */
 
 typedef struct history_band {
     uint64_t row; /* from which on it is known; it lasts until the next band */
@@ -51,9 +51,7 @@ typedef struct history_key {
     double silent_at;      /* by the wall clock: when a silence counts; 0: none waits */
     uint64_t shut;         /* number of an episode that ended before its rows did; 0: none */
     history_ring points, bands;
-    trend_bucket *bucket;  /* of the hours and days, open; NULL: none */
-    float *ranges;         /* while it learns: low and high of each column; NULL: not known */
-    uint32_t unusual_rows; /* the latest rows that were outside of these */
+    trend_bucket *bucket; /* of the hours and days, open; NULL: none */
 } history_key;
 
 typedef struct history_alert {
@@ -107,11 +105,6 @@ void history_forget(history *past, history_key *key);
 
 /* Counts a row of the key. */
 void history_count_row(history *past, history_key *key, bool is_ready, bool is_anomaly);
-
-/* What was seen of each column of a key that learns, low and high: low > high if nothing was. It
- * begins with the points that are kept. NULL: out of memory. */
-float *history_learned_ranges(history *past, history_key *key);
-void history_widen_ranges(const history *past, float *ranges, const double *values);
 
 /* Whether a key is silent from `at` on, by the wall clock; 0: it no longer is. */
 void history_wait_silent(history *past, history_key *key, double at);

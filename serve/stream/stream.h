@@ -172,7 +172,6 @@ typedef struct stream_state {
     double learned_rows; /* of a learning key, on average */
     double needed_rows;  /* how many it needs; NaN: it does not learn */
     double seconds_left; /* at its pace; NaN: unknown */
-    uint64_t unusual;    /* rows far outside of all before, while it learned */
 } stream_state;
 
 /* ---- Figures ---- */

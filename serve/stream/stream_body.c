@@ -114,8 +114,7 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
                            .score = result->score,
                            .threshold = (float)result->threshold,
                            .severity = result->ready ? (float)result->severity : NAN,
-                           .grade = (uint32_t)result->grade,
-                           .is_unusual = key->unusual_rows > 0};
+                           .grade = (uint64_t)result->grade};
     stream_remember_band(one, key, result);
     history_count_row(one->past, key, result->ready, result->anomaly);
     key->info.last_seen = isnan(seconds) ? run->now : seconds;
@@ -280,8 +279,6 @@ static void take_result(void *context, const session_row *row, const oif_result 
     if (!key)
         return; /* out of memory for the history; scoring continues */
     stream_note_result(one, key, row->seconds, result);
-    if (!result->ready && !key->info.is_ready)
-        stream_look_for_unusual(one, key, values_of(run, row->values), row->seconds);
     remember_row(run, key, row->values, row->seconds, result);
 }
 

@@ -21,7 +21,7 @@ typedef struct kept_figures {
     double last_row_at;
     uint64_t bad_rows;
     arrival_gaps gaps;
-    uint64_t is_dead, unusual;
+    uint64_t is_dead;
 } kept_figures;
 
 bool stream_fail_on_file(problem *why, const char *path, const char *what)
@@ -59,7 +59,6 @@ static void fill_kept_figures(const stream *one, kept_figures *figures)
     figures->bad_rows = one->bad_rows;
     figures->gaps = one->gaps;
     figures->is_dead = one->is_dead;
-    figures->unusual = one->unusual;
 }
 
 bool stream_save_history(stream *one, problem *why)
@@ -102,7 +101,6 @@ static bool resume_figures(stream *one, const history_extra *extra)
     one->bad_rows = figures.bad_rows;
     one->gaps = figures.gaps;
     one->is_dead = figures.is_dead != 0;
-    one->unusual = figures.unusual;
     stream_incidents_free(&one->incidents);
     if (!stream_incidents_read(&one->incidents, (const char *)extra->bytes + sizeof figures,
                                extra->count - sizeof figures))

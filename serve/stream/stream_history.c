@@ -70,7 +70,7 @@ static void add_row(const stream *one, const history_key *key, const history_poi
                      &(trend_row){.time = point->time,
                                   .severity = point->severity,
                                   .threshold = point->threshold,
-                                  .grade = point->grade,
+                                  .grade = (oif_grade)point->grade,
                                   .values = history_values(point)},
                      answer->columns);
     const float *expected = history_band_of(one->past, key, point->row);

@@ -172,8 +172,7 @@ void stream_write(stream *one)
     output_print(",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64, now.rows, now.saved);
     output_print(",\"bad_rows\":%" PRIu64 ",\"keys\":%zu,\"silent_keys\":%zu", now.bad_rows,
                  now.keys, now.silent_keys);
-    output_print(",\"learning_keys\":%zu,\"unusual_rows\":%" PRIu64, now.learning_keys,
-                 now.state.unusual);
+    output_print(",\"learning_keys\":%zu", now.learning_keys);
     output_print(",\"episodes_open\":%zu,\"episodes\":%" PRIu64 ",\"alerts\":%" PRIu64,
                  now.episodes_open, now.episodes,
                  now.alerts[OIF_GRADE_NOTE] + now.alerts[OIF_GRADE_WARNING] +

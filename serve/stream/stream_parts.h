@@ -84,7 +84,6 @@ struct stream {
     uint64_t bad_rows;
     double opened_at; /* by the wall clock; no row could come before */
     double now;       /* of the body or the look that is being processed, by the wall clock */
-    uint64_t unusual; /* rows while keys learned */
     double rate, rate_at;
     uint64_t told_rows, told_saved; /* in the last event about the stream */
 };
@@ -213,11 +212,6 @@ void stream_trend_start(stream *one);
 
 /* `now`: the arrival, for rows without a time. */
 void stream_trend_row(stream *one, history_key *key, const history_point *point, double now);
-
-/* ---- stream_unusual.c ---- */
-
-/* Call it for a row of a key that learns, before the history has it. */
-void stream_look_for_unusual(stream *one, history_key *key, const double *values, double seconds);
 
 /* ---- stream_incidents.c ---- */
 

@@ -145,7 +145,6 @@ stream_state stream_state_of(const stream *one, double now)
         state.learned_rows = (double)past->learning_rows / (double)past->learning_count;
         fill_learning(one, find_learning(one), now, &state);
     }
-    state.unusual = one->unusual;
     return state;
 }
 

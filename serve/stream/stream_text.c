@@ -217,7 +217,7 @@ void stream_publish_row(const stream *one, const history_key *key, const history
     write_json_member("score", point->score);
     write_json_member("threshold", (double)point->threshold);
     write_json_member("severity", rounded_severity((double)point->severity));
-    output_print(",\"grade\":%" PRIu32, point->grade);
+    output_print(",\"grade\":%" PRIu64, point->grade);
     stream_write_band(one, key, point->row);
     output_print("}");
     tell(one, FEED_ROW, key->info.key, key->info.key_bytes);

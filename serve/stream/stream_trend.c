@@ -37,7 +37,7 @@ void stream_trend_row(stream *one, history_key *key, const history_point *point,
     const trend_row row = {.time = isnan(point->time) ? now : point->time,
                            .severity = point->severity,
                            .threshold = point->threshold,
-                           .grade = point->grade,
+                           .grade = (oif_grade)point->grade,
                            .values = history_values(point)};
     if (!open)
         return;

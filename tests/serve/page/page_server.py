@@ -71,7 +71,7 @@ class Server:
         return self.ask("POST", f"/api/v1/streams/{name}/rows?answer=count", text.encode(), content_type)
 
 
-FIELDS = "score,severity,threshold,severity,anomaly,grade,episode,episode_id,why"
+FIELDS = "score,threshold,severity,anomaly,grade,episode,episode_id,why"
 
 
 def add_episodes(rows):

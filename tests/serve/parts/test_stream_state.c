@@ -1,4 +1,4 @@
-/* serve/stream/stream_state.c, stream_silence.c and stream_unusual.c: never quiet without a
+/* serve/stream/stream_state.c and stream_silence.c: never quiet without a
  * reason. Rows arrive at times that the tests choose. */
 #include "stream_fixture.h"
 
@@ -182,83 +182,6 @@ static void most_keys_decide_whether_a_stream_learns(void **state)
     stream_drop_key(one, "newest", 6, 0);
     stream_end_change(one);
     assert_int_equal(figures_of(one).learning_keys, 2);
-    stream_release(one);
-    streams_close(all);
-}
-
-static json_t *list_alerts(stream *one)
-{
-    size_t bytes;
-    output_divert();
-    stream_write_alerts(one, &(events_query){.limit = 100});
-    char *text = output_diverted(&bytes);
-    json_t *found = json_loadb(text, bytes, 0, NULL);
-    free(text);
-    assert_non_null(found);
-    return found;
-}
-
-static void five_rows_of_1000_among_noise_are_listed_while_the_stream_learns(void **state)
-{
-    streams *all = open_at(folder);
-    stream *one = create(all, "early", "{}");
-    double now = 1.7e9;
-    (void)state;
-    arrive_every(one, &now, 1, 100);
-    for (int i = 0; i < 5; i++) {
-        arrive(one, ++now, "{\"a\": 1000}\n");
-        arrive_every(one, &now, 1, 7);
-    }
-    json_t *listed = list_alerts(one), *alerts = json_object_get(listed, "alerts"),
-           *last = json_array_get(alerts, 0),
-           *reason = json_array_get(json_object_get(last, "reasons"), 0),
-           *range = json_object_get(reason, "expected");
-    assert_int_equal(json_array_size(alerts), 5);
-    assert_true(json_is_true(json_object_get(last, "learning")));
-    assert_true(json_is_false(json_object_get(last, "anomaly")));
-    assert_string_equal(json_string_value(json_object_get(reason, "text")),
-                        "a high: far outside all earlier rows");
-    assert_true(json_number_value(json_array_get(range, 1)) < 2);
-    json_decref(listed);
-    assert_int_equal(count_events(all, FEED_ALERT), 5);
-    assert_state(state_at(one, now), "learning");
-    assert_int_equal(figures_of(one).state.unusual, 5);
-    assert_int_equal(figures_of(one).alerts[OIF_GRADE_NOTE], 0); /* no score was judged */
-    streams *again = open_killed();
-    stream *same = streams_find(again, "early");
-    assert_int_equal(figures_of(same).state.unusual, 5);
-    arrive(same, ++now, "{\"a\": 1000}\n");
-    assert_int_equal(figures_of(same).state.unusual, 6);
-    stream_release(same);
-    streams_close(again);
-    stream_release(one);
-    streams_close(all);
-    all = open_at(folder); /* from the snapshot */
-    one = streams_find(all, "early");
-    arrive(one, ++now, "{\"a\": 1000}\n");
-    assert_int_equal(figures_of(one).state.unusual, 6);
-    stream_release(one);
-    streams_close(all);
-}
-
-static void noise_a_step_and_a_constant_column_are_not_unusual_for_long(void **state)
-{
-    streams *all = open_at(NULL);
-    stream *one = create(all, "plain", "{}");
-    double now = 1.7e9;
-    (void)state;
-    arrive_every(one, &now, 1, 200);
-    assert_int_equal(figures_of(one).state.unusual, 0);
-    for (int i = 0; i < 200; i++)
-        arrive(one, ++now, i % 2 ? "{\"a\": 1000}\n" : "{\"a\": 1001}\n");
-    assert_int_equal(figures_of(one).state.unusual, 8); /* then it is accepted */
-    stream_release(one);
-    one = create(all, "constant", "{}");
-    for (int i = 0; i < 100; i++)
-        arrive(one, ++now, i < 50 ? "{\"a\": 0, \"b\": 5}\n" : "{\"a\": 1, \"b\": 5.1}\n");
-    assert_int_equal(figures_of(one).state.unusual, 0);
-    arrive(one, ++now, "{\"a\": 1, \"b\": 9}\n");
-    assert_int_equal(figures_of(one).state.unusual, 1);
     stream_release(one);
     streams_close(all);
 }
@@ -545,8 +468,6 @@ int main(void)
         cmocka_unit_test(a_stream_learns_and_says_how_far_it_is),
         cmocka_unit_test(the_time_left_follows_the_pace_of_the_rows),
         cmocka_unit_test(most_keys_decide_whether_a_stream_learns),
-        cmocka_unit_test(five_rows_of_1000_among_noise_are_listed_while_the_stream_learns),
-        cmocka_unit_test(noise_a_step_and_a_constant_column_are_not_unusual_for_long),
         cmocka_unit_test(a_feed_without_times_dies_after_a_time_of_its_own_and_comes_back),
         cmocka_unit_test(hours_between_rows_are_no_reason_to_cry),
         cmocka_unit_test(the_setting_silence_is_the_limit_of_the_feed_too),
