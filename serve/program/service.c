@@ -105,8 +105,6 @@ static bool set_external(service *one)
 static exit_code prepare(service *one)
 {
     problem why;
-    if (!set_external(one))
-        return EXIT_USAGE;
     one->served.access.is_loopback = one->opened.is_loopback;
     one->served.proxies = one->asked->proxies;
     if (load_secrets(one, &why))
@@ -122,6 +120,8 @@ static const char *address_of(const service *one)
 
 static exit_code open_socket(service *one)
 {
+    if (!set_external(one)) /* a mistake is one whether or not the port is free */
+        return EXIT_USAGE;
     const exit_code code = listen_open(address_of(one), &one->opened);
     if (code != EXIT_OK)
         return code;

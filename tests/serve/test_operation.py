@@ -217,10 +217,10 @@ def test_a_proxy_may_pass_the_name_of_the_page_on(serve, proxy):
 
 @pytest.mark.parametrize("path", ["api", "metrics/x", "write"])
 def test_a_path_that_the_server_has_itself_is_refused(path):
-    code, message = refused("--listen", "127.0.0.1:0", "--external-url", f"https://oif.example/{path}")
+    code, message = refused("--external-url", f"https://oif.example/{path}")
     assert code == 2 and "of its own; choose another one" in message
 
 
 @pytest.mark.parametrize("path", ["a//b", "a/../b", "a?b", "a b", "x" * 100])
 def test_a_path_that_cannot_be_one_is_refused(path):
-    assert refused("--listen", "127.0.0.1:0", "--external-url", f"https://oif.example/{path}")[0] == 2
+    assert refused("--external-url", f"https://oif.example/{path}")[0] == 2

@@ -42,8 +42,8 @@ def test_a_stream_is_learning_then_quiet_then_in_an_alert_then_recovering(server
     post(server, fleet.rows(20))
     assert state_of(server) == "learning"
     stream = server.get(STREAM).json
-    assert stream["learning"]["rows"] == 20 and stream["learning"]["of"] == 48
-    assert abs(stream["learning"]["seconds_left"] - 28) <= 2  # a row per second
+    assert stream["learning"]["rows"] == 20 and stream["learning"]["of"] == 49
+    assert abs(stream["learning"]["seconds_left"] - 29) <= 2  # a row per second
     assert stream["learning_keys"] == 2
     assert {key["state"] for key in keys_of(server).values()} == {"learning"}
     post(server, fleet.rows(600))
