@@ -69,10 +69,10 @@ peaks() {
     "$OIF" score --detector loda --label kind --only-alerts in > out.csv 2> /dev/null 3>&- &
     pid=$!
     exec 4> in
-    head -3020 alarms.csv >&4 # 15 calm rows are not enough
+    head -3015 alarms.csv >&4 # 13 calm rows are not enough
     sleep 1
     before=$(wc -l < out.csv)
-    sed -n 3021,3240p alarms.csv >&4
+    sed -n 3016,3240p alarms.csv >&4
     await_lines $((before + 1)) out.csv
     exec 4>&-
     wait $pid

@@ -19,7 +19,7 @@ make_counters() {
     make_counters
     oif score --key host --time at --rate rx --rows alerts counters.csv
     exits 0
-    contains "$output" ",\"rate(rx) stays above its level by "
+    [[ "$output" =~ rate\(rx\)\ (high|jumps\ up|stays\ above) ]]
     contains "$output" "
 1794783500,h0,"
     oif score --key host --time at --rate rx --output ndjson --rows alerts counters.csv
