@@ -36,7 +36,7 @@ def learn(server, settings=SETTINGS):
 def episodes(server, column="latency"):
     """The key and the number of each past episode of this column, as a body."""
     past = server.get(STREAM + "/episodes?limit=1000").json["episodes"]
-    return [{"episode": e["number"], "key": e["key"]} for e in past if e["reason"] == column + " high"]
+    return [{"episode": e["number"], "key": e["key"]} for e in past if e["reason"].startswith(column + " ")]
 
 
 def proposal(server):

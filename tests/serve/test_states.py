@@ -124,3 +124,34 @@ def test_a_damaged_stream_is_damaged_everywhere(serve, outside, tmp_path):  # no
     (alert,) = wait_for(lambda: taken(stub)[-1:], "the alert is sent")
     assert alert["labels"] == {"alertname": "OifDamaged", "stream": "fleet", "severity": "critical"}
     assert alert["annotations"]["state"] == "damaged" and "state" in alert["annotations"]["summary"]
+
+
+def test_an_episode_that_the_next_one_replaces_is_ended(serve, tmp_path):
+    """A row much worse than a long episode begins the next one: no row says that the one before has ended."""
+    server, fleet = serve("--data", str(tmp_path / "data")), Fleet()
+    start_fleet(server, fleet)
+    connection = server.connect()
+    connection.request("GET", "/api/v1/events?stream=fleet")
+    events = connection.getresponse()
+    rows = fleet.rows(31, bad=["web-2"])
+    for row in rows[:-2]:
+        row["load"] -= 59 if row["host"] == "web-2" else 0
+    rows[-1]["load"] += 5000
+    post(server, rows)
+
+    def replaced():
+        (now,) = server.get(STREAM + "/episodes?open=true&key=web-2").json["episodes"]
+        return now, [one for one in server.get(STREAM + "/episodes?key=web-2").json["episodes"] if one["number"] != now["number"]]
+
+    now, past = replaced()
+    before = past[0]
+    assert before["open"] is False and before["ended"] is not None and before["last_seen"] < now["began"]
+    told = [""]
+    while f'"number":{now["number"]},' not in told[-1]:
+        told.append(events.readline().decode())
+        assert told[-1], "the feed has ended"
+    connection.close()
+    assert any(f'"number":{before["number"]},' in line and '"open":false' in line for line in told)
+    server.kill()
+    server.start()
+    assert replaced() == (now, past)
