@@ -320,7 +320,7 @@ static void new_pipeline(world *w, const char *moves)
 static void a_pipeline(world *w)
 {
     oif_result results[BLOCK];
-    new_pipeline(w, "auto");
+    new_pipeline(w, "on");
     process_block(w->pipeline, results);
 }
 
@@ -339,7 +339,7 @@ static void new_packing_pipeline(world *w, const char *moves)
 
 static void a_pipeline_before_it_packs(world *w)
 {
-    new_packing_pipeline(w, "auto");
+    new_packing_pipeline(w, "on");
 }
 
 /* The model of "b" is unpacked and has grown. Before a row of another key, it is packed into
@@ -354,7 +354,7 @@ static void pack_and_unpack(world *w)
 
 static void a_packing_pipeline(world *w)
 {
-    new_packing_pipeline(w, "auto");
+    new_packing_pipeline(w, "on");
     pack_and_unpack(w);
 }
 

@@ -216,12 +216,12 @@ static void a_state_is_never_ahead_of_the_output(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/s.oif", folder);
     char *arguments[] = {"--key", "host",         "--alert-rate", "0.01", "--state",
-                         path,    "--save-every", "900",          NULL};
+                         path,    "--save-every", "100",          NULL};
     counted counts;
     size_t lines, saves = 0;
     oif_pipeline *saved = NULL;
     (void)state;
-    for (size_t verdicts = 4; verdicts < 24; verdicts += 3) {
+    for (size_t verdicts = 1; verdicts < 24; verdicts += 2) {
         unlink(path);
         verdicts_until_failure = verdicts;
         int status = run_score("short", open_fleet(), arguments, &counts);
