@@ -990,7 +990,7 @@ RUN(score_and_learn_block)
 
 RUN(change_option)
 {
-    return oif_pipeline_change_option(w->pipeline, "calm", 3, error);
+    return oif_pipeline_change_option(w->pipeline, "silence", 3, error);
 }
 
 RUN(derive_column)
