@@ -82,7 +82,7 @@ PYTHON
     exits 0
     contains "$output" "the latest 5 of 5 rows each"
     contains "$output" "settings               \"max-keys\": 20000, \"memory-limit\": \""
-    for history in 64M 16M 1M; do
+    for history in 64M 12M 1M; do
         "$OIF" state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json > plain.json
         "$OIF" state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json --serve --history "$history" > served.json
         python3 - "${history%M}" <<'PYTHON'
@@ -91,7 +91,7 @@ plain, served, limit = json.load(open("plain.json")), json.load(open("served.jso
 history = served["memory_bytes"] - plain["memory_bytes"]
 assert abs(history - served["history_bytes"]) < 2, (plain, served)
 assert served["history_bytes"] < 1.5 * limit, served
-expected = {64: (20000, 5), 16: (20000, 4), 1: (2000, 1)}[limit >> 20]
+expected = {64: (20000, 5), 12: (20000, 4), 1: (2000, 1)}[limit >> 20]
 assert (served["history_keys"] < 20000) == (expected[0] < 20000), served
 assert served["history_rows_per_key"] == expected[1], served
 PYTHON
