@@ -4,7 +4,6 @@
 #   experiments/run.sh reality        what is found in recorded series, and how many alerts have no cause: make reality
 #   experiments/run.sh operations     which operational anomalies are found, how soon, and how many false alerts: make operations
 #   experiments/run.sh short          tables of 50 to 2,000 rows beside scikit-learn's IsolationForest and ECOD
-#   experiments/run.sh new-key        what a new key gains by the model of other keys: some minutes
 #   experiments/run.sh accuracy       median AUC on the paper's data sets; --anchors: beside others' detectors; --kinds: by kind
 #   experiments/run.sh forgetting     the window of online-iforest beside its turnover
 #   experiments/run.sh paper          the paper's tables, figures and claims, 30 executions: experiments/results/report.html
@@ -39,7 +38,6 @@ case $name in
 reality) program; has --quick "$@" || aws_forest; python paper -m experiments.reality --oif build/release-gcc/oif "$@" ;;
 operations) program; python paper -m "experiments.$name" --oif build/release-gcc/oif "$@" ;;
 short) python test -m experiments.short "$@" ;;
-new-key) python paper -m experiments.new_key "$@" ;;
 accuracy)
     if has --anchors "$@"; then aws_forest; python bench tools/measure/accuracy.py "$@"; else python test tools/measure/accuracy.py "$@"; fi ;;
 forgetting) python test tools/measure/forgetting.py "$@" ;;
@@ -49,5 +47,5 @@ paper-quick)
     python paper -m experiments --quick --fresh "$@" ;;
 data) python paper -m experiments --only data ;;
 ablation) python paper -m experiments.ablation "$@" ;;
-*) sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
