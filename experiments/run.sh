@@ -47,5 +47,5 @@ paper-quick)
     python paper -m experiments --quick --fresh "$@" ;;
 data) python paper -m experiments --only data ;;
 ablation) python paper -m experiments.ablation "$@" ;;
-*) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
