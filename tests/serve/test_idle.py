@@ -30,11 +30,12 @@ class Source:
 
 
 def begin(server, settings=SETTINGS):
-    """A source whose episode is open."""
+    """A source whose episode is open, though its latest rows are calm."""
     assert server.put(STREAM, settings).status == 201
     source = Source(server)
     source.send(1000)
-    source.send(5, bad=True)
+    source.send(1, bad=True)
+    source.send(3)
     (one,) = server.get(EPISODES + "?open=true").json["episodes"]
     assert one["open"] and one["ended_by"] is None
     return source
