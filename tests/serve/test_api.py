@@ -483,8 +483,10 @@ def test_a_resumed_client_hears_that_events_were_lost(server):
     assert old["event"] != "lost"
     restarted = Events(server, "/api/v1/events", "Last-Event-ID: 987654\r\n").next()  # a number of an earlier run
     assert restarted["event"] == "lost"
-    for _ in range(3):  # more alerts than are kept
-        assert server.post(STREAM + "/rows", to_ndjson([{"x0": 10.0 ** (i // 100), "x1": 1, "x2": 1} for i in range(20_000)]), headers={**NDJSON, **COUNT}).status == 200
+    hosts = [{"host": f"h{key}", "x0": i % 7 if i < 60 else (-10.0) ** (i - 60)} for key in range(400) for i in range(100)]
+    server.put("/api/v1/streams/hosts", {"key": "host", "alert-rate": 0.5})
+    count = server.post("/api/v1/streams/hosts/rows", to_ndjson(hosts), headers={**NDJSON, **COUNT}).json
+    assert count["alerts"] > 8192, "more than are kept"
     resumed = Events(server, "/api/v1/events", f"Last-Event-ID: {old['id']}\r\n")
     lost, after = resumed.next(), resumed.next()
     assert lost["event"] == "lost" and lost["data"]["after"] == int(old["id"])
