@@ -159,7 +159,7 @@ function describe(one) {
         : `Alert after ${plural(one.delay_rows, "row")}${one.delay && `, ${one.delay}`}. `;
     if (one.reasons)
         return `${delay}Severity ${one.severity.toFixed(1)}: ${one.reasons.map(({ column, text, share }) =>
-            `${format.short(column)} ${format.short(text)}${share < 0.995 ? ` ${Math.round(100 * share)}%` : ""}`).join("; ")}`;
+            `${format.short(column)} ${format.sentence(text)}${share < 0.995 ? ` ${Math.round(100 * share)}%` : ""}`).join("; ")}`;
     return one.was_ready ? `No alert; the highest severity is ${format.severity(one.highest)}. Below: what changed most.`
         : "It lies before the detector was ready.";
 }

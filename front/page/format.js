@@ -110,8 +110,6 @@ export function since(episode) {
     return `since ${start}, ${rows}, severity ${severity(episode.peak_severity)}`;
 }
 
-export const reason = episode => episode.reason || "anomalous";
-
 // What cannot be seen or turns the direction of the text is written as an escape.
 export const visible = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     c => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -119,3 +117,7 @@ export const visible = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\
 // A name may have 64 KB; nobody reads that.
 export const short = (text, limit = 80) =>
     visible(text.length > limit ? `${text.slice(0, limit - 1)}…` : text);
+
+// A sentence has a name in it, or two.
+export const sentence = text => short(text, 160);
+export const reason = episode => sentence(episode.reason || "anomalous");

@@ -90,19 +90,19 @@ function renderState() {
     const open = openOne(), last = points.times.length - 1, state = $("state"), stream = page.streamOf(of.stream), own = info ?? stream;
     state.dataset.state = open || stream?.state === "damaged" ? "wrong" : "calm";
     if (open)
-        return setText(state, `▲ ${format.short(format.reason(open))} ${format.since(open)}${open.state === "recovering" ? ", recovering" : ""}`);
+        return setText(state, `▲ ${format.reason(open)} ${format.since(open)}${open.state === "recovering" ? ", recovering" : ""}`);
     if (stream?.state === "damaged")
         return setText(state, damagedText(stream));
     if (last < 0)
         return setText(state, points.counts ? "No rows in this range." : "No rows of this key are kept.");
-    const ended = episodes[0], what = ended && format.short(format.reason(ended));
+    const ended = episodes[0], what = ended && format.reason(ended);
     if (ended?.ended_by === "silence" && points.rows?.[last] === ended.last_row)
         return setText(state, `◌ No rows since ${format.time(ended.last_seen)}. The last episode, ${what}, ended for lack of rows.`);
     if (own?.state === "no data")
         return setText(state, `◌ No data since ${format.time(own.state_since ?? own.last_seen)}.`);
     if (own?.state === "learning" || points.thresholds[last] == null)
         return setText(state, `◌ Learning: ${own?.learning ? learningText(own) : "there is no threshold yet"}. No row can be anomalous before.`);
-    setText(state, episodes.length ? `✓ Normal. The last episode: ${format.short(format.reason(episodes[0]))}, ended ${
+    setText(state, episodes.length ? `✓ Normal. The last episode: ${format.reason(episodes[0])}, ended ${
         episodes[0].ended == null ? `at row ${format.count(episodes[0].last_row)}` : format.time(episodes[0].ended)}.`
         : "✓ Normal. No episode so far.");
 }
@@ -316,7 +316,7 @@ function makeTile() {
 }
 
 // "▼ low 61% of the reason, expected 4 to 5": the server's words without the name of the column, which is the title, and
-// without what was expected if that is still so: it is below.
+// without what was expected if that is still so: it is below. They have no share of a column that is the whole reason.
 function becauseText(reason, isLong) {
     if (!reason)
         return "";
@@ -324,7 +324,7 @@ function becauseText(reason, isLong) {
     const words = reason.text?.startsWith(`${reason.column} `) ? reason.text.slice(reason.column.length + 1)
         : `${reason.direction ?? ""}${share}`;
     const then = endsText(reason.expected, reason.column), expected = then === expectedText(reason.column, points.times.length - 1) || !then ? "" : `, ${then}`;
-    return `${SIGNS[reason.direction] ?? "◆"} ${format.short(words)}${isLong ? " of the reason" : ""}${expected}`;
+    return `${SIGNS[reason.direction] ?? "◆"} ${format.sentence(words)}${isLong && reason.share < 0.995 ? " of the reason" : ""}${expected}`;
 }
 
 function renderColumns() {
@@ -344,7 +344,7 @@ function renderColumns() {
     show($("band-legend"), tiles.some(({ shown }) => shown.band));
     const when = episode && (episode.began == null ? `row ${format.count(episode.first_row)}` : format.time(episode.began));
     setText($("why"), episode ? `${episode === openOne() ? "Why now" : `Why at ${when}`}: ${reasons.map(reason =>
-        reason.text || `${reason.column} ${reason.direction ?? ""}`).map(text => format.short(text)).join("; ") || "several columns together"}` : "");
+        reason.text || `${reason.column} ${reason.direction ?? ""}`).map(format.sentence).join("; ") || "several columns together"}` : "");
     const rest = Math.min(order.length, COLUMNS_AT_MOST) - names.length;
     show($("columns-more"), rest > 0);
     setText($("columns-more"), `Show ${rest} more of ${order.length} columns`);
@@ -373,7 +373,7 @@ function renderEpisodes() {
         const [what, began, ended, rows, anomalies, severity, grade] = row.children;
         if (!what.firstChild)
             what.append(el("button", { type: "button" }));
-        setText(what.firstChild, format.short(format.reason(episode)));
+        setText(what.firstChild, format.reason(episode));
         what.firstChild.onclick = () => page.onEpisode(episode.number);
         setText(began, episode.began == null ? `row ${format.count(episode.first_row)}` : format.time(episode.began, true));
         setText(ended, episode === openOne() ? "open" : episode.ended == null ? `row ${format.count(episode.last_row)}` : format.time(episode.ended, true));

@@ -59,7 +59,7 @@ function render() {
         return;
     const { began, ended } = episode, start = began == null ? `row ${format.count(episode.first_row)}` : format.time(began);
     const when = episode.open ? `open since ${start}` : began == null || ended == null ? start : `${start} – ${format.endTime(began, ended)}`;
-    setText($("episode-title"), `${format.short(format.reason(episode))}, ${when}`);
+    setText($("episode-title"), `${format.reason(episode)}, ${when}`);
     show($("episode-silent"), episode.ended_by === "silence");
     show($("episode-tools"), page.mayWrite());
     show($("proposal"), proposal !== null && page.mayWrite());

@@ -73,7 +73,7 @@ function renderMembers(row, incident, { chosen, onChoose, isMany, episodes }) {
 
 export function renderMany(row, what, where, incident, choose) {
     const button = row.firstChild;
-    setText(what.firstChild, format.short(incident.reason || "anomalous"));
+    setText(what.firstChild, format.reason(incident));
     setText(what.lastChild, moreText(incident));
     const name = nameOf(incident.worst, choose.isMany) || incident.worst.stream;
     button.removeAttribute("aria-current");
@@ -107,7 +107,7 @@ export function renderEnded(onChoose) {
     fill($("ended-list"), over, makeMember, (item, record) => {
         const button = item.firstChild, [badge, what, where] = button.children;
         setGrade(badge, record.grade);
-        setText(what.firstChild, format.short(record.reason || "anomalous"));
+        setText(what.firstChild, format.reason(record));
         setText(what.lastChild, ` ${record.members > 1 ? `and ${format.count(record.members - 1)} more, ` : ""}${
             format.time(seconds(record.start))} – ${format.time(seconds(record.end))}`);
         setText(where, nameOf(record.worst, true));

@@ -17,7 +17,7 @@ function makeRow() {
 
 function stateWords(key) {
     if (key.episode != null)
-        return `▲ ${format.short(format.reason(key))}${key.state === "recovering" ? ", recovering" : ""}`;
+        return `▲ ${format.reason(key)}${key.state === "recovering" ? ", recovering" : ""}`;
     if (key.silent)
         return `◌ silent since ${format.time(key.last_seen)}`;
     return key.state === "learning" ? `◌ learning: ${learningText({ learning: { ...key.learning, seconds_left: null } })}` : "";

@@ -40,7 +40,7 @@ export function renderNow(now, chosen, onChoose) {
 }
 
 function renderOne(button, what, where, episode, { chosen, onChoose, isMany }) {
-    setText(what.firstChild, format.short(format.reason(episode)));
+    setText(what.firstChild, format.reason(episode));
     setText(what.lastChild, ` ${format.since(episode)}${episode.state === "recovering" ? ", recovering" : ""}`);
     setText(where, [isMany ? episode.stream : "", format.short(episode.key ?? "", 60)].filter(Boolean).join(" / "));
     button.onclick = () => onChoose(episode);
@@ -107,7 +107,7 @@ async function findQuiet(now) {
     const last = latest.filter(Boolean).sort((a, b) => (b.ended ?? 0) - (a.ended ?? 0))[0];
     if (last)
         quiet.text = `since ${last.ended == null ? `row ${format.count(last.last_row)}` : format.time(last.ended)}; ` +
-                     `the last episode: ${format.short(format.reason(last))}${last.key == null ? "" : ` on ${format.short(last.key, 40)}`}`;
+                     `the last episode: ${format.reason(last)}${last.key == null ? "" : ` on ${format.short(last.key, 40)}`}`;
     if ($("now").dataset.state === "quiet")
         setText($("now-note"), quietNote(now));
 }
@@ -123,6 +123,6 @@ function announce(episodes) {
     if (!fresh.length)
         return;
     const worst = fresh[0];
-    const text = `${format.short(format.reason(worst))} ${format.since(worst)}${worst.key == null ? "" : `, on ${format.short(worst.key, 40)}`}`;
+    const text = `${format.reason(worst)} ${format.since(worst)}${worst.key == null ? "" : `, on ${format.short(worst.key, 40)}`}`;
     setText($("announce"), fresh.length === 1 ? `New episode: ${text}` : `${fresh.length} new episodes; the worst: ${text}`);
 }

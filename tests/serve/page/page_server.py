@@ -83,7 +83,7 @@ def add_episodes(rows):
         one = known.setdefault((row.get("pump"), row["episode_id"]), {"episode_start": row["time"], "episode_rows": 0, "episode_peak": -1.0})
         one["episode_rows"] += row["episode"] != "ends"
         if row["anomaly"] == "1" and float(row["severity"]) > one["episode_peak"]:
-            one.update(episode_peak=float(row["severity"]), episode_why=row["why"].split("; ")[0].rpartition(" ")[0])
+            one.update(episode_peak=float(row["severity"]), episode_why=re.sub(r" \d+%$", "", row["why"].split("; ")[0]))
         row |= one
     return rows
 

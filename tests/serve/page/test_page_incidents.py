@@ -1,6 +1,7 @@
 """Incidents on the page: none, one and thirty, on every width and theme."""
 
 import random
+import re
 import time
 
 import pytest
@@ -8,7 +9,9 @@ from page_rows import START
 from page_server import check_every_screen, wait_until
 
 HOSTS = [f"rack-{1 + i // 4}/host-{i}" for i in range(12)]
-LEARNED = 600
+LEARNED = 200
+BROKEN = 5  # rows of a break
+CALM = 60  # after which all episodes have ended
 
 
 def rows(minutes, first=0, bad=None):
@@ -30,7 +33,7 @@ def fleet(server):
 
 
 def break_rack(server, minute=LEARNED):
-    server.post("fleet", rows(10, minute, {HOSTS[0]: minute + 1, HOSTS[1]: minute + 2, HOSTS[2]: minute + 3}))
+    server.post("fleet", rows(BROKEN, minute, {HOSTS[0]: minute + 1, HOSTS[1]: minute + 2, HOSTS[2]: minute + 3}))
 
 
 def open_ready(open_page, server, **options):
@@ -45,8 +48,10 @@ def test_an_incident_opens_its_members_in_the_order_of_their_begins(fleet, open_
     assert page.locator("#now-title").inner_text() == "1 open incident"
     assert page.locator("#now-note").inner_text() == "3 open episodes, worst first"
     row = page.locator("#now-list > li > button")
-    assert row.locator(".what").inner_text().startswith("load high and 2 more since ")
-    assert row.locator(".where").inner_text() == fleet.ask("GET", "/api/v1/incidents")["incidents"][0]["worst"]["key"]
+    incident = fleet.ask("GET", "/api/v1/incidents")["incidents"][0]
+    assert re.match(r"load jumps up by \S+, usually at most \S+$", incident["reason"])
+    assert row.locator(".what").inner_text().startswith(f"{incident['reason']} and 2 more since ")
+    assert row.locator(".where").inner_text() == incident["worst"]["key"]
     assert row.get_attribute("aria-expanded") == "false"
     row.click()
     assert row.get_attribute("aria-expanded") == "true"
@@ -59,7 +64,7 @@ def test_an_incident_opens_its_members_in_the_order_of_their_begins(fleet, open_
     wait_until(page, "text => document.getElementById('detail-title').textContent === text", f"fleet / {HOSTS[1]}")
     assert page.locator("#now-list .members [aria-current=true]").inner_text().count(HOSTS[1]) == 1
     assert page.locator("#now-list .members li").count() == 3, "it stays open"
-    fleet.post("fleet", rows(40, LEARNED + 10, {HOSTS[1]: 0, HOSTS[2]: 0}))
+    fleet.post("fleet", rows(CALM, LEARNED + BROKEN, {HOSTS[1]: 0, HOSTS[2]: 0}))
     wait_until(page, "[...document.querySelectorAll('#now-list .members li')].map(one => one.dataset.past).join() === 'false,false,true'")
     assert members.all_inner_texts() == [HOSTS[1], HOSTS[2], HOSTS[0]], "those that are open come first"
     colours = page.eval_on_selector_all("#now-list .members .badge", "badges => badges.map(badge => getComputedStyle(badge).color)")
@@ -71,13 +76,15 @@ def test_an_incident_that_ends_moves_below(fleet, open_page):
     assert page.locator("#now-title").inner_text() == "All quiet" and page.locator("#ended").is_hidden()
     break_rack(fleet)
     page.wait_for_selector("#now[data-state=wrong]")
-    fleet.post("fleet", rows(60, LEARNED + 10))
+    fleet.post("fleet", rows(CALM, LEARNED + BROKEN))
     page.wait_for_selector("#now[data-state=quiet]")
     wait_until(page, "document.getElementById('ended-title').textContent === '1 ended incident'")
     page.click("#ended-title")
-    assert page.locator("#ended-list .what").inner_text().startswith("load high and 2 more, ")
+    incident = fleet.ask("GET", "/api/v1/incidents")["incidents"][0]
+    assert incident["reason"].startswith("load ")
+    assert page.locator("#ended-list .what").inner_text().startswith(f"{incident['reason']} and 2 more, ")
     page.click("#ended-list button")
-    worst = fleet.ask("GET", "/api/v1/incidents")["incidents"][0]["worst"]["key"]
+    worst = incident["worst"]["key"]
     wait_until(page, "text => document.getElementById('detail-title').textContent === text", f"fleet / {worst}")
 
 
@@ -85,11 +92,11 @@ def test_the_page_counts_what_the_server_counts(fleet, open_page):
     break_rack(fleet)
     fleet.create("other", key="host", time="time", **{"alert-rate": 0.0001})
     fleet.post("other", rows(LEARNED) + "".join(rows(10, LEARNED, {HOSTS[5]: 0}).splitlines(True)[1:]))
-    fleet.post("fleet", rows(1, LEARNED + 10, {HOSTS[0]: 0}))
+    fleet.post("fleet", rows(1, LEARNED + BROKEN, {HOSTS[0]: 0}))
     page = open_ready(open_page, fleet)
     assert fleet.ask("GET", "/api/v1/now")["incidents"] == 2
     assert page.locator("#now-title").inner_text() == "2 open incidents" and page.locator("#now-list > li").count() == 2
-    fleet.post("fleet", rows(60, LEARNED + 11))
+    fleet.post("fleet", rows(CALM, LEARNED + BROKEN + 1))
     wait_until(page, "document.getElementById('now-title').textContent === '1 open incident'")
     assert fleet.ask("GET", "/api/v1/now")["incidents"] == 1
     assert page.locator("#ended-title").inner_text() == "1 ended incident"

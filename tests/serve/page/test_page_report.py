@@ -77,7 +77,7 @@ def test_words_tables_and_charts_show_the_data(write_report, open_report):
                   f"of {data['labelled_episodes']} labelled episodes (", f"{100 * best['mean']['precision']:.1f}% (precision)",
                   f"{100 * best['mean']['recall']:.1f}% (recall)", "labelled episodes lie before that",
                   f"ROC AUC {best['mean']['roc_auc']:.4f}, average precision {best['mean']['average_precision']:.4f}",
-                  f"{data['found']} found, {data['missed']} missed, {data['false']} false", "score, lowest to highest", "threshold",
+                  f"{data['found']} found, {data['missed']} missed, {data['false']} false", "severity, lowest to highest", "threshold",
                   "alert, not labelled", "Times are UTC.", "± is the standard deviation"):
         assert words in text, words
     titles = page.locator(".scroll th[scope=row]").all_inner_texts()
