@@ -57,6 +57,8 @@ def test_what_is_wrong_now_is_what_oif_score_says(server, open_page):
     # The worst of them is chosen without a click.
     assert page.locator("#detail-title").inner_text() == f"pumps / {expected[0][0]}"
     wait_until(page, "text => document.getElementById('state').textContent === text", f"▲ {expected[0][1]}")
+    because = page.locator("#column-charts .because").first.inner_text()
+    assert because.startswith("▼ far from its level for ") and "of the reason" not in because, "it is all of it"
     picture(page, "wide", full_page=True)
 
 
@@ -77,7 +79,7 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
     page.wait_for_selector("#row-table td")
     cells = page.eval_on_selector_all("#row-table tbody tr", "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
     shown = [(row[2], row[3], row[4], float(row[5])) for row in cells]
-    expected = [(f"{float(row['score']):.3f}", f"{float(row['threshold']):.3f}", row["grade"],
+    expected = [(short_number(row["severity"]), short_number(row["threshold"]), row["grade"],
                  float(f"{float(row['flow']):.4g}")) for _, row in own[:-51:-1]]
     assert shown == expected
 
@@ -87,11 +89,13 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
 
 
 def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page):
-    text = pumps(fault=LASTING)
+    far_in_all = "".join(f"{START + 60 * minute},pump-1,48,5.95,66\n" for minute in (1500, 1501))
+    text = pumps() + far_in_all
     fill_pumps(server, text)
     why = [row for row in oif_score(text, *OPTIONS) if row["pump"] == "pump-1" and row["anomaly"] == "1"]
     worst = max((row for row in why if row["episode_id"] == why[-1]["episode_id"]), key=lambda row: float(row["severity"]))
     columns = [part.split(" ")[0] for part in worst["why"].split("; ")]
+    assert len(columns) > 1, "the rows must end with a reason that columns share"
     page = open_page(f"{server.url}/#stream=pumps&key=pump-1")
     page.wait_for_selector("#column-charts h4")
     titles = page.locator("#column-charts h4").all_inner_texts()
