@@ -126,7 +126,7 @@ expect "find_package oif::static does not" no "$(links_shared_oif cmake/consumer
 
 expect "installed program" "oif $version" "$("$prefix/bin/oif" --version)"
 share=$prefix/share
-expect "manual pages" "$(printf 'oif-%s.1\n' demo detectors eval score serve state-feedback state-inspect state-size state; echo oif.1)" \
+expect "manual pages" "$(printf 'oif-%s.1\n' demo eval score serve state-feedback state-inspect state-size state; echo oif.1)" \
     "$(cd "$share/man/man1" && LC_ALL=C printf '%s\n' *)"
 for completion in bash-completion/completions/oif zsh/site-functions/_oif fish/vendor_completions.d/oif.fish; do
     expect "$completion" yes "$(test -s "$share/$completion" && echo yes)"
