@@ -697,7 +697,6 @@ const oif_detector_kind oif_half_space_trees = {
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
-    .minds_constants = true,
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

@@ -401,7 +401,6 @@ const oif_detector_kind oif_iforest_asd = {
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = NULL, /* any fit together: a subsample larger than the window is the window */
-    .minds_constants = true,
     .state_bytes = state_bytes,
     .init = init,
     .insertion_depth = insertion_depth,

@@ -640,7 +640,6 @@ const oif_detector_kind oif_loda = {
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_IN_BITS,
     .check_params = NULL, /* every combination is valid */
-    .minds_constants = true,
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,
