@@ -510,6 +510,11 @@ oif_score_scale oif_detector_scale(const oif_detector *detector)
     return detector->kind->scale;
 }
 
+double oif_detector_severity(const oif_detector *detector, double score)
+{
+    return oif_score_severity(detector->kind->scale, detector->kind->rarity, score);
+}
+
 bool oif_detector_ready(const oif_detector *detector)
 {
     return detector->kind->ready(detector->state);

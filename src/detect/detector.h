@@ -85,6 +85,7 @@ typedef struct oif_detector_kind {
     oif_detector_info info;
 
     oif_score_scale scale;
+    oif_score_rarity rarity; /* of scores among rows of several columns */
 
     /* Whether the parameters fit together; each is already in its range. NULL if any combination
      * does.
@@ -167,8 +168,9 @@ bool oif_detector_is_in_callers_memory(const oif_detector *detector);
 /* Like oif_detector_reset, but also drops names and threads. */
 void oif_detector_strip(oif_detector *detector);
 
-/* The scale of the detector's scores. */
+/* The scale of the detector's scores, and the severity of a score. */
 oif_score_scale oif_detector_scale(const oif_detector *detector);
+double oif_detector_severity(const oif_detector *detector, double score);
 
 /* The usual range of a column, as oif_row_ranges_usual. Returns false if the detector has no
  * ranges, or too few rows. */

@@ -21,8 +21,10 @@ double oif_score_evidence(oif_score_scale scale, double score)
     return score;
 }
 
-double oif_score_magnitude(oif_score_scale scale, double score)
+double oif_score_severity(oif_score_scale scale, oif_score_rarity rarity, double score)
 {
-    const double most = 500; /* so a sum of squares is finite */
-    return oif_exp2(clamp(oif_score_evidence(scale, score), -most, most));
+    const double of_usual = 1.3010299956639812; /* one row in 20 */
+    const double beyond = oif_score_evidence(scale, score) - rarity.usual,
+                 severity = of_usual + beyond / rarity.per_decade;
+    return severity > 0 ? severity : 0;
 }

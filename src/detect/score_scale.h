@@ -12,7 +12,13 @@ typedef enum oif_score_scale {
 
 double oif_score_evidence(oif_score_scale scale, double score);
 
-/* The same as a magnitude: twice as large for each unit of evidence. */
-double oif_score_magnitude(oif_score_scale scale, double score);
+/* How rare such a score is, as a severity: one unit more is a tenth as frequent. The numbers are
+ * those of many recorded series, not of one: docs/measurements/judges.md. */
+typedef struct oif_score_rarity {
+    double usual;      /* the evidence that one row in 20 exceeds */
+    double per_decade; /* more evidence, and a tenth of the rows exceed it */
+} oif_score_rarity;
+
+double oif_score_severity(oif_score_scale scale, oif_score_rarity rarity, double score);
 
 #endif

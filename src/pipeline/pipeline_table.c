@@ -127,10 +127,8 @@ static void compare(table_work *work, const oif_model *model)
 
 static oif_status learn(table_work *work, oif_model *model, oif_error *error)
 {
-    oif_model_table table = {.rows = scored_rows(work)};
-    for (size_t i = 0; i < work->detectors; i++)
-        table.scores[i] = work->scores[i];
-    return oif_model_learn_table(model, &table, error);
+    const oif_table_rows rows = scored_rows(work);
+    return oif_model_learn_table(model, &rows, error);
 }
 
 /* The pipeline has the model, so no row can fail. */

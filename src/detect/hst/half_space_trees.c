@@ -696,6 +696,7 @@ const oif_detector_kind oif_half_space_trees = {
                  "than short ones",
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
+    .rarity = {.usual = -0.4, .per_decade = 1.7},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,

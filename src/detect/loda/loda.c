@@ -639,6 +639,7 @@ const oif_detector_kind oif_loda = {
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_IN_BITS,
+    .rarity = {.usual = 8.7, .per_decade = 0.75},
     .check_params = NULL, /* every combination is valid */
     .state_bytes = state_bytes,
     .init = init,

@@ -141,6 +141,7 @@ const oif_detector_kind oif_online_iforest = {
          .choose = "to follow its paper: every row is learned as it arrives and forgotten in order",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
+    .rarity = {.usual = 0.1, .per_decade = 0.9},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,

@@ -394,6 +394,7 @@ const oif_detector_kind oif_rolling_iforest = {
              "our data sets; one to two times the time of online-iforest",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
+    .rarity = {.usual = 0.7, .per_decade = 1},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,

@@ -388,6 +388,7 @@ const oif_detector_kind oif_rrcf = {
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_MASS,
+    .rarity = {.usual = 4, .per_decade = 0.95},
     .check_params = NULL, /* every combination is valid */
     .state_bytes = state_bytes,
     .init = init,

@@ -438,6 +438,7 @@ const oif_detector_kind oif_sdo = {
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_DISTANCE,
+    .rarity = {.usual = 1.6, .per_decade = 1.5},
     .check_params = NULL, /* every combination is valid */
     .state_bytes = state_bytes,
     .init = init,

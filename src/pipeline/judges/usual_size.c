@@ -36,6 +36,14 @@ double oif_usual_mean(const oif_usual_size *usual)
     return usual->count > 0 ? usual->sum / usual->count : 0;
 }
 
+/* What is far above all before it is an incident, which must not hide the next one. */
+static double without_excess(const oif_usual_size *usual, double magnitude)
+{
+    const uint32_t few = 8;
+    const double times = usual->count < OIF_USUAL_FIRST ? 4 : 16, most = times * usual->size;
+    return usual->count >= few && most > 0 && magnitude > most ? most : magnitude;
+}
+
 static void count_magnitude(oif_usual_size *usual, double magnitude)
 {
     if (usual->count == MOST_COUNTED) {
@@ -50,9 +58,10 @@ static void count_magnitude(oif_usual_size *usual, double magnitude)
 
 void oif_usual_learn(oif_usual_size *usual, double magnitude, bool adapts)
 {
-    count_magnitude(usual, magnitude);
+    const double counted = without_excess(usual, magnitude);
+    count_magnitude(usual, counted);
     if (usual->count <= OIF_USUAL_FIRST) {
-        usual->size = magnitude > usual->size ? magnitude : usual->size;
+        usual->size = counted > usual->size ? counted : usual->size;
     } else if (adapts) {
         const pace *now = pace_of(usual->count);
         usual->size *= magnitude > usual->size ? now->rise : now->fall;

@@ -14,7 +14,7 @@ enum {
     RECENT_ROWS = 64,
     KNOWN_CHANGES = 32, /* before runs and gaps are judged */
     EARLY_CHANGES = 48, /* that raise the usual run at once */
-    PATIENCE = 64,      /* rows after which a long run or gap is the new normal */
+    PATIENCE = 64, /* rows after which a long run or gap, or another level, is the new normal */
     MOST_COUNTED = 1 << 30
 };
 
@@ -130,6 +130,7 @@ static void start_level(oif_column_watch *c)
         c->spread += fabs(c->start[i] - median) / START;
     c->level += median;
     c->recent = c->level;
+    c->level_values = START;
     memset(c->start, 0, sizeof c->start);
 }
 
@@ -144,11 +145,28 @@ static void learn_start(oif_column_watch *c, double x)
 
 static void learn_level(oif_column_watch *c, double x)
 {
-    const double rows = c->values < LEVEL_ROWS ? c->values + 1 : LEVEL_ROWS,
-                 away = away_from(c->level, x), distance = fabs(away),
+    c->level_values += c->level_values < LEVEL_ROWS;
+    const double rows = c->level_values, away = away_from(c->level, x), distance = fabs(away),
                  most = c->spread > 0 ? 3 * c->spread : distance;
     c->level += bounded(away, most) / rows;
     c->spread += ((distance < 2 * most ? distance : 2 * most) - c->spread) / rows;
+}
+
+/* A level that stays is not news for ever. */
+static void follow_beyond(oif_column_watch *c, double x, double distance)
+{
+    const double enough = 1.5; /* less than what exceeds the lowest bar */
+    const oif_usual_size *usual = &c->sizes[OIF_DISTANCE];
+    const bool is_beyond = usual->count >= OIF_USUAL_FIRST && distance > enough * usual->size;
+    c->beyond = is_beyond ? c->beyond + 1 : 0;
+    if (c->beyond < PATIENCE)
+        return;
+    double mean = x; /* of the last values */
+    for (uint32_t i = 0; i + 1 < LAGS && c->last[i] == c->last[i]; i++)
+        mean += away_from(mean, c->last[i]) / (i + 2);
+    c->level = c->recent = mean;
+    c->level_values = START;
+    c->beyond = 0;
 }
 
 /* The distance from the level in standard deviations, if values are normally distributed. */
@@ -181,6 +199,7 @@ static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *su
         sums->furthest_column = j;
     }
     learn_level(c, x);
+    follow_beyond(c, x, distance);
 }
 
 /* ---- Steps ---- */
@@ -345,7 +364,12 @@ static void judge(oif_watch *watch, const row_sums *sums, oif_finding findings[O
     judge_change(sums, penalty, &findings[OIF_JUDGE_CHANGE]);
     judge_energy(watch, sums, &findings[OIF_JUDGE_ENERGY]);
     findings[OIF_JUDGE_RUN] = finding_of(&sums->run, run, OIF_REASON_STUCK);
-    findings[OIF_JUDGE_GAP] = finding_of(&sums->gap, gap, OIF_REASON_MISSING);
+    oif_finding *missing = &findings[OIF_JUDGE_GAP];
+    *missing = finding_of(&sums->gap, gap, OIF_REASON_MISSING);
+    if (missing->severity > 0) { /* both count the row before, which had a value */
+        missing->size--;
+        missing->usual--;
+    }
 }
 
 void oif_watch_observe(oif_watch *watch, const double *row, oif_finding findings[OIF_JUDGES])

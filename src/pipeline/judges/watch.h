@@ -6,7 +6,8 @@
  *     gap       rows without a value
  *
  * The level of a column is a slow and robust mean: it starts with the median of the first 32 values
- * and then follows the last 2,000 or so, each by at most three times their usual distance.
+ * and then follows the last 2,000 or so, each by at most three times their usual distance. If the
+ * mean of the last rows stays away from it for 64 values, they are the new level.
  *
  * The block has no pointers and may be part of another. */
 #ifndef OIF_PIPELINE_JUDGES_WATCH_H
@@ -38,6 +39,8 @@ typedef struct oif_column_watch {
     double usual_run, usual_gap; /* in rows, from 1; long ones */
     oif_usual_size sizes[OIF_MAGNITUDES];
     uint32_t values;               /* that were not missing; halved now and then */
+    uint32_t level_values;         /* that the level is the mean of */
+    uint32_t beyond;               /* values since the mean of the last ones was near the level */
     uint32_t changes;              /* of the value; likewise */
     uint32_t run;                  /* rows that repeat a value */
     uint32_t gap;                  /* rows without a value */

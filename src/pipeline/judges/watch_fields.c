@@ -40,6 +40,8 @@ static const oif_field column_fields[] = {NUMBERS(last, OIF_WATCH_LAGS),
                                           USUAL_SIZE("step_4", OIF_STEP_OF_4),
                                           USUAL_SIZE("distance", OIF_DISTANCE),
                                           COUNT(values),
+                                          COUNT(level_values),
+                                          COUNT(beyond),
                                           COUNT(changes),
                                           COUNT(run),
                                           COUNT(gap),
@@ -103,7 +105,8 @@ static oif_status check_column(const oif_column_watch *c, const oif_check *check
     OIF_REQUIRE(check, is_length(c->usual_run) && is_length(c->usual_gap),
                 "a run has fewer rows than one, or more than any stream");
     OIF_REQUIRE(check,
-                c->values <= most && c->changes <= most && c->run <= most && c->gap <= most &&
+                c->values <= most && c->level_values <= c->values && c->beyond <= most &&
+                    c->changes <= most && c->run <= most && c->gap <= most &&
                     c->changes <= c->values,
                 "it counts more values than it had");
     for (size_t i = 0; i < OIF_MAGNITUDES; i++)

@@ -58,7 +58,7 @@ typedef struct oif_model {
     size_t bytes;                 /* of this block; detectors have their own */
     size_t detector_count;
     oif_detector *detectors[OIF_TOGETHER_MAX]; /* the first one leads */
-    oif_usual_size usual[OIF_TOGETHER_MAX];    /* of the evidence of their scores */
+    double before[2]; /* severities of the scores of the last rows, 0 for alerts */
 
     uint64_t rows; /* processed */
     oif_pauses pauses;
@@ -140,17 +140,11 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
 /* Lets only the judges of a model see a row. */
 void oif_model_observe(oif_model *model, const double *row, double seconds);
 
-/* The rows of a finished table as the detectors of a model get them, and their scores. */
-typedef struct oif_model_table {
-    oif_table_rows rows;
-    const double *scores[OIF_TOGETHER_MAX]; /* for each detector */
-} oif_model_table;
-
-/* Lets a model that has observed all rows of a table, and nothing else, learn them; they are then
- * processed with a verdict each.
+/* Lets a model that has observed all rows of a finished table, and nothing else, learn them as its
+ * detectors get them; they are then processed with a verdict each.
  *
  * OIF_EMEMORY   the model is to be freed */
-oif_status oif_model_learn_table(oif_model *model, const oif_model_table *table, oif_error *error);
+oif_status oif_model_learn_table(oif_model *model, const oif_table_rows *rows, oif_error *error);
 
 /* What was expected of a column in the last row. */
 oif_expected oif_model_expected(const oif_model *model, size_t column);

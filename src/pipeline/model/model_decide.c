@@ -23,8 +23,8 @@ static oif_judge most_severe(const oif_finding findings[OIF_JUDGES])
     return most;
 }
 
-/* That a column no longer follows another one, or is unusual for its time, says less than that a
- * value is far outside its usual ones. */
+/* Who gives the reason. That a column no longer follows another one, or is unusual for its time,
+ * says less than that a value is far outside its usual ones. */
 static oif_judge plainer(const oif_model *m, const oif_finding findings[OIF_JUDGES],
                          oif_judge judge, double bar)
 {
@@ -89,7 +89,9 @@ void oif_model_decide(oif_model *m, oif_finding findings[OIF_JUDGES], double sec
     result->threshold = bar_of(m);
     for (oif_judge i = OIF_JUDGE_VALUES; i < OIF_JUDGES && !is_frozen(m); i++)
         findings[i].severity = oif_gate_severity(&m->gate, i, findings[i].severity);
-    oif_judge judge = plainer(m, findings, most_severe(findings), result->threshold);
+    const oif_judge most = most_severe(findings);
+    oif_judge judge = plainer(m, findings, most, result->threshold);
+    findings[judge].severity = findings[most].severity;    /* it is the reason that is plainer */
     while (findings[judge].severity > result->threshold) { /* each time one less */
         const uint32_t rule =
             has_rules ? oif_model_muted_by(m, rules, seconds, judge, &findings[judge]) : 0;

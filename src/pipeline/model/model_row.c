@@ -35,8 +35,11 @@ static void find_first_value(const oif_model *m, const double *row, oif_finding 
 {
     for (uint32_t j = 0; j < m->columns && watch_of(m)->unseen > 0; j++)
         if (row[j] == row[j] && !oif_watch_has_seen(watch_of(m), j)) {
-            *found = (oif_finding){
-                .severity = first_value_severity, .reason = OIF_REASON_FIRST_VALUE, .column = j};
+            *found = (oif_finding){.severity = first_value_severity,
+                                   .size = NAN,
+                                   .usual = NAN,
+                                   .reason = OIF_REASON_FIRST_VALUE,
+                                   .column = j};
             return;
         }
 }
@@ -52,6 +55,8 @@ static void find_category(const oif_model *m, oif_finding *found)
     const double chances = oif_log2((double)m->plan->categories), /* the maximum of several */
         severity = (derived->surprise - chances - margin) * log10_of_2;
     *found = (oif_finding){.severity = severity > 0 ? severity : 0,
+                           .size = NAN,
+                           .usual = NAN,
                            .reason = derived->is_new ? OIF_REASON_NEW_VALUE : OIF_REASON_RARE_VALUE,
                            .direction = 1,
                            .column = derived->surprising_column};
@@ -76,23 +81,22 @@ static double score_by(oif_model *m, size_t i)
     return score;
 }
 
-/* The severity of a score; learns how large scores are. */
-static double judge_score(oif_model *m, size_t i, double score, bool was_ready)
-{
-    const double at_usual = 2,
-                 magnitude = oif_score_magnitude(oif_detector_scale(m->detectors[i]), score),
-                 times = was_ready ? oif_usual_times(&m->usual[i], magnitude) : 0;
-    if (was_ready && !is_frozen(m))
-        oif_usual_learn(&m->usual[i], magnitude, true);
-    const double severity = times > 0 ? at_usual + oif_log2(times) : 0;
-    return severity > 0 ? severity : 0;
-}
-
 /* Of a single number a detector finds little that the other judges do not, and it alerts more
  * often. */
 static bool judges_scores(const oif_model *m)
 {
     return m->columns * m->options.shingle > 1;
+}
+
+/* Three rare rows in a row are rarer than each of them: their mean and a half. A row that was an
+ * alert is no evidence again (oif_model_process). */
+static double with_rows_before(oif_model *m, double severity)
+{
+    const double rare = 1.3, more = 0.5;
+    const double three = (severity + m->before[0] + m->before[1]) / 3 + more;
+    m->before[1] = m->before[0];
+    m->before[0] = severity;
+    return severity > rare && three > severity ? three : severity;
 }
 
 /* The score is the detector's own; of several detectors, whose scores have no common scale, the
@@ -102,7 +106,8 @@ static void score(oif_model *m, oif_finding *found, oif_result *result)
     double most = 0;
     for (uint32_t i = 0; i < m->detector_count; i++) {
         const bool was_ready = oif_detector_ready(m->detectors[i]);
-        const double given = score_by(m, i), severity = judge_score(m, i, given, was_ready);
+        const double given = score_by(m, i),
+                     severity = was_ready ? oif_detector_severity(m->detectors[i], given) : 0;
         if (severity > most) {
             most = severity;
             m->detector = i;
@@ -113,7 +118,7 @@ static void score(oif_model *m, oif_finding *found, oif_result *result)
     if (m->detector_count > 1)
         result->score = most;
     if (judges_scores(m))
-        found->severity = most;
+        found->severity = with_rows_before(m, most);
 }
 
 static void take_verdict(oif_model *m, const oif_table_verdict *verdict, oif_finding *found,
@@ -185,7 +190,7 @@ static void arrive(oif_model *m, double seconds, const oif_row_rules *rules, boo
 static void process_ignored(oif_model *m, const double *row, double seconds,
                             const oif_row_rules *rules, oif_result *result)
 {
-    oif_finding found = {.usual = NAN};
+    oif_finding found = {.size = NAN, .usual = NAN};
     const oif_learn learn = m->options.learn;
     m->options.learn = OIF_LEARN_NONE;
     if (oif_model_join(m, row))
@@ -228,11 +233,13 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
         result->rule = ignored;
         return;
     }
-    oif_finding findings[OIF_JUDGES] = {{.usual = NAN}};
+    oif_finding findings[OIF_JUDGES] = {{.size = NAN, .usual = NAN}};
     const bool was_ready = verdict || oif_model_ready(model);
     find(model, row, seconds, verdict, findings, result);
     result->ready = was_ready && result->score == result->score;
     oif_model_decide(model, findings, seconds, rules, result);
+    if (result->anomaly)
+        model->before[0] = 0;
     result->learned = is_acceptable(model, &findings[OIF_JUDGE_FIRST_VALUE], result->anomaly) &&
                       model->rows >= model->options.shingle;
     if (result->learned)

@@ -26,8 +26,7 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
     oif_visit_u32(visitor, "judge", &m->judge, 1);
     oif_visit_u32(visitor, "detector", &m->detector, 1);
     visit_found(&m->found, visitor);
-    for (size_t i = 0; i < m->detector_count; i++)
-        oif_usual_visit_fields(&m->usual[i], visitor);
+    oif_visit_f64(visitor, "before", m->before, 2);
     oif_judges_visit_fields(judges_of(m), visitor);
     if (m->plan->count > 0)
         oif_derived_state_visit_fields(m->plan, derived_of(m), visitor);
@@ -69,9 +68,9 @@ oif_status oif_model_check_own(const oif_model *model, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the previous values of a column are not possible");
     if (!is_found(model))
         return oif_fail(error, OIF_EINVARIANT, "the last row was judged by no judge");
-    for (size_t i = 0; i < model->detector_count; i++)
-        if (!oif_usual_check(&model->usual[i]))
-            return oif_fail(error, OIF_EINVARIANT, "the usual score of a detector is impossible");
+    for (size_t i = 0; i < 2; i++)
+        if (!(model->before[i] >= 0 && model->before[i] <= DBL_MAX))
+            return oif_fail(error, OIF_EINVARIANT, "a severity of the last rows is impossible");
     return oif_judges_check(judges_of(model), error);
 }
 

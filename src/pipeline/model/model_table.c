@@ -10,22 +10,11 @@ void oif_model_observe(oif_model *model, const double *row, double seconds)
     oif_judges_learn(judges_of(model), row);
 }
 
-static void learn_scores(oif_model *m, const oif_model_table *table)
-{
-    for (size_t i = 0; i < m->detector_count; i++)
-        for (size_t row = 0; row < table->rows.count; row++)
-            oif_usual_learn(
-                &m->usual[i],
-                oif_score_magnitude(oif_detector_scale(m->detectors[i]), table->scores[i][row]),
-                true);
-}
-
-oif_status oif_model_learn_table(oif_model *model, const oif_model_table *table, oif_error *error)
+oif_status oif_model_learn_table(oif_model *model, const oif_table_rows *rows, oif_error *error)
 {
     oif_status status = OIF_OK;
     for (size_t i = 0; i < model->detector_count && status == OIF_OK; i++)
-        status = oif_held_out_learn_all(model->detectors[i], &table->rows, error);
-    learn_scores(model, table);
+        status = oif_held_out_learn_all(model->detectors[i], rows, error);
     oif_judges_rewind(judges_of(model), &model->options.judges);
     if (model->plan->count > 0)
         oif_derived_state_init(model->plan, derived_of(model));

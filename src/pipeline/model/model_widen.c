@@ -17,7 +17,7 @@ static void copy_head(oif_model *wide, const oif_model *m)
     wide->judge = m->judge;
     wide->detector = m->detector;
     wide->found = m->found;
-    memcpy(wide->usual, m->usual, sizeof wide->usual);
+    memcpy(wide->before, m->before, sizeof wide->before);
 }
 
 static void widen_derived(oif_model *wide, const oif_model *m)
