@@ -104,7 +104,7 @@ typedef struct row_sums {
  * the same side. Otherwise each spike had an echo for as long as someone remembers it. */
 static bool is_no_echo(double away, double remembered)
 {
-    return 2 * fabs(away) >= fabs(remembered) && (away < 0) == (remembered < 0);
+    return fabs(away) >= fabs(remembered) && (away < 0) == (remembered < 0);
 }
 
 /* ---- Level ---- */
