@@ -49,7 +49,7 @@ def test_row_by_row_is_what_process_does(column, tmp_path):
         subprocess.run([OIF, "demo", "toy", "--rows", "3000"], capture_output=True, text=True, check=True).stdout
     )
     table = np.loadtxt(csv, delimiter=",", skiprows=1)
-    pipeline = oif.Pipeline(column.create(seed=5), learn="all", find_season="off", moves="off")
+    pipeline = oif.Pipeline(column.create(seed=5), learn="all", find_season="off")
     results = pipeline.process(table[:, :-1])
     scores = runs.score(column.create(seed=5), table[:, :-1], "row")
     assert np.array_equal(results["score"], scores, equal_nan=True)
