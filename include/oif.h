@@ -29,7 +29,7 @@
  *     More keys than memory   keep evicted models on disk
  *     Incidents               episodes that begin together
  *
- * oif_rows.h, beside this header, reads rows from CSV, NDJSON and raw float64.
+ * oif_rows.h, beside this header, reads rows from CSV and NDJSON.
  *
  * Rules for every function:
  *
@@ -171,7 +171,6 @@ typedef enum oif_cause {
     OIF_CAUSE_NUL_BYTES = 32,          /* a line has NUL bytes, as after a power cut */
     OIF_CAUSE_NOT_TEXT = 33,           /* the input is UTF-16 or binary */
     OIF_CAUSE_NOT_A_TIME = 34,         /* a text is not a time */
-    OIF_CAUSE_TRUNCATED_ROW = 35,      /* the input ends within a raw row */
     OIF_CAUSE_DAY_ORDER = 36,          /* a date has the day where others have the month */
 
     /* Snapshots */

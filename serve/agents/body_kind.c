@@ -19,7 +19,6 @@ static bool find_word(const char *word, body_found *found, problem *why)
     static const char *const words[BODY_KINDS] = {[BODY_CSV] = "csv",
                                                   [BODY_NDJSON] = "ndjson",
                                                   [BODY_JSON] = "json",
-                                                  [BODY_FLOAT64] = "raw",
                                                   [BODY_INFLUX] = "influx",
                                                   [BODY_PROMETHEUS] = "prometheus",
                                                   [BODY_REMOTE_WRITE] = "remote-write",
@@ -120,10 +119,11 @@ static bool look(const body_claim *claim, oif_text body, body_found *found, prob
     else if (*text.text == '{' || *text.text == '[')
         return read_json(body, found, why);
     else if (has_binary(body))
-        return problem_set(why, 415,
-                           "Name its type in Content-Type, or its format in the query; raw float64 "
-                           "numbers need columns=N.",
-                           "the body has bytes that are not text, and nothing says what they are");
+        return problem_set(
+            why, 415,
+            "Name its type in Content-Type, or its format in the query. Send numbers "
+            "as CSV or NDJSON.",
+            "the body has bytes that are not text, and nothing says what they are");
     else if (begins(text, "# HELP ") || begins(text, "# TYPE "))
         found->kind = BODY_PROMETHEUS;
     else
@@ -144,7 +144,6 @@ static const struct known_type {
     {"text/csv", BODY_CSV},
     {"application/csv", BODY_CSV},
     {"text/tab-separated-values", BODY_CSV},
-    {"application/x-float64", BODY_FLOAT64},
     {"application/openmetrics-text", BODY_PROMETHEUS},
 };
 
@@ -209,10 +208,6 @@ bool body_kind_find(const body_claim *claim, oif_text body, body_found *found, p
         return problem_set(why, 400, "Send at least one row.", "the body is empty");
     if (claim->format)
         return find_word(claim->format, found, why);
-    if (request_type_is(claim->type, "application/octet-stream") && claim->has_columns) {
-        found->kind = BODY_FLOAT64;
-        return true;
-    }
     if (is_protobuf)
         return find_protobuf(claim, found, why);
     if (find_type(claim->type, found))

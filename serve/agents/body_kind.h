@@ -10,8 +10,7 @@
 typedef enum body_kind {
     BODY_CSV,
     BODY_NDJSON,
-    BODY_JSON, /* an array of objects, or objects over several lines */
-    BODY_FLOAT64,
+    BODY_JSON,   /* an array of objects, or objects over several lines */
     BODY_INFLUX, /* from here on: samples, not rows */
     BODY_PROMETHEUS,
     BODY_REMOTE_WRITE,
@@ -27,7 +26,6 @@ bool body_kind_is_sampled(body_kind kind);
 typedef struct body_claim {
     const char *format;  /* of the query */
     const char *type;    /* Content-Type */
-    bool has_columns;    /* the query says how many a row of raw numbers has */
     const char *version; /* X-Prometheus-Remote-Write-Version */
     body_kind protobuf;  /* what the path says about protobuf; BODY_KINDS: nothing */
     int known;           /* the format of the stream's settings, as in rows_request; 0: none */

@@ -48,7 +48,6 @@ static bool read_request(const request *asked, posted_rows *posted, problem *why
     size_t answer = usual_answer(asked);
     bool is_good =
         request_word(asked, "answer", answers, 3, &answer, why) && read_sender(asked, rows, why) &&
-        request_count(asked, "columns", UINT32_MAX, &posted->columns, why) &&
         request_flag(asked, "durable", &rows->is_durable, why) &&
         request_flag(asked, "create", &posted->may_create, why) &&
         request_text(asked, "format", &posted->format, why) &&

@@ -890,4 +890,4 @@ static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *er
     return status;
 }
 
-const oif_row_format oif_csv_format = {.open = csv_open, .next = csv_next, .has_texts = true};
+const oif_row_format oif_csv_format = {.open = csv_open, .next = csv_next};

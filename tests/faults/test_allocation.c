@@ -543,11 +543,6 @@ static void an_ndjson_reader(world *w)
     require_ok(oif_reader_open(&options, read_source, &w->source, &w->reader, NULL));
 }
 
-static void raw_rows(world *w)
-{
-    w->source = (source){.bytes = "sixteen bytes...and sixteen more"};
-}
-
 /* ---- The calls ---- */
 
 #define RUN(name) static oif_status name(world *w, oif_error *error)
@@ -1117,13 +1112,6 @@ RUN(open_ndjson_reader)
     return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
 }
 
-RUN(open_raw_reader)
-{
-    oif_reader_options options = {.format = OIF_FORMAT_RAW, .columns = 2};
-    w->source.at = 0;
-    return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
-}
-
 RUN(select_columns)
 {
     return oif_reader_select(w->reader, NULL, 0, error);
@@ -1290,7 +1278,6 @@ static const struct call {
     {"oif_reader_open", a_text, open_reader, true},
     {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
     {"oif_reader_open", an_ndjson_text, open_ndjson_reader, true},
-    {"oif_reader_open", raw_rows, open_raw_reader, true},
     {"oif_reader_select", a_reader_before_a_long_record, select_columns, false},
     {"oif_reader_select_texts", a_reader_before_a_long_record, select_text, true},
     {"oif_reader_add_missing", a_reader_before_a_long_record, add_missing, true},
