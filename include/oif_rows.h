@@ -337,13 +337,6 @@ OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t colu
 OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
                                                          size_t *column, oif_error *error);
 
-/* Adds a column that rows do not have: its values are missing, its texts empty.
- * It is not selected. So rows that lack a column
- * can be processed by a model that has learned it.
- * NDJSON: as oif_reader_find_column. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_add_absent(oif_reader *reader, const char *name,
-                                                        size_t *column, oif_error *error);
-
 /* NDJSON: unknown keys of later lines become columns, not selected,
  * as soon as oif_reader_next has read the line: at most `count` more keys,
  * including objects and arrays; 0: no more.

@@ -79,11 +79,10 @@ struct oif_reader {
 
     oif_reader_column *columns;
     size_t column_count, column_capacity;
-    size_t absent_count; /* of these, the last ones: rows of CSV do not have them */
-    double *values;      /* space for all columns */
+    double *values; /* space for all columns */
     size_t value_count;
     oif_text *texts;
-    size_t text_count, absent_texts;
+    size_t text_count;
     oif_record refused; /* see oif_reader_refused; its values are NULL if there is none */
     /* as large as the buffer: texts that differ from the input, such as unescaped ones; or NULL */
     size_t refused_column;

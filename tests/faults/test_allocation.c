@@ -1133,11 +1133,6 @@ RUN(find_new_column)
     return oif_reader_find_column(w->reader, "c.f.g", &w->out.bytes, error);
 }
 
-RUN(add_absent_column)
-{
-    return oif_reader_add_absent(w->reader, "lost", &w->out.bytes, error);
-}
-
 RUN(read_record)
 {
     return oif_reader_next(w->reader, &w->out.record, error);
@@ -1284,8 +1279,6 @@ static const struct call {
     {"oif_reader_find_column", a_reader_before_a_long_record, find_known_column, false},
     {"oif_reader_find_column", an_ndjson_reader, find_known_column, false},
     {"oif_reader_find_column", an_ndjson_reader, find_new_column, true},
-    {"oif_reader_add_absent", a_reader_before_a_long_record, add_absent_column, true},
-    {"oif_reader_add_absent", an_ndjson_reader, add_absent_column, true},
     {"oif_reader_next", a_reader_before_a_short_record, read_record, false},
     {"oif_reader_next", a_reader_before_a_long_record, read_record, true},
     {"oif_reader_next", a_reader_before_a_long_quote, read_record, true},
