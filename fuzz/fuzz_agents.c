@@ -290,7 +290,6 @@ static void print_bodies(void)
         [BODY_INFLUX] = "Influx lines",
         [BODY_PROMETHEUS] = "texts of exporters",
         [BODY_REMOTE_WRITE] = "remote write",
-        [BODY_REMOTE_WRITE_2] = "remote write 2.0",
         [BODY_OTLP] = "OTLP protobuf",
     };
     for (int kind = 0; kind < BODY_KINDS; kind++)
@@ -384,9 +383,8 @@ static void check_variants(const body_input *from, uint64_t state)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const body_kind kinds[] = {BODY_INFLUX,         BODY_PROMETHEUS, BODY_REMOTE_WRITE,
-                                      BODY_REMOTE_WRITE_2, BODY_OTLP,       BODY_JSON,
-                                      BODY_NDJSON,         BODY_CSV};
+    static const body_kind kinds[] = {BODY_INFLUX, BODY_PROMETHEUS, BODY_REMOTE_WRITE, BODY_OTLP,
+                                      BODY_JSON,   BODY_NDJSON,     BODY_CSV};
     static bool is_started;
     input from = {data, data + size};
     const char *only = getenv("OIF_FUZZ_FORMAT");
@@ -394,11 +392,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const body_kind kind =
         kinds[(only ? strtoul(only, NULL, 10) : number) % (sizeof kinds / sizeof *kinds)];
     const uint8_t choice = take_byte(&from);
-    const bool is_remote = kind == BODY_REMOTE_WRITE || kind == BODY_REMOTE_WRITE_2;
+    const bool is_compressed =
+        kind == BODY_REMOTE_WRITE && (choice & IS_COMPRESSED) && unsnappy_exists();
     size_t bytes;
     if (!is_started)
         is_started = atexit(print_bodies) == 0;
-    char *text = body_of(&from, is_remote && (choice & IS_COMPRESSED) && unsnappy_exists(), &bytes);
+    char *text = body_of(&from, is_compressed, &bytes);
     if (!text)
         return 0;
     const body_input one = {.body = {.kind = kind,

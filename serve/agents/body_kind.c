@@ -22,7 +22,6 @@ static bool find_word(const char *word, body_found *found, problem *why)
                                                   [BODY_INFLUX] = "influx",
                                                   [BODY_PROMETHEUS] = "prometheus",
                                                   [BODY_REMOTE_WRITE] = "remote-write",
-                                                  [BODY_REMOTE_WRITE_2] = "remote-write-2",
                                                   [BODY_OTLP] = "otlp"};
     char known[256] = "";
     size_t used = 0;
@@ -172,16 +171,15 @@ static bool find_json(oif_text body, body_found *found, problem *why)
 static bool find_protobuf(const body_claim *claim, body_found *found, problem *why)
 {
     const char *proto = strstr(claim->type, "proto=");
-    const bool is_write = claim->version || claim->protobuf == BODY_REMOTE_WRITE;
-    found->kind = claim->protobuf != BODY_KINDS ? claim->protobuf : BODY_REMOTE_WRITE;
-    if (proto && strstr(proto, "io.prometheus.write.v2.Request"))
-        found->kind = BODY_REMOTE_WRITE_2;
-    else if (proto && strstr(proto, "prometheus.WriteRequest"))
+    found->kind = claim->protobuf;
+    if (proto && strstr(proto, "prometheus.WriteRequest"))
         found->kind = BODY_REMOTE_WRITE;
-    else if (proto && is_write)
-        return problem_set(why, 415, "Send prometheus.WriteRequest.",
-                           "this message of Prometheus remote write is not known");
-    return proto || is_write || claim->protobuf != BODY_KINDS ||
+    else if (proto && claim->protobuf != BODY_OTLP)
+        return problem_set(why, 415,
+                           "Send prometheus.WriteRequest, the default of protobuf_message in "
+                           "prometheus.yml.",
+                           "of Prometheus remote write, only version 1.0 is read");
+    return found->kind != BODY_KINDS ||
            problem_set(why, 415,
                        "Send format=otlp or format=remote-write, or use /v1/metrics or "
                        "/api/v1/streams/NAME/write.",

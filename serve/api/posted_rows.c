@@ -53,7 +53,6 @@ static bool find_kind(posted_rows *posted, int known, problem *why)
     const request *asked = posted->call->asked;
     const body_claim claim = {.format = posted->format,
                               .type = asked->headers[HEADER_CONTENT_TYPE],
-                              .version = asked->headers[HEADER_REMOTE_WRITE_VERSION],
                               .protobuf = posted->protobuf,
                               .known = known};
     return body_kind_find(&claim, body_of(posted), &posted->found, why);
