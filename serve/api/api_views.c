@@ -160,12 +160,8 @@ static bool last_event(const request *asked, uint64_t *after, problem *why)
 
 static bool read_filter(const request *asked, feed_filter *filter, problem *why)
 {
-    bool is_good = request_text(asked, "stream", &filter->stream, why) &&
-                   request_flag(asked, "rows", &filter->wants_rows, why);
     take_key(asked, &filter->key, &filter->key_bytes);
-    if (is_good && filter->wants_rows && !filter->stream)
-        return problem_set(why, 400, "Add stream=NAME.", "rows=true is for the rows of one stream");
-    return is_good;
+    return request_text(asked, "stream", &filter->stream, why);
 }
 
 bool api_events(api_call *call, problem *why)

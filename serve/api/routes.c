@@ -23,7 +23,7 @@ static const route routes[] = {
     {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
     {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "stream id open since limit",
      BODY_NONE},
-    {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
+    {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
     {"GET", STREAM "/ready", ACCESS_READ, api_stream_ready, "", BODY_NONE},
