@@ -127,6 +127,17 @@ bool api_get_alerts(api_call *call, problem *why)
     return list_events(call, stream_write_alerts, why);
 }
 
+/* A rule from one of the past episodes, for the setting "mute". */
+bool api_get_proposal(api_call *call, problem *why)
+{
+    const uint64_t most = UINT64_C(1) << 53;
+    episode_name name = {.number = 0};
+    take_key(call->asked, &name.key, &name.key_bytes);
+    return api_find_stream(call, why) &&
+           request_count(call->asked, "episode", most, &name.number, why) &&
+           stream_write_proposal(call->one, &name, why);
+}
+
 /* ---- Incidents ---- */
 
 bool api_incidents(api_call *call, problem *why)

@@ -246,9 +246,6 @@ void streams_keep_reports(struct streams *all, stream *one); /* under the lock o
 /* Under the lock: whether the stream exists and is not broken; else sets `why`. */
 bool stream_check_usable(const stream *one, problem *why);
 
-/* Like stream_change, under the lock and without a sync. */
-bool stream_change_now(stream *one, json_t *settings, problem *why);
-
 /* Both without a journal record. `is_in_state`: the pipeline has them already. */
 bool stream_apply_settings(stream *one, json_t *object, bool is_in_state, problem *why);
 void stream_drop_key(stream *one, const char *key, size_t key_bytes, double now);
