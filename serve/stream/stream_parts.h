@@ -210,6 +210,7 @@ void stream_trend_start(stream *one);
 
 /* `now`: the arrival, for rows without a time. */
 void stream_trend_row(stream *one, history_key *key, const history_point *point, double now);
+trend_row stream_trend_row_of(const history_point *point);
 
 /* ---- stream_incidents.c ---- */
 
