@@ -6,7 +6,7 @@
 enum {
     USUAL_LIMIT = 64 << 20,
     KEY_BYTES = 208,
-    POINT_BYTES = 40,
+    POINT_BYTES = 32,
     BAND_BYTES = 8,
     BUCKET_BYTES = 72,
     BUCKET_COLUMN_BYTES = 16,

@@ -101,8 +101,7 @@ typedef struct serve_settings {
     uint64_t max_streams, max_columns, max_connections;
     const char *alertmanager, *prometheus; /* their addresses */
     const char *external_url;              /* of the page, as people reach it */
-    uint64_t metrics_keys;
-    bool is_metrics_keys_given, is_history_disk_given;
+    bool is_history_disk_given;
 } serve_settings;
 
 typedef struct joined_text {

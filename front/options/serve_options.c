@@ -79,11 +79,6 @@ static const option_entry options[] = {
      .help = "the page as people reach it, for links in alerts and behind a proxy, such as "
              "https://example.org/oif (default: the address to listen on)",
      .argument = "URL"},
-    {"metrics-keys", OPTION_COUNT, SETTING(serve.metrics_keys), GROUP_MONITORING,
-     .brief = "keys per stream with series in /metrics (default 100)",
-     .help = "keys of each stream with series of their own in /metrics: the worst (default 100)",
-     .argument = "N", .from = 0, .to = 1e6, .range = "0 to 1000000",
-     .given = SETTING(serve.is_metrics_keys_given)},
 };
 
 const command_entry serve_command = {

@@ -190,17 +190,3 @@ bool quoting_write_influx_string(const char *text, size_t bytes)
 {
     return write_in_quotes(text, bytes, influx_string_escape);
 }
-
-/* ---- Prometheus ---- */
-
-static const char *label_escape(unsigned char c, const void *context, char scratch[ESCAPE_BYTES])
-{
-    (void)context;
-    (void)scratch;
-    return c == '\n' ? "\\n" : c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
-}
-
-bool quoting_write_label(const char *text, size_t bytes)
-{
-    return write_in_quotes(text, bytes, label_escape);
-}

@@ -34,7 +34,4 @@ bool quoting_write_logfmt_name(const char *name);
 bool quoting_write_influx(const char *text, size_t bytes, const char *special);
 bool quoting_write_influx_string(const char *text, size_t bytes);
 
-/* The value of a label for Prometheus, with its quotes. */
-bool quoting_write_label(const char *text, size_t bytes);
-
 #endif

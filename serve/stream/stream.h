@@ -80,11 +80,6 @@ typedef struct episode_name {
 /* {"rule": "mute ..."}: a rule as narrow as a past episode; null: no rule describes it. 404: it is
  * not remembered. */
 bool stream_write_proposal(stream *one, const episode_name *name, problem *why);
-
-/* Adds a rule to the setting "mute", or removes it; both write {"rules": [...]}. 404: there is no
- * such rule. */
-bool stream_add_rule(stream *one, const char *rule, problem *why);
-bool stream_remove_rule(stream *one, const char *rule, problem *why);
 json_t *stream_copy_settings(stream *one); /* the caller frees it; NULL: out of memory */
 int stream_format(stream *one);            /* that the settings name, as in rows_request; 0: none */
 const char *stream_name(const stream *one); /* valid while the caller holds the stream */

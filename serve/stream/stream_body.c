@@ -111,7 +111,6 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
     stream *one = run->one;
     history_point point = {.row = stream_row_count(one) - 1,
                            .time = seconds,
-                           .score = result->score,
                            .threshold = (float)result->threshold,
                            .severity = result->ready ? (float)result->severity : NAN,
                            .grade = (uint64_t)result->grade};
@@ -125,8 +124,6 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
     const history_point *kept = history_add_point(one->past, key, &point, values_of(run, row));
     if (kept)
         stream_trend_row(one, key, kept, run->now);
-    if (run->is_row_told)
-        stream_publish_row(one, key, &point);
 }
 
 /* If it began earlier, the history knows its first row and when that came. */

@@ -159,12 +159,8 @@ static void process(stream *one, const waiting_end *end, rows_answer *answer)
                                   .bytes = text ? bytes : 0,
                                   .format = 1 + OIF_FORMAT_NDJSON,
                                   .answer = ANSWER_COUNT};
-    body_run run = {.one = one,
-                    .request = &request,
-                    .answer = answer,
-                    .limit = end->limit,
-                    .now = end->now,
-                    .is_row_told = !one->is_replaying && feed_is_watched(one->events, one->name)};
+    body_run run = {
+        .one = one, .request = &request, .answer = answer, .limit = end->limit, .now = end->now};
     problem why;
     if (text && !stream_take_rows(one, &run, &why))
         report(one, &why, count_lines(text, bytes) - answer->accepted);

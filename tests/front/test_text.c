@@ -326,12 +326,6 @@ static void influx_escapes_what_would_end_a_tag(void **state)
                         "\"a\\\"b\\\\c\\\\nd\\u001b\"");
 }
 
-static void a_label_of_prometheus_escapes_line_ends(void **state)
-{
-    (void)state;
-    assert_string_equal(written_by(quoting_write_label, "a\"b\\c\nd\te"), "\"a\\\"b\\\\c\\nd\te\"");
-}
-
 static void a_word_for_the_shell_has_quotes_only_where_it_needs_them(void **state)
 {
     (void)state;
@@ -621,7 +615,6 @@ int main(void)
         cmocka_unit_test(a_logfmt_value_has_quotes_only_where_it_needs_them),
         cmocka_unit_test(a_logfmt_name_has_no_character_that_ends_it),
         cmocka_unit_test(influx_escapes_what_would_end_a_tag),
-        cmocka_unit_test(a_label_of_prometheus_escapes_line_ends),
         cmocka_unit_test(a_word_for_the_shell_has_quotes_only_where_it_needs_them),
         cmocka_unit_test(quotes_for_the_shell_need_room),
         cmocka_unit_test(names_are_separated_by_commas_outside_quotes),
