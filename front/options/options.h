@@ -23,7 +23,6 @@ typedef struct generate_settings {
 /* What `oif state size` is asked for; 0: not given. */
 typedef struct size_settings {
     uint64_t keys, rows;
-    bool is_served; /* by a stream of oif serve */
 } size_settings;
 
 /* What `oif eval` is asked for besides its measures. */
