@@ -29,8 +29,7 @@ typedef struct size_settings {
 enum { ANOMALY_VALUES_MAX = 16 };
 
 typedef struct eval_settings {
-    bool all_detectors, early;
-    uint64_t window;    /* rows; 0: none */
+    bool all_detectors;
     uint64_t runs;      /* with different seeds; 0: not given, one */
     const char *report; /* the page to write; NULL: none */
     /* values of the label that are anomalies; none: to be found */
