@@ -11,8 +11,7 @@
 #define OUTPUT_FORMATS(FORMAT)                                                                     \
     FORMAT(OUTPUT_CSV, "csv", .extends = OIF_FORMAT_CSV)                                           \
     FORMAT(OUTPUT_NDJSON, "ndjson", .extends = OIF_FORMAT_NDJSON, .has_objects = true)             \
-    FORMAT(OUTPUT_LOGFMT, "logfmt", .extends = OIF_FORMAT_RAW)                                     \
-    FORMAT(OUTPUT_INFLUX, "influx", .extends = OIF_FORMAT_RAW)
+    FORMAT(OUTPUT_LOGFMT, "logfmt", .extends = OIF_FORMAT_RAW)
 /* clang-format on */
 
 #define OUTPUT_ENUMERATOR(format, ...) format,

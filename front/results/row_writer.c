@@ -31,39 +31,6 @@ static bool write_line_end(const row_writer *writer, const oif_record *record)
 
 /* ---- Fields of a row in another format ---- */
 
-static const char *past_digits(const char *at, const char *end)
-{
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    return at;
-}
-
-/* Whether the text is a number as JSON writes them: +1, .5, 1. and 007 are not. */
-static bool is_json_number(oif_text text)
-{
-    const char *at = text.text, *end = at + text.bytes, *digits;
-    at += at < end && *at == '-';
-    digits = at;
-    at = past_digits(at, end);
-    if (at == digits || (*digits == '0' && at - digits > 1))
-        return false;
-    if (at < end && *at == '.') {
-        digits = at + 1;
-        at = past_digits(digits, end);
-        if (at == digits)
-            return false;
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        at++;
-        at += at < end && (*at == '+' || *at == '-');
-        digits = at;
-        at = past_digits(at, end);
-        if (at == digits)
-            return false;
-    }
-    return at == end;
-}
-
 static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
 {
     return quoting_write_csv(record->texts[column].text, record->texts[column].bytes,
@@ -82,7 +49,8 @@ static bool write_json_cell(const row_writer *writer, const oif_record *record, 
     row_cell cell = row_cells_get(&writer->cells, record, column);
     if (cell.kind == CELL_MISSING || (cell.kind == CELL_NUMBER && !isfinite(cell.number)))
         return output_text("null");
-    if (is_json_number(cell.text) && !has_grouping_point(writer, cell.text))
+    if (quoting_is_json_number(cell.text.text, cell.text.bytes) &&
+        !has_grouping_point(writer, cell.text))
         return output_write(cell.text.text, cell.text.bytes);
     return cell.kind == CELL_NUMBER ? output_number(cell.number)
                                     : quoting_write_json(cell.text.text, cell.text.bytes);
@@ -188,20 +156,13 @@ static bool write_logfmt(const row_writer *writer, const oif_record *record,
     return logfmt_write(&writer->cells, record, verdict);
 }
 
-static bool write_influx(const row_writer *writer, const oif_record *record,
-                         const row_verdict *verdict)
-{
-    return influx_write(&writer->cells, record, verdict);
-}
-
 static const struct row_format {
     bool (*write_row)(const row_writer *writer, const oif_record *record,
                       const row_verdict *verdict);
     bool (*write_header)(const row_writer *writer, const result_fields *fields); /* NULL: none */
 } formats[] = {[OUTPUT_CSV] = {write_csv, write_csv_header},
                [OUTPUT_NDJSON] = {write_ndjson, NULL},
-               [OUTPUT_LOGFMT] = {write_logfmt, NULL},
-               [OUTPUT_INFLUX] = {write_influx, NULL}};
+               [OUTPUT_LOGFMT] = {write_logfmt, NULL}};
 
 bool row_writer_has_header(const row_writer *writer)
 {
