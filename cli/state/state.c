@@ -25,7 +25,7 @@ const char *state_advice(oif_status status, const oif_error *error)
     switch (status) {
     case OIF_EKIND:
         return error->cause == OIF_CAUSE_KEY_SNAPSHOT
-                   ? "; add it to a state with 'oif state --import'"
+                   ? "; a program can load it into a pipeline"
                    : "; name a file that 'oif score --state FILE' has written";
     case OIF_EVERSION: return "; update oif, or name another file";
     case OIF_ETRUNCATED:

@@ -78,7 +78,7 @@ typedef struct score_settings {
 /* What `oif state` is asked for; NULL: not given. */
 typedef struct key_settings {
     bool list;
-    const char *drop, *export_key, *to, *import, *as;
+    const char *drop;
 } key_settings;
 
 /* What `oif state feedback` is asked for; NULL or 0: not given. */
