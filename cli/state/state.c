@@ -189,11 +189,6 @@ exit_code state_start_incidents(kept_state *state)
                     : complain(EXIT_FAILED, "%s", error.message);
 }
 
-bool state_is_kept(const kept_state *state)
-{
-    return state->file && !state->is_frozen;
-}
-
 void state_compare_time(kept_state *state, const char *input, oif_text key, double seconds)
 {
     oif_key_info known;
