@@ -1,8 +1,8 @@
 #include "row_writer.h"
 
 #include "front/text/quoting.h"
-#include "line_formats.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -148,13 +148,59 @@ bool row_writer_object(const row_writer *writer, const oif_record *record)
     return write_members(writer, record) && output_write("}", 1);
 }
 
-/* ---- All formats ---- */
+/* ---- logfmt ---- */
 
+/* A field that is added: its name and its value. */
+static void write_logfmt_field(int field, const field_value *value)
+{
+    output_text(added_field_names[field]);
+    output_text("=");
+    switch (value->kind) {
+    case VALUE_ABSENT: break;
+    case VALUE_NUMBER: output_number(value->number); break;
+    case VALUE_COUNT: output_print("%" PRIu64, value->count); break;
+    case VALUE_TRUTH: output_text(value->truth ? "true" : "false"); break;
+    case VALUE_TEXT: quoting_write_logfmt(value->text, strlen(value->text)); break;
+    }
+}
+
+static void write_logfmt_added(const row_verdict *verdict, const char **separator)
+{
+    const result_fields *fields = verdict->fields;
+    for (size_t i = 0; i < fields->count; i++) {
+        field_value value;
+        result_fields_value(verdict, fields->chosen[i], &value);
+        if (value.kind == VALUE_ABSENT)
+            continue;
+        output_text(*separator);
+        *separator = " ";
+        write_logfmt_field(fields->chosen[i], &value);
+    }
+}
+
+/* host=web-1 load=0.5 note="two words" score=0.71 anomaly=true: what is missing is left out. */
 static bool write_logfmt(const row_writer *writer, const oif_record *record,
                          const row_verdict *verdict)
 {
-    return logfmt_write(&writer->cells, record, verdict);
+    const char *separator = "";
+    for (size_t i = 0; i < writer->cells.count; i++) {
+        row_cell cell = row_cells_get(&writer->cells, record, i);
+        if (cell.kind == CELL_MISSING)
+            continue;
+        output_text(separator);
+        separator = " ";
+        quoting_write_logfmt_name(oif_reader_column_name(writer->input->reader, i));
+        output_text("=");
+        if (cell.text.bytes > 0)
+            quoting_write_logfmt(cell.text.text, cell.text.bytes);
+        else
+            output_number(cell.number);
+    }
+    write_logfmt_added(verdict, &separator);
+    return output_text("\n");
 }
+
+/* ---- All formats ---- */
 
 static const struct row_format {
     bool (*write_row)(const row_writer *writer, const oif_record *record,
