@@ -11,8 +11,7 @@
 #define OUTPUT_FORMATS(FORMAT)                                                                     \
     FORMAT(OUTPUT_CSV, "csv", .extends = 1 + OIF_FORMAT_CSV)                                       \
     FORMAT(OUTPUT_NDJSON, "ndjson", .extends = 1 + OIF_FORMAT_NDJSON, .has_objects = true)         \
-    FORMAT(OUTPUT_LOGFMT, "logfmt", .extends = 0)                                                  \
-    FORMAT(OUTPUT_INFLUX, "influx", .extends = 0)
+    FORMAT(OUTPUT_LOGFMT, "logfmt", .extends = 0)
 /* clang-format on */
 
 #define OUTPUT_ENUMERATOR(format, ...) format,

@@ -1,7 +1,6 @@
 /* The options of oif serve, and its help. */
 #include "front/text/byte_sizes.h"
 #include "front/text/durations.h"
-#include "history_option.h"
 #include "options.h"
 
 static const option_entry options[] = {
@@ -61,7 +60,11 @@ static const option_entry options[] = {
              "request or read an answer (default 30s)",
      .argument = "TIME", .from = 1, .to = 3600, .range = "a time from 1s to 1h",
      .parse = duration_parse},
-    OPTION_HISTORY,
+    {"history", OPTION_AMOUNT, SETTING(serve.history_bytes), GROUP_LIMITS,
+     .brief = "memory for recent points, per stream (default 64M)",
+     .help = "memory for the recent points of each stream (default 64M)", .argument = "BYTES",
+     .from = 65536, .to = 1e12, .range = "a number of bytes from 64K on, such as 64M",
+     .parse = byte_size_parse},
     {"history-disk", OPTION_AMOUNT, SETTING(serve.history_disk_bytes), GROUP_LIMITS,
      .brief = "disk for hours and days, per stream (default 128M)",
      .help = "space in --data for the hours and days of each stream (default 128M); 0: none",

@@ -11,7 +11,7 @@
  * A ring grows by doubling, up to a maximum; there may be a band for every fourth point. If all
  * rings together become too large, the maximum is halved and longer rings are cut to their latest
  * items, down to one; then the least recently seen keys are dropped. So memory is bounded for any
- * number of keys. `oif state size --serve` says how much it is (cli/commands/history_size.c).
+ * number of keys.
  *
  * Keys and all that they point to are in a pool: keys of their own would lie between models. */
 #ifndef OIF_SERVE_HISTORY_H

@@ -185,37 +185,6 @@ static void logfmt_leaves_out_what_is_missing(void **state)
     end(&test);
 }
 
-static void influx_has_the_key_as_a_tag_and_the_time_at_the_end(void **state)
-{
-    (void)state;
-    test_writer test;
-    begin(&test,
-          "host,at,load,note\n"
-          "x y,2026-11-16T12:00:00Z,0.50,two \"words\"\n"
-          ",2026-11-16T12:00:00Z,,\n",
-          OPTIONS("--key", "host", "--time", "at", "--exclude", "note", "--output", "influx",
-                  "--fields", "score,anomaly,episode_id"));
-    test.verdict.seconds = noon + 0.5;
-    test.verdict.episode = (oif_episode_info){.number = 3};
-    assert_string_equal(next_row(&test),
-                        "oif,host=x\\ y load=0.5,note=\"two \\\"words\\\"\",score=0.5,"
-                        "anomaly=false,episode_id=3i 1794830400500000000\n");
-    test.verdict.seconds = NAN;
-    assert_string_equal(next_row(&test), "oif score=0.5,anomaly=false,episode_id=3i\n");
-    end(&test);
-}
-
-static void influx_has_no_line_without_fields(void **state)
-{
-    (void)state;
-    test_writer test;
-    begin(&test, "host,load\nweb,1\nweb,\n",
-          OPTIONS("--key", "host", "--output", "influx", "--fields", "episode_id"));
-    assert_string_equal(next_row(&test), "oif,host=web load=1\n");
-    assert_string_equal(next_row(&test), "");
-    end(&test);
-}
-
 /* ---- Fields ---- */
 
 static const char all_fields[] =
@@ -567,8 +536,6 @@ int main(void)
         cmocka_unit_test(ndjson_is_extended_before_its_last_brace),
         cmocka_unit_test(ndjson_becomes_csv_with_a_header),
         cmocka_unit_test(logfmt_leaves_out_what_is_missing),
-        cmocka_unit_test(influx_has_the_key_as_a_tag_and_the_time_at_the_end),
-        cmocka_unit_test(influx_has_no_line_without_fields),
         cmocka_unit_test(every_field_of_a_calm_row_is_written),
         cmocka_unit_test(every_field_of_an_anomaly_is_written),
         cmocka_unit_test(a_number_that_is_not_finite_is_empty_or_null),
