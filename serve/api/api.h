@@ -30,7 +30,6 @@ bool api_propose_rule(api_call *call, problem *why);
 bool api_post_rule(api_call *call, problem *why);
 bool api_delete_rule(api_call *call, problem *why);
 
-bool api_get_writers(api_call *call, problem *why);
 bool api_get_keys(api_call *call, problem *why);
 bool api_delete_key(api_call *call, problem *why);
 bool api_get_history(api_call *call, problem *why);

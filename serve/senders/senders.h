@@ -44,24 +44,14 @@ void senders_free(senders *all);
 /* How many rows of a writer or a body were processed; 0 if it is not known. */
 uint64_t senders_position(const senders *all, const sender *from);
 
-/* More rows of it were processed. A failure to remember it is counted as a drop. */
-void senders_advance(senders *all, const sender *from, uint64_t rows, double now);
+/* More rows of it were processed. Without memory it is not remembered. */
+void senders_advance(senders *all, const sender *from, uint64_t rows);
 
 typedef struct senders_figures {
     size_t answers_bytes;
-    uint64_t writers_dropped, answers_dropped;
+    uint64_t answers_dropped;
 } senders_figures;
 senders_figures senders_get_figures(const senders *all);
-
-/* Calls `visit` for each writer, the most recently seen first. */
-typedef struct writer_info {
-    const char *name;
-    size_t name_bytes;
-    uint64_t rows;
-    double seen; /* by the wall clock */
-} writer_info;
-void senders_each_writer(const senders *all, void (*visit)(void *context, const writer_info *info),
-                         void *context);
 
 /* ---- Answers ---- */
 

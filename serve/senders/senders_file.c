@@ -52,19 +52,16 @@ enum { NAME_BYTES_MAX = 1024 };
 
 static void put_writers(sender_file *to, const writer_list *list)
 {
-    put_count(to, list->dropped);
     put_count(to, list->table.count);
     for (const known_writer *one = list->oldest; one; one = one->newer) {
         put_count(to, one->item.key_bytes);
         put(to, one->item.key, one->item.key_bytes);
         put_count(to, one->rows);
-        put(to, &one->seen, sizeof one->seen);
     }
 }
 
 static void get_writers(sender_file *from, writer_list *list)
 {
-    list->dropped = get_count(from, UINT64_MAX);
     for (uint64_t left = get_count(from, list->limit); left > 0 && from->is_good; left--) {
         char name[NAME_BYTES_MAX];
         const size_t bytes = (size_t)get_count(from, sizeof name);
@@ -74,7 +71,6 @@ static void get_writers(sender_file *from, writer_list *list)
         if (!one)
             return;
         one->rows = get_count(from, UINT64_MAX);
-        get(from, &one->seen, sizeof one->seen);
     }
 }
 

@@ -8,7 +8,6 @@
 typedef struct known_writer {
     byte_item item;
     uint64_t rows;
-    double seen;
     struct known_writer *newer, *older;
 } known_writer;
 
@@ -16,7 +15,6 @@ typedef struct writer_list {
     byte_table table; /* of known_writer */
     known_writer *newest, *oldest;
     size_t limit;
-    uint64_t dropped;
 } writer_list;
 
 /* One block: this, the rows, the name and the text. */

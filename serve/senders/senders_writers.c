@@ -60,13 +60,10 @@ static known_writer *add_writer(writer_list *list, const char *name, size_t byte
         known_writer *oldest = list->oldest;
         unlink_writer(list, oldest);
         byte_table_remove(&list->table, oldest);
-        list->dropped++;
     }
     known_writer *one = byte_table_add(&list->table, name, bytes, sizeof *one);
     if (one)
         link_newest(list, one);
-    else
-        list->dropped++;
     return one;
 }
 
@@ -80,30 +77,18 @@ known_writer *writer_list_touch(writer_list *list, const char *name, size_t byte
     return one;
 }
 
-void senders_advance(senders *all, const sender *from, uint64_t rows, double now)
+void senders_advance(senders *all, const sender *from, uint64_t rows)
 {
     if (from->kind != SENDER_WRITER && from->kind != SENDER_BODY)
         return;
     writer_list *list = from->kind == SENDER_WRITER ? &all->writers : &all->bodies;
     known_writer *one = writer_list_touch(list, from->name, from->name_bytes);
-    if (!one)
-        return;
-    one->rows += rows;
-    one->seen = now;
+    if (one)
+        one->rows += rows;
 }
 
 senders_figures senders_get_figures(const senders *all)
 {
-    return (senders_figures){.writers_dropped = all->writers.dropped,
-                             .answers_bytes = all->answer_bytes,
+    return (senders_figures){.answers_bytes = all->answer_bytes,
                              .answers_dropped = all->answers_dropped};
-}
-
-void senders_each_writer(const senders *all, void (*visit)(void *context, const writer_info *info),
-                         void *context)
-{
-    for (const known_writer *one = all->writers.newest; one; one = one->older) {
-        const writer_info info = {one->item.key, one->item.key_bytes, one->rows, one->seen};
-        visit(context, &info);
-    }
 }

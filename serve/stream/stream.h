@@ -63,9 +63,6 @@ bool stream_change(stream *one, json_t *settings, problem *why);
 /* Whether the settings named in the object are those of the stream; else 409. */
 bool stream_check_settings(stream *one, json_t *settings, problem *why);
 
-/* {"writers": [{"writer": "a", "rows": 100, "last_seen": ...}], "dropped": n} */
-void stream_write_writers(stream *one);
-
 /* Removes the model of a key and everything known about it; 404: there is none. */
 bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why);
 

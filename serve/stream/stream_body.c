@@ -482,6 +482,6 @@ run_end stream_run_body(body_run *run, problem *why)
     const bool is_numbered = from->kind == SENDER_STREAM || from->kind == SENDER_WRITER;
     const run_end end = is_numbered ? run_numbered(run, why) : run_body(run, why);
     if (run->answer->accepted > 0)
-        senders_advance(run->one->senders, from, run->answer->accepted, run->now);
+        senders_advance(run->one->senders, from, run->answer->accepted);
     return end;
 }

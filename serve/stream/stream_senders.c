@@ -9,7 +9,6 @@
 #include "stream_parts.h"
 
 #include "front/text/cut.h"
-#include "front/text/quoting.h"
 #include "serve/base/background.h"
 
 #include <inttypes.h>
@@ -101,29 +100,6 @@ bool stream_read_sent(const journal_record *record, rows_request *request, json_
     return true;
 }
 
-/* ---- The list ---- */
-
-static void write_writer(void *context, const writer_info *info)
-{
-    const char **comma = context;
-    output_print("%s{\"writer\":", *comma);
-    quoting_write_json(info->name, info->name_bytes);
-    output_print(",\"rows\":%" PRIu64, info->rows);
-    write_json_member("last_seen", info->seen);
-    output_print("}");
-    *comma = ",";
-}
-
-void stream_write_writers(stream *one)
-{
-    const char *comma = "";
-    stream_read_lock(one);
-    output_print("{\"writers\":[");
-    senders_each_writer(one->senders, write_writer, &comma);
-    output_print("],\"dropped\":%" PRIu64 "}\n", senders_get_figures(one->senders).writers_dropped);
-    stream_read_unlock(one);
-}
-
 /* ---- Rows that wait ---- */
 
 /* Rows that are refused now were accepted before, so this is the place to say it. */
@@ -196,7 +172,7 @@ static bool add(stream *one, const rows_request *request, double now)
     if (!waiting_rows_add(one->held, (oif_text){request->body, request->bytes},
                           one->settings.row_span_seconds, now))
         return false;
-    senders_advance(one->senders, &from, count_lines(request->body, request->bytes), now);
+    senders_advance(one->senders, &from, count_lines(request->body, request->bytes));
     one->is_provisional = false;
     return true;
 }

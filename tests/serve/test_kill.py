@@ -98,23 +98,30 @@ class Writer:
             self.failure = failure
 
 
+def position(server, writer):
+    """How many rows of the writer were processed: the answer to rows far ahead of them."""
+    answer = server.post(f"{STREAM}/rows?writer={writer}&first_row={2**62}", row_of(writer, 0), headers={"Content-Type": "application/x-ndjson"})
+    assert answer.status == 409, answer.text
+    return answer.json["writer_rows"]
+
+
 def follow_order(server, writers, order):
     """Adds the rows that the server has taken since the last time: {number in the stream: (writer, number)}."""
     stream = server.get(STREAM).json
     assert stream["error"] is None, stream
-    positions = {one["writer"]: one["rows"] for one in server.get(STREAM + "/writers").json["writers"]}
+    positions = {writer.name: position(server, writer.name) for writer in writers}
     assert stream["rows"] == sum(positions.values()), (stream["rows"], positions)
     known = dict.fromkeys((writer.name for writer in writers), 0)
     for name, _ in order.values():
         known[name] += 1
     for writer in writers:
-        position = positions.get(writer.name, 0)
-        assert len(writer.lines) <= position <= writer.sent, (len(writer.lines), position, writer.sent)
-        if position == known[writer.name]:
+        taken = positions[writer.name]
+        assert len(writer.lines) <= taken <= writer.sent, (len(writer.lines), taken, writer.sent)
+        if taken == known[writer.name]:
             continue
-        points = server.get(f"{STREAM}/points?key={writer.name}&limit={position - known[writer.name]}").json
+        points = server.get(f"{STREAM}/points?key={writer.name}&limit={taken - known[writer.name]}").json
         numbers = [round(at) - BEGIN for at in points["times"]]
-        assert numbers == list(range(known[writer.name], position))
+        assert numbers == list(range(known[writer.name], taken))
         for row, number in zip(points["rows"], numbers):
             assert row not in order
             order[row] = (writer.name, number)
