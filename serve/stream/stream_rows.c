@@ -142,8 +142,6 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                     .now = background_wall_seconds(),
                     .is_in_journal = true,
                     .is_row_told = feed_is_watched(one->events, one->name)};
-    if (from.kind != SENDER_NONE)
-        run.repeats = answers_seek(one->senders, &from);
     return keep_body(one, &run, why) && stream_take_rows(one, &run, why);
 }
 

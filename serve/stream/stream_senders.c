@@ -1,5 +1,5 @@
-/* What senders need: rows that are sent again (numbers of writers, digests of bodies, and
- * repeated answers), and rows of samples that wait for more columns (serve/agents/waiting_rows.h).
+/* What senders need: rows that are sent again (numbers of writers, digests of bodies), and rows of
+ * samples that wait for more columns (serve/agents/waiting_rows.h).
  *
  *     JOURNAL_SENT      rows of a sender. If they wait, those that have waited long enough are
  *                       processed
@@ -60,10 +60,9 @@ bool stream_check_sender(const stream *one, const sender *from, problem *why)
 
 char *stream_write_sent(const rows_request *request, size_t *bytes)
 {
-    json_t *about =
-        json_pack("{s:i, s:b, s:s*, s:s*, s:b, s:I}", "answer", (int)request->answer, "waits",
-                  request->may_wait, "writer", request->writer, "digest", request->digest,
-                  "numbered", request->has_first_row, "first", (json_int_t)request->first_row);
+    json_t *about = json_pack("{s:b, s:s*, s:s*, s:b, s:I}", "waits", request->may_wait, "writer",
+                              request->writer, "digest", request->digest, "numbered",
+                              request->has_first_row, "first", (json_int_t)request->first_row);
     char *head = about ? json_dumps(about, JSON_COMPACT) : NULL;
     json_decref(about);
     const size_t head_bytes = head ? strlen(head) + 1 : 0;
@@ -86,17 +85,16 @@ bool stream_read_sent(const journal_record *record, rows_request *request, json_
     *texts = json_loadb(record->payload, head_bytes, 0, NULL);
     if (!*texts)
         return false;
-    const json_int_t answer = json_integer_value(json_object_get(*texts, "answer"));
-    *request = (rows_request){
-        .body = end + 1,
-        .bytes = record->bytes - head_bytes - 1,
-        .format = record->format,
-        .answer = answer >= 0 && answer <= ANSWER_COUNT ? (rows_answer_kind)answer : ANSWER_COUNT,
-        .may_wait = json_is_true(json_object_get(*texts, "waits")),
-        .writer = json_string_value(json_object_get(*texts, "writer")),
-        .digest = json_string_value(json_object_get(*texts, "digest")),
-        .has_first_row = json_is_true(json_object_get(*texts, "numbered")),
-        .first_row = (uint64_t)json_integer_value(json_object_get(*texts, "first"))};
+    *request =
+        (rows_request){.body = end + 1,
+                       .bytes = record->bytes - head_bytes - 1,
+                       .format = record->format,
+                       .answer = ANSWER_COUNT,
+                       .may_wait = json_is_true(json_object_get(*texts, "waits")),
+                       .writer = json_string_value(json_object_get(*texts, "writer")),
+                       .digest = json_string_value(json_object_get(*texts, "digest")),
+                       .has_first_row = json_is_true(json_object_get(*texts, "numbered")),
+                       .first_row = (uint64_t)json_integer_value(json_object_get(*texts, "first"))};
     return true;
 }
 
