@@ -610,13 +610,17 @@ typedef enum oif_episode {
     OIF_EPISODE_ENDS /* this row is the last of 16 rows without an anomaly */
 } oif_episode;
 
+/* The lowest severities of two grades. */
+#define OIF_WARNING_SEVERITY 3.3
+#define OIF_CRITICAL_SEVERITY 4.0
+
 /* How bad an anomaly is, by its severity.
  * A program can page a person for some and log the others. */
 typedef enum oif_grade {
     OIF_GRADE_NONE,    /* not an anomaly */
     OIF_GRADE_NOTE,    /* severity above 2.8 */
-    OIF_GRADE_WARNING, /* 3.3 or more */
-    OIF_GRADE_CRITICAL /* 4 or more */
+    OIF_GRADE_WARNING, /* OIF_WARNING_SEVERITY or more */
+    OIF_GRADE_CRITICAL /* OIF_CRITICAL_SEVERITY or more */
 } oif_grade;
 
 /* Rows of a key before the first that may be anomalous,

@@ -26,7 +26,6 @@ bool api_influx_write(api_call *call, problem *why);
 bool api_influx_query(api_call *call, problem *why);
 bool api_otlp_metrics(api_call *call, problem *why);
 
-bool api_get_writers(api_call *call, problem *why);
 bool api_get_keys(api_call *call, problem *why);
 bool api_delete_key(api_call *call, problem *why);
 bool api_get_history(api_call *call, problem *why);

@@ -73,8 +73,6 @@ static void add_figures(reply *answer, const posted_rows *posted)
     reply_add_header(answer, "Oif-Saved", "%" PRIu64, done->saved);
     reply_add_header(answer, "Oif-Accepted", "%" PRIu64, done->accepted);
     reply_add_header(answer, "Oif-Skipped", "%" PRIu64, done->skipped);
-    if (done->skipped > 0)
-        reply_add_header(answer, "Oif-Repeated", "%" PRIu64, done->repeated);
     if (done->has_writer)
         reply_add_header(answer, "Oif-Writer-Rows", "%" PRIu64, done->writer_rows);
     reply_add_header(answer, "Oif-Bad", "%" PRIu64, done->bad);
@@ -91,8 +89,6 @@ static void print_count(const posted_rows *posted)
     output_print("{\"rows\": %" PRIu64 ", \"saved\": %" PRIu64 ", \"accepted\": %" PRIu64
                  ", \"skipped\": %" PRIu64 ", \"alerts\": %" PRIu64 ", \"bad\": %" PRIu64,
                  done->rows, done->saved, done->accepted, done->skipped, done->alerts, done->bad);
-    if (done->skipped > 0)
-        output_print(", \"repeated\": %" PRIu64, done->repeated);
     if (done->has_writer)
         output_print(", \"writer_rows\": %" PRIu64, done->writer_rows);
     if (done->waiting > 0)

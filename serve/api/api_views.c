@@ -47,14 +47,6 @@ static bool read_keys_query(const request *asked, keys_query *query, problem *wh
     return is_good;
 }
 
-bool api_get_writers(api_call *call, problem *why)
-{
-    if (!api_find_stream(call, why))
-        return false;
-    stream_write_writers(call->one);
-    return true;
-}
-
 bool api_get_keys(api_call *call, problem *why)
 {
     keys_query query;

@@ -31,7 +31,6 @@ static const route routes[] = {
     {"DELETE", STREAM, ACCESS_WRITE, api_delete_stream, "", BODY_NONE},
     {"POST", STREAM "/rows", ACCESS_WRITE, api_post_rows,
      "writer first_row answer durable create key time format precision", BODY_ROWS},
-    {"GET", STREAM "/writers", ACCESS_READ, api_get_writers, "", BODY_NONE},
     {"POST", STREAM "/write", ACCESS_WRITE, api_remote_write, "create key", BODY_ROWS},
     {"POST", "/write", ACCESS_WRITE, api_influx_write, "db rp precision consistency u p create key",
      BODY_ROWS},

@@ -39,7 +39,6 @@ static stream_figures figures_of(const stream *one)
         figures.memory_bytes += oif_pipeline_memory_bytes(pipeline);
     }
     figures.saved = one->saved;
-    figures.memory_bytes += senders_get_figures(one->senders).answers_bytes;
     return figures;
 }
 

@@ -122,12 +122,11 @@ typedef struct body_run {
     const rows_request *request;
     rows_answer *answer;
     bad_rows bad;
-    sender from;            /* SENDER_NONE: unknown */
-    answers_cursor repeats; /* what is kept of the rows that are skipped */
-    uint64_t skip;          /* rows processed earlier */
-    uint64_t limit;         /* of a replay: rows of the stream after which it ends */
-    double now;             /* by the wall clock */
-    bool is_in_journal;     /* as a record of its own */
+    sender from;        /* SENDER_NONE: unknown */
+    uint64_t skip;      /* rows processed earlier */
+    uint64_t limit;     /* of a replay: rows of the stream after which it ends */
+    double now;         /* by the wall clock */
+    bool is_in_journal; /* as a record of its own */
     bool is_header_written;
     bool is_shape_new; /* no row, but a header that is new */
     bool seeks_decimal;
@@ -293,9 +292,6 @@ extern const char stream_copy_remedy[], stream_disk_remedy[];
 bool stream_save_history(stream *one, problem *why);
 bool stream_take_history(stream *one, problem *why);
 void stream_load_history(stream *one);
-bool stream_save_senders(stream *one, problem *why);
-bool stream_take_senders(stream *one, problem *why);
-void stream_load_senders(stream *one);
 
 /* ---- stream_keep.c ---- */
 

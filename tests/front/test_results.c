@@ -3,6 +3,7 @@
 #include "front_fixture.h"
 
 #include "front/results/alert_record.h"
+#include "front/results/incident_record.h"
 #include "front/results/row_writer.h"
 
 #include <math.h>
@@ -526,6 +527,49 @@ static void the_beginning_and_the_end_of_an_episode_share_a_number(void **state)
                 alert_record_silence_series(text_of("db")));
 }
 
+static void begin_member(oif_incidents *incidents, const char *key, double severity)
+{
+    const oif_incident_event event = {.key = key,
+                                      .key_bytes = strlen(key),
+                                      .column = "load",
+                                      .seconds = noon,
+                                      .severity = severity,
+                                      .episode = 1};
+    oif_incident_place place;
+    assert_int_equal(oif_incidents_begin(incidents, &event, &place, NULL), OIF_OK);
+}
+
+static void members_of_an_incident_have_the_grades_of_their_severities(void **state)
+{
+    static const double below = 1e-9;
+    const incident_view view = {.phase = INCIDENT_LASTS, .has_times = true};
+    oif_params options;
+    oif_incidents *incidents;
+    size_t bytes;
+    (void)state;
+    oif_incidents_options_init(&options);
+    assert_int_equal(oif_incidents_new(&options, &incidents, NULL), OIF_OK);
+    begin_member(incidents, "a", OIF_WARNING_SEVERITY - below);
+    begin_member(incidents, "b", OIF_WARNING_SEVERITY);
+    begin_member(incidents, "c", OIF_CRITICAL_SEVERITY - below);
+    begin_member(incidents, "d", OIF_CRITICAL_SEVERITY);
+    output_divert();
+    incident_record_write(incidents, 1, &view);
+    output_write("", 1);
+    char *text = output_diverted(&bytes);
+    assert_non_null(text);
+    const char *at = strstr(text, "\"order\":");
+    static const char *const grades[] = {"note", "warning", "warning", "critical"};
+    for (size_t i = 0; i < sizeof grades / sizeof *grades; i++) {
+        at = at ? strstr(at, "\"grade\":\"") : NULL;
+        if (!at || strncmp(at + 9, grades[i], strlen(grades[i])) != 0)
+            fail_msg("member %zu is not %s: %s", i, grades[i], text);
+        at++;
+    }
+    free(text);
+    oif_incidents_free(incidents);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +596,7 @@ int main(void)
         cmocka_unit_test(the_record_of_an_end_has_the_reason_of_the_worst_row),
         cmocka_unit_test(the_record_of_a_silence_has_its_times),
         cmocka_unit_test(the_beginning_and_the_end_of_an_episode_share_a_number),
+        cmocka_unit_test(members_of_an_incident_have_the_grades_of_their_severities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,7 @@ def test_a_dead_feed_is_no_data_everywhere_and_one_alert(serve, outside, tmp_pat
     assert {key["state"] for key in keys_of(server).values()} == {"no data"}
     (incident,) = server.get("/api/v1/incidents").json["incidents"]
     assert incident["reason"] == "no data" and incident["open"] == 1
+    assert incident["grade"] == incident["worst"]["grade"] == "warning"
 
     def of_feed():
         return [alert for alert in taken(stub) if alert["labels"].get("stream") == "fleet" and "key" not in alert["labels"]]

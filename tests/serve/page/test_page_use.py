@@ -141,6 +141,7 @@ def test_shortcuts(filled, open_page):
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
+    assert set(page.locator("#help p b").all_inner_texts()) == {"Severity", "Grade", "episode", "incident", "Useless"}, "what there is"
     page.keyboard.press("Escape")
     assert page.locator("#help").is_hidden()
     page.keyboard.press("c")
