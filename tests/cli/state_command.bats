@@ -175,10 +175,10 @@ state with 'oif state --import'"
     equal "$status" 0
     [ ! -e s.lock ] && [ ! -e s.new ]
     cp s before
-    run bash -c 'ulimit -f 20; exec "$0" state --drop web-1 s' "$OIF"
+    run bash -c 'ulimit -f 4; exec "$0" state --drop web-1 s' "$OIF"
     equal "$status" 1
     contains "$output" "File too large"
-    run bash -c 'ulimit -f 20; exec "$0" state --export web-1 --to full.key s' "$OIF"
+    run bash -c 'ulimit -f 4; exec "$0" state --export web-1 --to full.key s' "$OIF"
     equal "$status" 1
     cmp s before
     [ ! -e full.key ] && [ ! -e full.key.new ] && [ ! -e s.new ]
