@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from conftest import OIF, SECONDS, make_rows, to_ndjson
+from outside_programs import wait_for
 
 WRITE, READ = "w" * 20, "r" * 20
 
@@ -200,7 +201,7 @@ def test_secrets_are_not_logged(serve, tokens):
     server.get("/api/v1", headers=basic("guess-guess-guess-guess"))
     server.get(f"/nothing?{WRITE}", headers=bearer(WRITE))
     server.stop()
-    assert any("status=401" in line for line in server.log)
+    wait_for(lambda: any("status=401" in line for line in server.log), "it is logged")
     assert not any(WRITE in line or "guess" in line for line in server.log), server.log
 
 

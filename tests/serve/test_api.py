@@ -435,8 +435,8 @@ class Events:
             pass
 
     def next(self):
-        event = {}
-        while True:
+        event, end = {}, time.monotonic() + SECONDS
+        while time.monotonic() < end:
             line = self.lines.readline()
             assert line, "the server has ended the events"
             line = line.decode().rstrip("\r\n")
@@ -445,6 +445,7 @@ class Events:
                 event[name] = json.loads(value) if name == "data" else value
             elif line == "" and "data" in event:
                 return event
+        pytest.fail(f"no event in {SECONDS} s, only what keeps the connection open")
 
 
 def test_events_come_as_rows_come(server):

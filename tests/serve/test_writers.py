@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from conftest import make_rows, score, to_csv, to_ndjson
+from outside_programs import wait_for
 
 STREAM = "/api/v1/streams/pump"
 NDJSON = {"Content-Type": "application/x-ndjson"}
@@ -143,7 +144,7 @@ def test_lost_positions_are_reported(serve, tmp_path):
     damaged[len(damaged) // 2] ^= 1
     file.write_bytes(damaged)
     server.start()
-    assert any("history is lost" in line and "count twice" in line for line in server.log), server.log
+    wait_for(lambda: any("history is lost" in line and "count twice" in line for line in server.log), "it is reported")
     assert rows_of(server) == 10 and position(server, "a") == 0
 
 
