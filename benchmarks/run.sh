@@ -7,7 +7,7 @@
 #   benchmarks/run.sh plain           ours beside the plain translation of the paper, and text in and out
 #   benchmarks/run.sh compare COMMIT  this checkout beside an earlier commit, in turns
 #   benchmarks/run.sh python          the Python package beside its peers and the C library, against its bars
-#   benchmarks/run.sh text            megabytes per second of CSV, NDJSON and raw rows, and their share of oif score
+#   benchmarks/run.sh text            megabytes per second of CSV and NDJSON, and their share of oif score
 #   benchmarks/run.sh serve           rows by HTTP beside oif score, also during a snapshot, what agents send; against their bars
 #   benchmarks/run.sh flink           Flink's operator beside the C library, checkpoints, quiet keys, against their bars
 #   benchmarks/run.sh keys            rows of many keys in turn beside sorted ones, bytes of a key (--check: limits, half a minute)

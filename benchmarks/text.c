@@ -4,11 +4,10 @@
  *
  * First, megabytes per second of the reader on synthetic files: CSV of short numbers and of 17
  * digits, compared with strtod on the same numbers; NDJSON like logs, dense and with the blanks of
- * Python's json.dumps; raw rows, compared with memcpy; and of printing. Nanoseconds per ISO 8601
- * time. Then the three phases of `oif score` (parse, learn and score, print), one after the other
- * over the same rows: those of the file (only numbers, lines that end in \n), or else synthetic
- * ones like the Http data set. Everything is in memory, so no disk is timed; processor time, best
- * of N. */
+ * Python's json.dumps, compared with memcpy; and of printing. Nanoseconds per ISO 8601 time. Then
+ * the three phases of `oif score` (parse, learn and score, print), one after the other over the
+ * same rows: those of the file (only numbers, lines that end in \n), or else synthetic ones like
+ * the Http data set. Everything is in memory, so no disk is timed; processor time, best of N. */
 #include "stopwatch.h"
 
 #include <oif_rows.h>
@@ -158,20 +157,6 @@ static text make_log(const char *blank)
     }
 }
 
-static text make_raw(void)
-{
-    text raw = text_new(TEXT_BYTES);
-    uint64_t random = 23;
-
-    while (raw.count + COLUMNS * sizeof(double) <= TEXT_BYTES)
-        for (int column = 0; column < COLUMNS; column++) {
-            double value = (double)(next_random(&random) >> 11) * 0x1p-53;
-            /* little-endian on the machines we measure */
-            text_add(&raw, (const char *)&value, sizeof value);
-        }
-    return raw;
-}
-
 /* Like the Http data set: logarithms of a duration (mostly 0), of the bytes sent and received, plus
  * 0.1. */
 static text make_http_like(void)
@@ -273,24 +258,6 @@ static timing read_log(const text *from, double *sum)
         *sum += record.values[2] + (double)record.texts[0].bytes;
     if (status != OIF_END)
         die("line %llu: %s", (unsigned long long)error.line, error.message);
-    oif_reader_close(reader);
-    return stopwatch_stop(started);
-}
-
-static timing read_raw(const text *from, double *sum)
-{
-    source s = {.from = from};
-    timing started = stopwatch_start();
-    oif_reader *reader = NULL;
-    oif_record record;
-    oif_error error;
-    oif_reader_options options = {.format = OIF_FORMAT_RAW, .columns = COLUMNS};
-    oif_status status = oif_reader_open(&options, read_source, &s, &reader, &error);
-
-    while (status == OIF_OK && (status = oif_reader_next(reader, &record, &error)) == OIF_OK)
-        *sum += record.values[0];
-    if (status != OIF_END)
-        die("row %llu: %s", (unsigned long long)error.line, error.message);
     oif_reader_close(reader);
     return stopwatch_stop(started);
 }
@@ -598,7 +565,6 @@ int main(int argc, char **argv)
     benchmark_reading(&s, "read CSV of 17 digits", long_number, 500);
     benchmark_format(&s, "read NDJSON, dense", make_log(""), read_log, 250);
     benchmark_format(&s, "read NDJSON with blanks", make_log(" "), read_log, 250);
-    benchmark_format(&s, "read raw rows of 8", make_raw(), read_raw, 0);
     benchmark_times(&s, "read times, ISO 8601", make_times(""), 30);
     benchmark_times(&s, "read times with fraction and zone", make_times(".250+01:00"), 30);
     benchmark_printing(&s);

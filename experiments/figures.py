@@ -246,7 +246,7 @@ def draw_drift(plan: Plan, name: str) -> str:
 
 def draw_surfaces(plan: Plan) -> str:
     """What the forest makes of the plane after 100, 300 and 1000 rows."""
-    rows = synthetic.generate("toy", 1000)["X"]
+    rows = synthetic.toy(1000)["X"]
     axes = plot.heatmap(oif.OnlineIsolationForest(num_trees=128, seed=1), rows)
     axes[0].figure.set_size_inches(9.2, 3.2)
     return save(axes[0].figure, plan, "surfaces")

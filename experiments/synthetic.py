@@ -1,4 +1,4 @@
-"""The two data sets that are generated: Mulcross and a stream with the shape of INSECTS. And streams of `oif demo`.
+"""The two data sets that are generated, Mulcross and a stream with the shape of INSECTS, and small streams for quick runs.
 
 Both are ours. The seed of the paper's Mulcross is not public, so its points are others with the same law; the stream of
 insects is no insects at all, only of their number, length and change points.
@@ -60,15 +60,30 @@ def insects(n: int = 212514, d: int = 33, seed: int = 2024) -> Arrays:
     return {"X": np.round(rows, 2), "y": y, "change_points": INSECTS_CHANGES}
 
 
-def generate(kind: str, rows: int, *options: str) -> Arrays:
-    """A stream of the tool `oif demo`, the one that was installed with the package."""
+def toy(n: int, share: float = 0.05, seed: int = 0) -> Arrays:
+    """Figure 1 of the paper: a standard normal cloud, and anomalies scattered over a far larger square."""
+    random = np.random.default_rng(seed)
+    y = (random.permutation(n) < share * n).astype(np.uint8)
+    return {"X": np.where(y[:, None], random.uniform(-10, 10, (n, 2)), random.standard_normal((n, 2))), "y": y}
+
+
+def drift(n: int, share: float = 0.02, seed: int = 0) -> Arrays:
+    """A cloud among scattered anomalies that jumps, turns gradually into a third one, and comes back to the first two."""
+    random = np.random.default_rng(seed)
+    place = np.arange(n) / n
+    turning = np.where(random.uniform(size=n) < (place - 0.5) * 8, 2, 1)
+    cloud = np.select([place < 0.25, place < 0.5, place < 0.75, place < 0.875], [0, 1, turning, 0], 1)
+    centers = np.array([[0, 0], [4, 4], [-4, 4]])
+    y = (random.permutation(n) < share * n).astype(np.uint8)
+    normal = centers[cloud] + random.standard_normal((n, 2))
+    changes = np.array([n // 4, n // 2, n * 5 // 8, n * 3 // 4, n * 7 // 8])
+    return {"X": np.where(y[:, None], random.uniform(-12, 12, (n, 2)), normal), "y": y, "change_points": changes}
+
+
+def seasonal(n: int) -> Arrays:
+    """Three sensors of `oif demo`, the one that was installed with the package."""
     program = Path(sys.executable).parent / "oif"
-    command = [str(program), "demo", kind, "--rows", str(rows), *options]
+    command = [str(program), "demo", "seasonal", "--rows", str(n), "--columns", "3"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    heading, _, body = text.partition("\n")
-    assert heading.split(",")[-1] == "label", heading
-    table = np.loadtxt(io.StringIO(body), delimiter=",", ndmin=2)
-    arrays: Arrays = {"X": np.ascontiguousarray(table[:, :-1]), "y": table[:, -1].astype(np.uint8)}
-    if kind == "drift":  # as its help says
-        arrays["change_points"] = np.array([rows // 4, rows // 2, rows * 5 // 8, rows * 3 // 4, rows * 7 // 8])
-    return arrays
+    table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1)
+    return {"X": np.ascontiguousarray(table[:, :-1]), "y": table[:, -1].astype(np.uint8)}

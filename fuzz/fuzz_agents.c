@@ -14,7 +14,6 @@
 
 #include "front/text/output.h"
 #include "serve/agents/agent_body.h"
-#include "serve/agents/float64_rows.h"
 #include "serve/agents/json_rows.h"
 #include "serve/agents/waiting_rows.h"
 #include "serve/base/digest.h"
@@ -189,9 +188,7 @@ static bool translate(const body_input *from, const sample_rule *rule, agent_rep
     problem why;
     output_divert();
     const bool is_good = body->kind == BODY_JSON ? json_rows_write(body->bytes, &why)
-                         : body->kind == BODY_FLOAT64
-                             ? float64_rows_write(body->bytes, 1 + from->choice % 16, &why)
-                             : agent_body_write(body, rule, report, &why);
+                                                 : agent_body_write(body, rule, report, &why);
     rows->text = output_diverted(&rows->bytes);
     require(is_good || (why.status >= 400 && why.message[0]));
     return is_good;
@@ -268,7 +265,7 @@ static void check_rows(const body_input *from)
 {
     json_t *settings = json_object();
     const body_kind kind = from->body.kind;
-    const bool is_translated = kind == BODY_JSON || kind == BODY_FLOAT64;
+    const bool is_translated = kind == BODY_JSON;
     oif_text rows = {NULL, 0};
     if (is_translated && translate(from, NULL, NULL, &rows) && from->effort == EFFORT_STREAM)
         feed_stream(rows, 1 + OIF_FORMAT_NDJSON, settings);
@@ -290,11 +287,9 @@ static void print_bodies(void)
         [BODY_CSV] = "CSV",
         [BODY_NDJSON] = "NDJSON",
         [BODY_JSON] = "JSON arrays",
-        [BODY_FLOAT64] = "raw numbers",
         [BODY_INFLUX] = "Influx lines",
         [BODY_PROMETHEUS] = "texts of exporters",
         [BODY_REMOTE_WRITE] = "remote write",
-        [BODY_REMOTE_WRITE_2] = "remote write 2.0",
         [BODY_OTLP] = "OTLP protobuf",
     };
     for (int kind = 0; kind < BODY_KINDS; kind++)
@@ -388,9 +383,8 @@ static void check_variants(const body_input *from, uint64_t state)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const body_kind kinds[] = {BODY_INFLUX,         BODY_PROMETHEUS, BODY_REMOTE_WRITE,
-                                      BODY_REMOTE_WRITE_2, BODY_OTLP,       BODY_JSON,
-                                      BODY_FLOAT64,        BODY_NDJSON,     BODY_CSV};
+    static const body_kind kinds[] = {BODY_INFLUX, BODY_PROMETHEUS, BODY_REMOTE_WRITE, BODY_OTLP,
+                                      BODY_JSON,   BODY_NDJSON,     BODY_CSV};
     static bool is_started;
     input from = {data, data + size};
     const char *only = getenv("OIF_FUZZ_FORMAT");
@@ -398,11 +392,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const body_kind kind =
         kinds[(only ? strtoul(only, NULL, 10) : number) % (sizeof kinds / sizeof *kinds)];
     const uint8_t choice = take_byte(&from);
-    const bool is_remote = kind == BODY_REMOTE_WRITE || kind == BODY_REMOTE_WRITE_2;
+    const bool is_compressed =
+        kind == BODY_REMOTE_WRITE && (choice & IS_COMPRESSED) && unsnappy_exists();
     size_t bytes;
     if (!is_started)
         is_started = atexit(print_bodies) == 0;
-    char *text = body_of(&from, is_remote && (choice & IS_COMPRESSED) && unsnappy_exists(), &bytes);
+    char *text = body_of(&from, is_compressed, &bytes);
     if (!text)
         return 0;
     const body_input one = {.body = {.kind = kind,

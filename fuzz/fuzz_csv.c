@@ -13,14 +13,8 @@ static uint64_t read_csv(byte_source source, const oif_reader_options *options, 
     if (status != OIF_OK)
         return mix_error(sum, &error);
     sum = mix_columns(sum, reader);
-    size_t value_count = oif_reader_column_count(reader), last = value_count - 1, text_count = 0,
-           absent;
+    size_t value_count = oif_reader_column_count(reader), last = value_count - 1, text_count = 0;
     const bool only_last_column = choice >= 128;
-    if (choice % 4 == 3) { /* a column that rows lack becomes the last one */
-        if (oif_reader_add_absent(reader, "absent", &absent, &error) != OIF_OK)
-            abort();
-        last = choice & 32 ? absent : last;
-    }
     if (only_last_column && oif_reader_select(reader, &last, value_count = 1, &error) != OIF_OK)
         abort();
     if (choice & 64 &&

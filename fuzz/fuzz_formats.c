@@ -3,7 +3,6 @@
 #include "fuzz_input.h"
 
 #include "front/formats/formats.h"
-#include "front/formats/influx.h"
 #include "front/text/output.h"
 
 static const translation *choose(uint8_t choice)
@@ -28,21 +27,6 @@ static uint64_t mix(uint64_t sum, const char *bytes, size_t count)
     return sum;
 }
 
-/* What was a line of Influx can be printed again. */
-static void print_back(const char *row, size_t bytes)
-{
-    oif_text time;
-    size_t printed;
-    char *copy = malloc(bytes); /* a sanitizer sees reads past its end */
-    require(copy);
-    memcpy(copy, row, bytes);
-    output_divert();
-    influx_print_line((oif_text){copy, bytes}, &time);
-    output_write(time.text, time.bytes);
-    free(output_diverted(&printed));
-    free(copy);
-}
-
 /* The checksum of everything that is read, in pieces of `capacity` bytes; the first `held` bytes of
  * the input come alone. */
 static uint64_t read_all(const uint8_t *data, size_t size, uint8_t choice, size_t capacity,
@@ -60,11 +44,8 @@ static uint64_t read_all(const uint8_t *data, size_t size, uint8_t choice, size_
         byte_source_hold_more(&source, held);
     byte_source_set_filter(&source, &by->filter);
     uint64_t sum = 0xcbf29ce484222325u;
-    while ((count = byte_source_read(&source, buffer, capacity)) > 0) {
+    while ((count = byte_source_read(&source, buffer, capacity)) > 0)
         sum = mix(sum, buffer, (size_t)count);
-        if (choose(choice) == &format_influx && capacity == sizeof buffer)
-            print_back(buffer, (size_t)count);
-    }
     require(count == 0 || source.problem);
     if (source.problem)
         sum = mix(sum, source.problem, strlen(source.problem));

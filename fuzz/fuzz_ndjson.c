@@ -1,6 +1,6 @@
-/* Any bytes as NDJSON, and as raw rows. The first byte chooses the format and the columns, the
- * second the longest line; the rest is the input. In NDJSON every column is read as text, the first
- * ones also as numbers, and some that the first line may lack. */
+/* Any bytes as NDJSON. The first byte chooses the columns, the second the longest line; the rest is
+ * the input. Every column is read as text, the first ones also as numbers, and some that the first
+ * line may lack. */
 #include "reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,12 +33,12 @@ static uint64_t read_rows(byte_source source, const oif_reader_options *options,
     oif_error error = {.message = ""};
     oif_status status = oif_reader_open(options, read_source, &source, &reader, &error);
     uint64_t sum = mix_number(0xcbf29ce484222325u, (uint64_t)status);
-    size_t columns[MAX_SELECTED], value_count = choice % 4, text_count = 0;
+    size_t columns[MAX_SELECTED], value_count = choice % 4;
     if (status != OIF_OK)
         return mix_error(sum, &error);
     sum = mix_columns(sum, reader);
     check_names(reader);
-    if (options->format == OIF_FORMAT_NDJSON && choice & 4)
+    if (choice & 4)
         find_more_columns(reader);
     oif_reader_collect_columns(reader, choice & 8 ? 5 : 0);
     size_t count = oif_reader_column_count(reader);
@@ -46,12 +46,10 @@ static uint64_t read_rows(byte_source source, const oif_reader_options *options,
     for (size_t i = 0; i < count; i++)
         columns[i] = count - 1 - i;
     value_count = value_count < count ? value_count : count;
-    if (options->format == OIF_FORMAT_NDJSON)
-        text_count = count;
     if (oif_reader_select(reader, columns, value_count, &error) != OIF_OK ||
-        oif_reader_select_texts(reader, columns, text_count, &error) != OIF_OK)
+        oif_reader_select_texts(reader, columns, count, &error) != OIF_OK)
         abort();
-    sum = mix_records(sum, reader, options, value_count, text_count);
+    sum = mix_records(sum, reader, options, value_count, count);
     oif_reader_close(reader);
     return sum;
 }
@@ -61,8 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     const oif_reader_options options = {
-        .format = data[0] < 240 ? OIF_FORMAT_NDJSON : OIF_FORMAT_RAW,
-        .columns = 1 + data[0] % 5,
+        .format = OIF_FORMAT_NDJSON,
         .max_line_bytes = data[1] < 64 ? 1u + data[1] : 1u << 20,
     };
     compare_pieces(read_rows, &options, data[0], data + 2, size - 2);

@@ -155,7 +155,7 @@ static exit_code look(const run_settings *settings)
     require(settings->rows_between_saves == 0 || settings->seconds_between_saves == 0);
     require(!(settings->seconds_between_saves < 0) &&
             settings->score.on_bad_row <= BAD_ROW_IS_MENDED);
-    require(settings->score.output <= OUTPUT_INFLUX && settings->format >= 0 &&
+    require(settings->score.output <= OUTPUT_LOGFMT && settings->format >= 0 &&
             settings->format <= 9);
     require(settings->score.digits <= 17);
     said.settings = *settings;

@@ -29,7 +29,7 @@
  *     More keys than memory   keep evicted models on disk
  *     Incidents               episodes that begin together
  *
- * oif_rows.h, beside this header, reads rows from CSV, NDJSON and raw float64.
+ * oif_rows.h, beside this header, reads rows from CSV and NDJSON.
  *
  * Rules for every function:
  *
@@ -171,7 +171,6 @@ typedef enum oif_cause {
     OIF_CAUSE_NUL_BYTES = 32,          /* a line has NUL bytes, as after a power cut */
     OIF_CAUSE_NOT_TEXT = 33,           /* the input is UTF-16 or binary */
     OIF_CAUSE_NOT_A_TIME = 34,         /* a text is not a time */
-    OIF_CAUSE_TRUNCATED_ROW = 35,      /* the input ends within a raw row */
     OIF_CAUSE_DAY_ORDER = 36,          /* a date has the day where others have the month */
 
     /* Snapshots */
@@ -611,13 +610,17 @@ typedef enum oif_episode {
     OIF_EPISODE_ENDS /* this row is the last of 16 rows without an anomaly */
 } oif_episode;
 
+/* The lowest severities of two grades. */
+#define OIF_WARNING_SEVERITY 3.3
+#define OIF_CRITICAL_SEVERITY 4.0
+
 /* How bad an anomaly is, by its severity.
  * A program can page a person for some and log the others. */
 typedef enum oif_grade {
     OIF_GRADE_NONE,    /* not an anomaly */
     OIF_GRADE_NOTE,    /* severity above 2.8 */
-    OIF_GRADE_WARNING, /* 3.3 or more */
-    OIF_GRADE_CRITICAL /* 4 or more */
+    OIF_GRADE_WARNING, /* OIF_WARNING_SEVERITY or more */
+    OIF_GRADE_CRITICAL /* OIF_CRITICAL_SEVERITY or more */
 } oif_grade;
 
 /* Rows of a key before the first that may be anomalous,

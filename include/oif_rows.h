@@ -172,13 +172,12 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
 /* ---- Reading rows ---- */
 
 /* A reader takes bytes from anywhere and returns rows of numbers.
- * It knows three formats:
+ * It knows two formats:
  *
  *     CSV         time,host,load
  *                 1,a,0.5
  *     NDJSON      {"time": 1, "host": "a", "net": {"in": 7}}
  *                 {"time": 2, "host": "b", "net": {"in": 9}}
- *     raw         float64 float64 ...
  *
  * Open it, select columns, read records until OIF_END.
  * To read "net.in" as a number and "host" as text:
@@ -253,14 +252,8 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *   - The JSON is strict: what Python's json.loads accepts,
  *     except NaN and Infinity.
  *     Numbers may have any length.
- *   - Limits: OIF_JSON_LEVELS_MAX and OIF_JSON_FIRST_LINE_KEYS_MAX.
- *
- * Raw:
- *
- *   - Rows of `columns` float64, little-endian, with nothing between them,
- *     as numpy's tofile writes them.
- *   - NaN is a missing number. There are no texts. */
-typedef enum oif_format { OIF_FORMAT_CSV, OIF_FORMAT_NDJSON, OIF_FORMAT_RAW } oif_format;
+ *   - Limits: OIF_JSON_LEVELS_MAX and OIF_JSON_FIRST_LINE_KEYS_MAX. */
+typedef enum oif_format { OIF_FORMAT_CSV, OIF_FORMAT_NDJSON } oif_format;
 
 enum {
     OIF_JSON_LEVELS_MAX = 256,            /* nested objects and arrays */
@@ -279,7 +272,6 @@ typedef struct oif_reader_options {
     oif_format format;
     oif_header header;     /* CSV */
     char delimiter;        /* CSV; 0: the most frequent of , ; | and tab in the first line */
-    size_t columns;        /* raw: the columns of a row */
     size_t max_line_bytes; /* a longer line is an error; 0: OIF_LINE_BYTES_INITIAL */
     /* CSV: skip lines that begin with this text.
      * It must outlive the reader.
@@ -305,10 +297,10 @@ typedef struct oif_text {
 typedef struct oif_record {
     const double *values;  /* the selected columns; NaN if a number is missing */
     const oif_text *texts; /* columns selected as texts, without quotes and escapes */
-    const char *text;      /* the line without its end; for raw, the bytes of the row */
+    const char *text;      /* the line without its end */
     size_t text_bytes;
     size_t end_bytes; /* of the line end: 1 for \n, 2 for \r\n, 0 at the end of the input */
-    uint64_t line;    /* where the record starts, from 1; for raw, the row */
+    uint64_t line;    /* where the record starts, from 1 */
     uint64_t reserved[2];
 } oif_record;
 
@@ -319,7 +311,6 @@ typedef struct oif_record {
  * OIF_EPARAM   the delimiter is a letter, a digit, a line end or one of . + - "
  *              the comment is empty or has a line end in it
  *              the comma is both the delimiter and the decimal sign
- *              raw: columns is 0, or a row is longer than max_line_bytes
  *              reserved is not 0
  * OIF_EINPUT   the first line is malformed
  * OIF_EREAD    `read` failed */
@@ -346,20 +337,11 @@ OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t colu
 OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
                                                          size_t *column, oif_error *error);
 
-/* Adds a column that rows do not have: its values are missing, its texts empty.
- * It is not selected. So rows that lack a column
- * can be processed by a model that has learned it.
- * NDJSON: as oif_reader_find_column.
- *
- * OIF_EPARAM   raw rows have no names */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_add_absent(oif_reader *reader, const char *name,
-                                                        size_t *column, oif_error *error);
-
 /* NDJSON: unknown keys of later lines become columns, not selected,
  * as soon as oif_reader_next has read the line: at most `count` more keys,
  * including objects and arrays; 0: no more.
  * The reader allocates for each.
- * Other formats have all their columns from the start. */
+ * CSV has all its columns from the start. */
 OIF_API void oif_reader_collect_columns(oif_reader *reader, size_t count);
 
 /* Selects the columns that become values, in this order.
@@ -379,8 +361,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const si
  *     becomes three bytes, as with Python's surrogatepass.
  *     Any other value is copied as it is, null too.
  *
- * OIF_EPARAM   a column does not exist or is given twice;
- *              or the format is raw */
+ * OIF_EPARAM   a column does not exist or is given twice */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
                                                           size_t count, oif_error *error);
 
@@ -419,10 +400,9 @@ OIF_API bool oif_reader_has_decimal_commas(const oif_reader *reader);
  * It is valid until the next call with this reader.
  *
  * OIF_END       the input ended
- * OIF_EINPUT    the record is malformed (a field too few, invalid JSON,
- *               a raw row cut off), or a selected value is not a finite number;
- *               error->line and error->column say where,
- *               for raw the row and the column;
+ * OIF_EINPUT    the record is malformed (a field too few, invalid JSON),
+ *               or a selected value is not a finite number;
+ *               error->line and error->column say where;
  *               the next call continues after it
  * OIF_EREAD     `read` failed; nothing is lost, the call may be repeated
  * OIF_EMEMORY   as OIF_EREAD */

@@ -30,7 +30,6 @@ typedef struct trial {
     uint64_t first_whole;                         /* keys whose models are whole from the start */
     double whole_bytes, packed_bytes, file_bytes; /* of a model, and of a key in a state file */
     double shared_bytes;                          /* by all keys */
-    bool is_ready, are_samples_ready;             /* the key of the latest row; all samples */
 } trial;
 
 /* ---- The trial ---- */
@@ -67,7 +66,6 @@ static exit_code learn(trial *t, uint64_t key, uint64_t number)
     oif_status status = oif_pipeline_process_at(t->pipeline, text, key_text(key, text),
                                                 first_seconds + (double)(number * SECONDS_PER_ROW),
                                                 t->row, &result, &error);
-    t->is_ready = status == OIF_OK && result.ready;
     return status == OIF_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.message);
 }
 
@@ -96,7 +94,6 @@ static exit_code add_samples(trial *t, uint64_t rows)
         for (uint64_t i = 0; i < SAMPLE_KEYS && code == EXIT_OK; i++)
             code = learn(t, t->keys + i, number);
     t->keys += SAMPLE_KEYS;
-    t->are_samples_ready = t->is_ready;
     const double after = (double)oif_pipeline_snapshot_bytes(t->pipeline);
     t->file_bytes = (after - before) / SAMPLE_KEYS;
     return code;
@@ -177,24 +174,6 @@ static void multiply(const trial *t, fleet_size *size)
     fit_limit(size);
 }
 
-static void add_history(const run_settings *settings, const trial *t, uint64_t rows,
-                        fleet_size *size)
-{
-    char text[KEY_TEXT_BYTES];
-    size->is_served = settings->size.is_served;
-    if (!size->is_served)
-        return;
-    size->history = (history_size){.keys = size->keys,
-                                   .rows = (double)rows,
-                                   .columns = t->columns,
-                                   .learned_columns = oif_pipeline_learned_columns(t->pipeline),
-                                   .key_text_bytes = (double)key_text(0, text),
-                                   .is_learning = !t->are_samples_ready,
-                                   .limit_bytes = settings->serve.history_bytes};
-    history_size_estimate(&size->history);
-    size->memory_bytes += size->history.bytes;
-}
-
 /* ---- Settings ---- */
 
 /* The limits of the run are not those of the trial. */
@@ -232,10 +211,8 @@ exit_code fleet_size_estimate(const run_settings *settings, uint64_t keys, size_
         code = start_trial(settings, columns, &t);
     if (code == EXIT_OK)
         code = try_keys(&t, keys, rows);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         multiply(&t, size);
-        add_history(settings, &t, rows, size);
-    }
     oif_pipeline_free(t.pipeline);
     free(t.row);
     return code;

@@ -12,15 +12,12 @@
 #define OIF_CLI_FLEET_SIZE_H
 
 #include "front/options/options.h"
-#include "history_size.h"
 
 typedef struct fleet_size {
     double keys, whole_keys;
     double whole_bytes, packed_bytes; /* of a model */
     double table_bytes, shared_bytes; /* of the keys beside their models, and of what all share */
     double memory_bytes;              /* of everything, with a model for each key */
-    bool is_served;                   /* by oif serve, so there is a history */
-    history_size history;             /* of the stream */
     double limit_bytes, fitting_keys; /* of a run with these settings; INFINITY: no limit */
     bool is_limit_usual;              /* half of the memory of this machine */
     double file_bytes;                /* of the state file */

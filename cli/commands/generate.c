@@ -30,9 +30,6 @@ typedef struct synthetic_stream {
     double *values;    /* the current row */
     char *line;        /* and its text */
 
-    /* mulcross: the distance of the clusters from the middle, the spread of a row within its
-     * cluster */
-    double distance, spread;
     int fault; /* seasonal: the kind of fault; pump: the faults so far */
     size_t faulty_column;
     double stuck_at;
@@ -49,112 +46,8 @@ struct stream_kind {
     int decimals;
     /* NULL: x0, x1, ... With names the columns are fixed, and a row begins with its time. */
     const char *const *names;
-    void (*start)(synthetic_stream *stream);
     void (*make_row)(synthetic_stream *stream, uint64_t row);
 };
-
-static void scatter(synthetic_stream *stream, double low, double high)
-{
-    for (size_t i = 0; i < stream->columns; i++)
-        stream->values[i] = low + (high - low) * stream_random_uniform(&stream->random);
-}
-
-/* ---- toy: figure 1 of the Online Isolation Forest paper ---- */
-
-/* Normal rows crowd around the middle, anomalies are scattered over a far larger square. */
-static void make_toy_row(synthetic_stream *stream, uint64_t row)
-{
-    (void)row;
-    if (stream->is_anomalous) {
-        scatter(stream, -10, 10);
-        return;
-    }
-    for (size_t i = 0; i < stream->columns; i++)
-        stream->values[i] = stream_random_noise(&stream->random);
-}
-
-/* ---- mulcross: Rocke and Woodruff 1996 ---- */
-
-/* Normal rows are N(0, I). Anomalies form two dense clusters at `distance` in every column, on
- * the same side in the first half of the columns and on opposite sides in the second. Rocke and
- * Woodruff standardise the finished set by its own mean and covariance; a stream is never
- * finished, so here the expected ones are used. */
-static void start_mulcross(synthetic_stream *stream)
-{
-    double d = (double)stream->columns, share = stream->share;
-    /* Wilson and Hilferty's quantile of chi-square, 0.999: within 2% from two columns on. */
-    double root = 1 - 2 / (9 * d) + 3.0902 * sqrt(2 / (9 * d));
-    double variance =
-        share > 0 ? (1 - share) * (share * d - (1 - share)) / (share * ((1 - share) * d - share))
-                  : 0;
-    stream->distance = 2 * sqrt(root * root * root);
-    stream->spread = sqrt(fmax(variance, 0.01));
-}
-
-/* Takes the mean of columns that are alike off and makes their covariance the identity. Before
- * it is `own` on the diagonal plus `shared` everywhere, so only the columns' average is
- * stretched differently. */
-static void standardise(double *values, size_t count, double mean, double own, double shared)
-{
-    double average = 0;
-    for (size_t i = 0; i < count; i++)
-        average += (values[i] - mean) / (double)count;
-    for (size_t i = 0; i < count; i++)
-        values[i] =
-            (values[i] - mean - average) / sqrt(own) + average / sqrt(own + shared * (double)count);
-}
-
-static void make_mulcross_row(synthetic_stream *stream, uint64_t row)
-{
-    size_t half = (stream->columns + 1) / 2;
-    double share = stream->share, distance = stream->distance;
-    double own = 1 - share + share * stream->spread * stream->spread;
-    double shared = share * distance * distance;
-    bool opposite = stream_random_bits(&stream->random) >> 63;
-    (void)row;
-    for (size_t i = 0; i < stream->columns; i++) {
-        double noise = stream_random_noise(&stream->random);
-        double centre = opposite && i >= half ? -distance : distance;
-        stream->values[i] = stream->is_anomalous ? centre + stream->spread * noise : noise;
-    }
-    standardise(stream->values, half, share * distance, own, shared * (1 - share));
-    standardise(stream->values + half, stream->columns - half, 0, own, shared);
-}
-
-/* ---- drift: what is normal changes ---- */
-
-/* Three concepts differ in where the normal rows are:
- *
- *     rows    0      1/4       1/2     5/8      3/4      7/8     1
- *             first | second  | ever more third | first | second |
- *                sudden    gradual            recurring
- */
-static int concept_at(synthetic_stream *stream, uint64_t row)
-{
-    double place = (double)row / (double)stream->rows;
-    /* drawn even if unused, so every row takes as many random numbers */
-    double chance = stream_random_uniform(&stream->random);
-    if (place < 0.25)
-        return 0;
-    if (place < 0.5)
-        return 1;
-    if (place < 0.75)
-        return chance < (place - 0.5) * 8 ? 2 : 1;
-    return place < 0.875 ? 0 : 1;
-}
-
-static void make_drift_row(synthetic_stream *stream, uint64_t row)
-{
-    int concept = concept_at(stream, row);
-    if (stream->is_anomalous) {
-        scatter(stream, -12, 12);
-        return;
-    }
-    for (size_t i = 0; i < stream->columns; i++) {
-        double centre = concept == 0 ? 0 : concept == 1 || i % 2 == 1 ? 4 : -4;
-        stream->values[i] = centre + stream_random_noise(&stream->random);
-    }
-}
 
 /* ---- seasonal: a day like the others, or not ---- */
 
@@ -219,15 +112,11 @@ static void make_pump_row(synthetic_stream *stream, uint64_t row)
 /* ---- The stream ---- */
 
 static const stream_kind kinds[] = {
-    {"pump", PUMP_ROWS, PUMP_COLUMNS, 0.004, PUMP_FAULT_ROWS, 2, pump_column_names, NULL,
-     make_pump_row},
-    {"toy", 10000, 2, 0.05, 1, 4, NULL, NULL, make_toy_row},
-    {"mulcross", 262144, 4, 0.1, 1, 4, NULL, start_mulcross, make_mulcross_row},
-    {"drift", 40000, 2, 0.02, 1, 4, NULL, NULL, make_drift_row},
-    {"seasonal", 10080, 1, 0.02, FAULT_ROWS, 4, NULL, NULL, make_seasonal_row},
+    {"pump", PUMP_ROWS, PUMP_COLUMNS, 0.004, PUMP_FAULT_ROWS, 2, pump_column_names, make_pump_row},
+    {"seasonal", 10080, 1, 0.02, FAULT_ROWS, 4, NULL, make_seasonal_row},
 };
 
-static const char *const kind_names[] = {"pump", "toy", "mulcross", "drift", "seasonal", NULL};
+static const char *const kind_names[] = {"pump", "seasonal", NULL};
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -325,8 +214,6 @@ static exit_code generate(const stream_kind *kind, const generate_settings *aske
     exit_code code = EXIT_OK;
     stream.values = calloc(stream.columns, sizeof *stream.values);
     stream.line = malloc(stream.columns * NUMBER_BYTES + 2);
-    if (kind->start)
-        kind->start(&stream);
     if (stream.values && stream.line)
         write_stream(&stream); /* output_finish reports what goes wrong */
     else
@@ -343,8 +230,7 @@ exit_code demo_run(const run_settings *settings)
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (strcmp(settings->file, kinds[i].name) == 0)
             return generate(&kinds[i], &settings->generate);
-    return complain(EXIT_USAGE,
-                    "there is no stream '%s'; KIND is pump, toy, mulcross, drift or seasonal",
+    return complain(EXIT_USAGE, "there is no stream '%s'; KIND is pump or seasonal",
                     settings->file);
 }
 
@@ -362,23 +248,18 @@ static const char *set_share(run_settings *settings, const char *value)
 
 static const option_entry options[] = {
     {"rows", OPTION_COUNT, SETTING(generate.rows), GROUP_STREAM,
-     .brief = "how many rows (default 10000 or more, by kind)",
-     .help =
-         "how many rows (default 10000, pump 20160, mulcross 262144, drift 40000, seasonal 10080)",
-     .argument = "N", .from = 1, .to = 0x1p53, .range = "1 to 2^53"},
+     .brief = "how many rows (default 10080; pump 20160)", .argument = "N", .from = 1, .to = 0x1p53,
+     .range = "1 to 2^53"},
     {"seed", OPTION_COUNT, SETTING(generate.seed), GROUP_STREAM,
      .brief = "another stream of the same kind (default 0)",
      .help = "each seed gives another stream of the same kind (default 0)", .argument = "S",
      .from = 0, .to = 0x1p53, .range = "0 to 2^53"},
     {"columns", OPTION_COUNT, SETTING(generate.columns), GROUP_STREAM,
-     .brief = "number of columns (default 1 to 4, by kind)",
-     .help = "number of columns (default 2, pump 3, mulcross 4, seasonal 1)", .argument = "D",
-     .from = 1, .to = 10000, .range = "1 to 10000"},
+     .brief = "number of columns (default 1; pump has 3)", .argument = "D", .from = 1, .to = 10000,
+     .range = "1 to 10000"},
     {"anomalies", OPTION_APPLY, SETTING(generate.share), GROUP_STREAM,
-     .brief = "share of anomalies (default 0.004 to 0.1, by kind)",
-     .help = "share of anomalous rows (default 0.05, pump 0.004, mulcross 0.1, drift and seasonal "
-             "0.02)",
-     .argument = "SHARE", .apply = set_share},
+     .brief = "share of anomalous rows (default 0.02; pump 0.004)", .argument = "SHARE",
+     .apply = set_share},
 };
 
 const command_entry demo_command = {
@@ -389,17 +270,10 @@ const command_entry demo_command = {
                 "                                     and which of them are found\n"
                 "  oif demo pump > pump.csv           the stream: one row per minute, label is\n"
                 "                                     1 in faults and else 0\n"
-                "  oif demo toy > toy.csv             a dense cloud, with sparse anomalies\n"
-                "                                     around it\n"
-                "  oif demo mulcross --columns 8      Rocke and Woodruff's: two dense\n"
-                "                                     clusters of anomalies\n"
-                "  oif demo drift --seed 7            what is normal changes: suddenly after\n"
-                "                                     1/4 of the rows, gradually from 1/2 to\n"
-                "                                     5/8, back at 3/4 and again at 7/8\n"
                 "  oif demo seasonal --columns 3      sensors with a daily pattern, 48 rows\n"
                 "                                     per day; now and then one is stuck,\n"
                 "                                     half a day late or too high for 12 rows\n"
-                "  oif demo toy --rows 1e6 | oif eval --label label\n",
+                "  oif demo seasonal --rows 1e6 | oif eval --label label\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

@@ -1,7 +1,6 @@
 /* oif state size: how much memory many keys take, and how large their state file is. */
 #include "commands.h"
 #include "fleet_size.h"
-#include "front/options/history_option.h"
 #include "front/options/season_option.h"
 
 #include <math.h>
@@ -45,27 +44,12 @@ static const char *limit_text(double bytes, char text[AMOUNT_TEXT_BYTES])
     return text;
 }
 
-/* The options of a run with room for all keys, or the settings of a stream: a tenth more than the
- * models need. */
+/* The options of a run with room for all keys: a tenth more than the models need. */
 static void print_options(const fleet_size *size)
 {
     char limit[AMOUNT_TEXT_BYTES];
-    limit_text((size->memory_bytes - size->history.bytes) * 1.1, limit);
-    if (size->is_served)
-        output_print("settings               \"max-keys\": %.0f, \"memory-limit\": \"%s\"\n",
-                     size->keys, limit);
-    else
-        output_print("options                --max-keys %.0f --memory-limit %s\n", size->keys,
-                     limit);
-}
-
-static void print_history(const history_size *history)
-{
-    char kept[GROUPED_TEXT_BYTES], rows[GROUPED_TEXT_BYTES];
-    print_amount("  history", history->bytes);
-    output_print("   the latest %s of %s rows each\n",
-                 grouped_text((uint64_t)history->kept_points, kept),
-                 grouped_text((uint64_t)history->rows, rows));
+    output_print("options                --max-keys %.0f --memory-limit %s\n", size->keys,
+                 limit_text(size->memory_bytes * 1.1, limit));
 }
 
 /* What a lower limit would save, if that is a tenth or more: models become whole while there is
@@ -78,8 +62,7 @@ static void print_least(const fleet_size *size)
     if (least > 0.9 * size->memory_bytes)
         return;
     print_amount("at least", least);
-    output_print("   if all are packed: a memory limit of %s\n",
-                 limit_text((least - size->history.bytes) * 1.1, limit));
+    output_print("   if all are packed: a memory limit of %s\n", limit_text(least * 1.1, limit));
 }
 
 static void print_text(const fleet_size *size)
@@ -92,8 +75,6 @@ static void print_text(const fleet_size *size)
     output_print("\n");
     print_amount("  shared by all keys", size->shared_bytes);
     output_print("\n");
-    if (size->is_served)
-        print_history(&size->history);
     print_least(size);
     print_models("state file", size->keys, size->file_bytes / size->keys);
     print_options(size);
@@ -106,13 +87,8 @@ static void print_json(const fleet_size *size)
                  size->memory_bytes, size->keys - size->whole_keys, size->packed_bytes,
                  size->whole_keys, size->whole_bytes);
     output_print("\"table_bytes\": %.0f, \"shared_bytes\": %.0f, \"state_file_bytes\": %.0f, "
-                 "\"fitting_keys\": %.0f",
+                 "\"fitting_keys\": %.0f}\n",
                  size->table_bytes, size->shared_bytes, size->file_bytes, size->fitting_keys);
-    if (size->is_served)
-        output_print(", \"history_bytes\": %.0f, \"history_keys\": %.0f, "
-                     "\"history_rows_per_key\": %.0f",
-                     size->history.bytes, size->history.kept_keys, size->history.kept_points);
-    output_print("}\n");
 }
 
 static void report_limit(const fleet_size *size)
@@ -125,31 +101,18 @@ static void report_limit(const fleet_size *size)
              grouped_text((uint64_t)size->fitting_keys, count));
 }
 
-static void report_history(const fleet_size *size)
-{
-    char needed[AMOUNT_TEXT_BYTES], count[GROUPED_TEXT_BYTES];
-    if (size->is_served && size->history.kept_keys < size->keys)
-        note("the history has room for %s of these keys, those with the latest rows; for all: "
-             "oif serve --history %s",
-             grouped_text((uint64_t)size->history.kept_keys, count),
-             limit_text(size->history.needed_bytes, needed));
-}
-
 exit_code size_run(const run_settings *settings)
 {
     fleet_size size;
     const uint64_t rows = settings->size.rows > 0 ? settings->size.rows : DEFAULT_ROWS;
     if (settings->size.keys == 0 || settings->dimension == 0)
         return complain(EXIT_USAGE, "size needs --keys N and --columns D");
-    if (settings->serve.history_bytes > 0 && !settings->size.is_served)
-        return complain(EXIT_USAGE, "--history is about oif serve: add --serve");
     exit_code code = fleet_size_estimate(settings, settings->size.keys, (size_t)settings->dimension,
                                          rows, &size);
     if (code != EXIT_OK)
         return code;
     (settings->json ? print_json : print_text)(&size);
     report_limit(&size);
-    report_history(&size);
     return EXIT_OK;
 }
 
@@ -168,10 +131,6 @@ static const option_entry options[] = {
      .help = "the size of a run with this --season: rows, or a time such as 24h, 1d or 1w if rows "
              "come every minute; may be given twice; auto (the default); off, which takes less",
      .argument = "PERIOD", .apply = season_set},
-    {"serve", OPTION_SWITCH, SETTING(size.is_served), GROUP_KEYS,
-     .brief = "of a stream of oif serve",
-     .help = "the size of a stream of oif serve, which also keeps a history of each key"},
-    OPTION_HISTORY,
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT, .brief = "print JSON, sizes in bytes"},
 };
 
@@ -183,8 +142,6 @@ const command_entry size_command = {
                 "                              memory for a million hosts, part by part\n"
                 "  oif state size --keys 1e6 --columns 10 --rows-per-key 60\n"
                 "                              after an hour, one row per minute\n"
-                "  oif state size --keys 1e5 --columns 10 --serve\n"
-                "                              as a stream of oif serve\n"
                 "  oif state size --keys 5000 --columns 3 --detector sdo --memory-limit 1G\n"
                 "                              with the settings of a run\n",
     .options = options,

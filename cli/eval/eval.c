@@ -149,8 +149,6 @@ static void finish(eval_run *evaluation)
     eval_keys_free(&evaluation->keys);
     eval_labels_close(&evaluation->labels);
     row_spool_close(&evaluation->spool);
-    free(evaluation->windows.items);
-    free(evaluation->early.items);
 }
 
 /* ---- Measuring ---- */
@@ -231,9 +229,7 @@ static exit_code measure(eval_run *evaluation)
         summarize(contestant, evaluation->run_count);
     }
     rank(evaluation);
-    if (!has_memory || !eval_spans_measure(evaluation, &evaluation->settings->eval))
-        return complain_out_of_memory();
-    return EXIT_OK;
+    return has_memory ? EXIT_OK : complain_out_of_memory();
 }
 
 /* ---- The command ---- */
@@ -351,11 +347,6 @@ static const option_entry options[] = {
      .help = "repeat with N consecutive seeds from --seed on: mean and standard deviation of every "
              "measure",
      .argument = "N", .from = 1, .to = MAX_RUNS, .range = "1 to 100"},
-    {"window", OPTION_COUNT, SETTING(eval.window), GROUP_OUTPUT,
-     .help = "also print the ROC AUC of each window of N rows", .argument = "N", .from = 1,
-     .to = 1e9, .range = "1 to 1e9"},
-    {"early", OPTION_SWITCH, SETTING(eval.early), GROUP_OUTPUT,
-     .help = "also print the ROC AUC of the first 100, 200, 500, 1000, ... rows"},
     {"report", OPTION_TEXT, SETTING(eval.report), GROUP_OUTPUT,
      .brief = "also write an HTML page with charts",
      .help = "also write an HTML page with charts: scores over time, the columns at the worst "
@@ -390,13 +381,12 @@ const command_entry eval_command = {
         "                                              with ten times as many alerts\n"
         "  oif eval --label state --anomaly broken --anomaly stuck pump.csv\n"
         "                                              which labels are anomalies\n"
-        "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"
-        "                                              two detectors, over time\n"
+        "  oif eval --label fault --detector hst,loda pump.csv\n"
+        "                                              two detectors, the better first\n"
         "  oif eval --label fault --detector hst,rolling-iforest+hst pump.csv\n"
         "                                              one detector, and two that judge\n"
         "                                              together\n"
         "  oif eval --label fault --key host pump.csv  a series per host\n"
-        "  oif eval --label fault --early pump.csv     how soon are the scores any good?\n"
         "  oif eval --label fault --json pump.csv      for other programs to read\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

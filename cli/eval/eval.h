@@ -37,17 +37,6 @@ typedef struct eval_contestant {
     size_t rank; /* 0: the best */
 } eval_contestant;
 
-/* Consecutive rows, measured separately. */
-typedef struct row_span {
-    size_t first, count, anomaly_count;
-    double roc_auc[MAX_CONTESTANTS]; /* NaN when only one kind of row is among them */
-} row_span;
-
-typedef struct row_spans {
-    row_span *items;
-    size_t count;
-} row_spans;
-
 typedef struct eval_run {
     const run_settings *settings;
     run_input *input;
@@ -61,9 +50,7 @@ typedef struct eval_run {
     stream_clock times;
     bad_rows bad;
     double total_seconds;
-    row_spool spool;   /* of --report: the rows as they were learned */
-    row_spans windows; /* of --window: one after the other */
-    row_spans early;   /* of --early: all begin with the first row */
+    row_spool spool; /* of --report: the rows as they were learned */
 } eval_run;
 
 /* Reads all rows and has every contestant score them. Prints what is wrong unless it returns
@@ -72,9 +59,6 @@ exit_code eval_stream(eval_run *evaluation);
 
 /* Writes the page of --report. Prints what is wrong unless it returns EXIT_OK. */
 exit_code eval_write_report(eval_run *evaluation);
-
-/* --window and --early. Returns false when memory is short. */
-bool eval_spans_measure(eval_run *evaluation, const eval_settings *asked);
 
 /* "--alert-rate 0.001": what decides about alerts. */
 enum { ALERTS_TEXT_BYTES = 80 };

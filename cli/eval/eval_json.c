@@ -19,22 +19,6 @@ void eval_json_measures(const double measures[MEASURES])
     }
 }
 
-static void print_spans(const char *name, const row_spans *spans, size_t which)
-{
-    if (spans->count == 0)
-        return;
-    output_print(",\n \"%s\": [", name);
-    for (size_t i = 0; i < spans->count; i++) {
-        const row_span *span = &spans->items[i];
-        output_print("%s\n  {\"first_row\": %zu, \"last_row\": %zu, \"anomalies\": %zu, ",
-                     i > 0 ? "," : "", span->first + 1, span->first + span->count,
-                     span->anomaly_count);
-        print_number("roc_auc", span->roc_auc[which]);
-        output_print("}");
-    }
-    output_print("]");
-}
-
 static void print_counts(const eval_run *evaluation)
 {
     const eval_rows *rows = &evaluation->rows;
@@ -82,8 +66,6 @@ static void print_detector(const eval_run *evaluation, size_t which, bool is_alo
     if (is_alone)
         output_print(", \"total_seconds\": %.9f", evaluation->total_seconds);
     print_runs(evaluation, contestant);
-    print_spans("early", &evaluation->early, which);
-    print_spans("windows", &evaluation->windows, which);
     output_print("}");
 }
 

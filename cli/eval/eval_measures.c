@@ -55,28 +55,16 @@ bool eval_rows_reserve(eval_rows *rows, size_t capacity, bool has_keys, bool has
 
 /* ---- Ranking ---- */
 
-bool eval_measures_rank(const eval_rows *rows, const double scores[], size_t first, size_t count,
-                        roc_ranking *ranking)
+bool eval_measures_rank(const eval_rows *rows, const double scores[], roc_ranking *ranking)
 {
     *ranking = (roc_ranking){0};
-    for (size_t i = first; i < first + count; i++) {
+    for (size_t i = 0; i < rows->count; i++) {
         if (!roc_add(ranking, scores[i], rows->labels[i] != 0)) {
             roc_free(ranking);
             return false;
         }
     }
     roc_sort(ranking);
-    return true;
-}
-
-bool eval_measures_auc(const eval_rows *rows, const double scores[], size_t first, size_t count,
-                       double *auc)
-{
-    roc_ranking ranking;
-    if (!eval_measures_rank(rows, scores, first, count, &ranking))
-        return false;
-    *auc = roc_has_both(&ranking) ? roc_auc(&ranking) : NAN;
-    roc_free(&ranking);
     return true;
 }
 
@@ -258,8 +246,7 @@ bool eval_measures_take(const eval_rows *rows, const double scores[], const uint
                         double measures[MEASURES])
 {
     roc_ranking ranking;
-    if (!measure_alerts(rows, marks, measures) ||
-        !eval_measures_rank(rows, scores, 0, rows->count, &ranking))
+    if (!measure_alerts(rows, marks, measures) || !eval_measures_rank(rows, scores, &ranking))
         return false;
     bool defined = roc_has_both(&ranking);
     measures[MEASURE_ROC_AUC] = defined ? roc_auc(&ranking) : NAN;

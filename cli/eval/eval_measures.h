@@ -62,13 +62,8 @@ bool eval_rows_count(eval_rows *rows);
 bool eval_measures_take(const eval_rows *rows, const double scores[], const uint8_t marks[],
                         double measures[MEASURES]);
 
-/* The ROC AUC of `count` rows from `first` on. */
-bool eval_measures_auc(const eval_rows *rows, const double scores[], size_t first, size_t count,
-                       double *auc);
-
 /* A sorted ranking of all rows; to be freed. */
-bool eval_measures_rank(const eval_rows *rows, const double scores[], size_t first, size_t count,
-                        roc_ranking *ranking);
+bool eval_measures_rank(const eval_rows *rows, const double scores[], roc_ranking *ranking);
 
 /* Mean and standard deviation of those that are not NaN. */
 void eval_measures_spread(const double values[], size_t count, double *mean, double *deviation);

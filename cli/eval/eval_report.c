@@ -1,11 +1,9 @@
-/* The results of oif eval: as tables, with a chart for a person at a terminal. */
-#include "cli/draw/chart.h"
+/* The results of oif eval: as tables. */
 #include "eval.h"
 #include "front/text/durations.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A measure as text: "1,234", "0.9534", "2 min"; "-" where it means nothing. */
 enum { MEASURE_TEXT_BYTES = 40 };
@@ -248,48 +246,6 @@ static void print_several(const eval_run *evaluation)
                  grouped_text(evaluation->rows.labelled_episodes, text));
 }
 
-/* ---- Over time ---- */
-
-static void print_spans(const eval_run *evaluation, const row_spans *spans, const char *title)
-{
-    char first[GROUPED_TEXT_BYTES], last[GROUPED_TEXT_BYTES], anomalies[GROUPED_TEXT_BYTES],
-        auc[MEASURE_TEXT_BYTES];
-    output_print("\n%-23s %10s", title, "anomalies");
-    for (size_t i = 0; i < evaluation->contestant_count; i++)
-        output_print(" %14s", evaluation->contestants[i].name);
-    output_print("\n");
-    for (size_t i = 0; i < spans->count; i++) {
-        const row_span *span = &spans->items[i];
-        output_print("%10s - %-10s %10s", grouped_text(span->first + 1, first),
-                     grouped_text(span->first + span->count, last),
-                     grouped_text(span->anomaly_count, anomalies));
-        for (size_t j = 0; j < evaluation->contestant_count; j++)
-            output_print(" %14s", measure_text(span->roc_auc[j], share_text, auc));
-        output_print("\n");
-    }
-}
-
-/* A window without a measure is drawn like the one before it. Few windows are drawn as wide
- * bars, of many each column shows the best of its share. */
-static void print_chart(const eval_run *evaluation, size_t which)
-{
-    enum { MOST_BARS = 64 * CHART_COLUMNS };
-    static const bool unmarked[MOST_BARS];
-    const row_spans *windows = &evaluation->windows;
-    size_t bars = windows->count > MOST_BARS       ? MOST_BARS
-                  : windows->count < CHART_COLUMNS ? CHART_COLUMNS
-                                                   : windows->count;
-    double heights[MOST_BARS], last = 0.5;
-    for (size_t bar = 0; bar < bars; bar++) {
-        double measure = windows->items[bar * windows->count / bars].roc_auc[which];
-        last = isnan(measure) ? last : measure;
-        heights[bar] = last;
-    }
-    output_print("\n%s, ROC AUC of the windows from first to last:\n\n",
-                 evaluation->contestants[which].name);
-    chart_print(heights, unmarked, bars);
-}
-
 /* ---- The whole ---- */
 
 static void print_head(const eval_run *evaluation)
@@ -318,11 +274,4 @@ void eval_report_table(const eval_run *evaluation)
         print_one(evaluation);
     else
         print_several(evaluation);
-    if (evaluation->early.count > 0)
-        print_spans(evaluation, &evaluation->early, "ROC AUC, the first rows");
-    if (evaluation->windows.count > 0)
-        print_spans(evaluation, &evaluation->windows, "ROC AUC, rows by rows");
-    for (size_t i = 0; i < evaluation->contestant_count; i++)
-        if (evaluation->windows.count > 1 && isatty(STDOUT_FILENO))
-            print_chart(evaluation, i);
 }

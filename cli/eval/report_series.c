@@ -117,8 +117,7 @@ bool report_detectors(const eval_page *report)
     for (size_t i = 0; i < evaluation->contestant_count; i++) {
         const eval_contestant *contestant = &evaluation->contestants[evaluation->order[i]];
         roc_ranking ranking;
-        if (!eval_measures_rank(&evaluation->rows, contestant->tries[0].scores, 0,
-                                evaluation->rows.count, &ranking))
+        if (!eval_measures_rank(&evaluation->rows, contestant->tries[0].scores, &ranking))
             return false;
         output_print("%s\n{\"name\":\"%s\"", i > 0 ? "," : "", contestant->name);
         print_measures("mean", contestant->mean);

@@ -239,7 +239,7 @@ exit_code feedback_run(const run_settings *settings)
         return complain(EXIT_USAGE, "feedback needs a FILE, as 'oif score --state FILE' writes it");
     if ((given->propose != NULL) + (given->add != NULL) + (given->remove > 0) > 1)
         return complain(EXIT_USAGE, "give only one of --propose, --add, --remove");
-    return changes ? state_change(settings, answer, true) : state_read(settings, answer);
+    return changes ? state_change(settings, answer) : state_read(settings, answer);
 }
 
 static const option_entry options[] = {

@@ -25,7 +25,7 @@ const char *state_advice(oif_status status, const oif_error *error)
     switch (status) {
     case OIF_EKIND:
         return error->cause == OIF_CAUSE_KEY_SNAPSHOT
-                   ? "; add it to a state with 'oif state --import'"
+                   ? "; a program can load it into a pipeline"
                    : "; name a file that 'oif score --state FILE' has written";
     case OIF_EVERSION: return "; update oif, or name another file";
     case OIF_ETRUNCATED:
@@ -187,11 +187,6 @@ exit_code state_start_incidents(kept_state *state)
                                "leave --rows incidents out",
                                state->path, error.message)
                     : complain(EXIT_FAILED, "%s", error.message);
-}
-
-bool state_is_kept(const kept_state *state)
-{
-    return state->file && !state->is_frozen;
 }
 
 void state_compare_time(kept_state *state, const char *input, oif_text key, double seconds)

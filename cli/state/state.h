@@ -45,9 +45,6 @@ exit_code state_start(kept_state *state, const run_settings *settings,
  * returns EXIT_OK. */
 exit_code state_start_incidents(kept_state *state);
 
-/* Whether the state is saved, so a later run resumes where this one ends. */
-bool state_is_kept(const kept_state *state);
-
 /* Before a row of a run that resumes: reports once where its time is older than the last one of its
  * key, as then the input may have restarted. */
 void state_compare_time(kept_state *state, const char *input, oif_text key, double seconds);

@@ -1,4 +1,4 @@
-/* oif state: what a state file knows, key by key; removes keys and moves them to other states. */
+/* oif state: what a state file knows, key by key; removes keys. */
 #include "front/columns/derive.h"
 #include "front/input/input_file.h"
 #include "front/text/durations.h"
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- Times and counts ---- */
 
@@ -244,7 +243,7 @@ static exit_code show(const run_settings *settings, oif_pipeline *pipeline)
     return EXIT_OK;
 }
 
-exit_code state_change(const run_settings *settings, pipeline_function make, bool saves)
+exit_code state_change(const run_settings *settings, pipeline_function make)
 {
     oif_state_file *file = NULL;
     oif_pipeline *pipeline = NULL;
@@ -254,7 +253,7 @@ exit_code state_change(const run_settings *settings, pipeline_function make, boo
     oif_status status = oif_state_file_load_pipeline(file, &pipeline, &error);
     exit_code code =
         status == OIF_OK ? make(settings, pipeline) : complain_load(settings->file, status, &error);
-    if (code == EXIT_OK && saves && oif_state_file_save_pipeline(file, pipeline, &error) != OIF_OK)
+    if (code == EXIT_OK && oif_state_file_save_pipeline(file, pipeline, &error) != OIF_OK)
         code = complain(EXIT_FAILED, "%s", error.message);
     oif_state_file_close(file);
     oif_pipeline_free(pipeline);
@@ -273,137 +272,16 @@ static exit_code drop_key(const run_settings *settings, oif_pipeline *pipeline)
     return EXIT_OK;
 }
 
-/* ---- Exporting ---- */
-
-static ptrdiff_t write_stdout(void *context, const char *bytes, size_t count)
-{
-    (void)context;
-    return output_write(bytes, count) ? (ptrdiff_t)count : -1;
-}
-
-/* Whether the file is a saved key, by its first bytes. */
-static bool is_saved_key(const char *path)
-{
-    static const char magic[] = "\x89oif\r\n\x1a\n", tag[] = "KEYF"; /* docs/snapshot-format.md */
-    char head[20];
-    FILE *file = fopen(path, "rb");
-    bool is_read = file && fread(head, sizeof head, 1, file) == 1;
-    if (file)
-        fclose(file);
-    return is_read && memcmp(head, magic, 8) == 0 && memcmp(head + 16, tag, 4) == 0;
-}
-
-/* An existing target is overwritten, so it must be a saved key and nothing else. */
-static exit_code check_target(const char *state, const char *to)
-{
-    struct stat from_info, to_info;
-    if (strcmp(to, "-") == 0 || stat(to, &to_info) != 0)
-        return EXIT_OK;
-    if (stat(state, &from_info) == 0 && from_info.st_dev == to_info.st_dev &&
-        from_info.st_ino == to_info.st_ino)
-        return complain(EXIT_USAGE,
-                        "--to %s is the state itself, and its other keys would be lost; name "
-                        "another file",
-                        to);
-    if (!S_ISREG(to_info.st_mode) || (to_info.st_size > 0 && !is_saved_key(to)))
-        return complain(EXIT_USAGE,
-                        "--to %s: this file exists and was not written by --export, so it is not "
-                        "replaced; name another file, or - for standard output",
-                        to);
-    return EXIT_OK;
-}
-
-static exit_code export_key(const run_settings *settings, oif_pipeline *pipeline)
-{
-    const char *key = settings->keys.export_key, *to = settings->keys.to;
-    bool is_stdout = strcmp(to, "-") == 0;
-    oif_key_info info;
-    oif_error error;
-    if (!oif_pipeline_key(pipeline, key, strlen(key), &info))
-        return complain_no_key(settings->file, key);
-    oif_status status =
-        is_stdout ? oif_pipeline_save_key(pipeline, key, strlen(key), write_stdout, NULL, &error)
-                  : oif_pipeline_save_key_file(pipeline, key, strlen(key), to, &error);
-    if (is_stdout && !output_flush())
-        return complain(EXIT_FAILED,
-                        "%s: key '%s' was not exported: standard output was closed too early",
-                        settings->file, key);
-    if (status != OIF_OK)
-        return complain(EXIT_FAILED, "%s", error.message);
-    note("%s: key '%s' was exported to %s", settings->file, key,
-         is_stdout ? "standard output" : to);
-    return EXIT_OK;
-}
-
-/* The state itself can be read at any time, but evicted models on disk only by the process that
- * has locked the file. */
-static exit_code export_from_file(const run_settings *settings)
-{
-    oif_pipeline *pipeline = NULL;
-    oif_key_info info;
-    oif_error error;
-    const char *key = settings->keys.export_key;
-    if (strcmp(settings->keys.to, "-") == 0 && isatty(STDOUT_FILENO))
-        return complain(EXIT_USAGE,
-                        "a key is binary and is not written to a terminal; name a file: --to FILE");
-    if (check_target(settings->file, settings->keys.to) != EXIT_OK)
-        return EXIT_USAGE;
-    oif_status status = oif_pipeline_load_file(settings->file, &pipeline, &error);
-    if (status != OIF_OK)
-        return complain_load(settings->file, status, &error);
-    bool is_on_disk = oif_pipeline_key(pipeline, key, strlen(key), &info) && info.is_evicted;
-    exit_code code = is_on_disk ? EXIT_OK : export_key(settings, pipeline);
-    oif_pipeline_free(pipeline);
-    return is_on_disk ? state_change(settings, export_key, false) : code;
-}
-
-/* ---- Importing ---- */
-
-static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
-{
-    (void)context;
-    size_t got = fread(buffer, 1, capacity, stdin);
-    return ferror(stdin) ? -1 : (ptrdiff_t)got;
-}
-
-static exit_code import_key(const run_settings *settings, oif_pipeline *pipeline)
-{
-    const char *from = settings->keys.import, *as = settings->keys.as;
-    size_t as_bytes = as ? strlen(as) : 0;
-    bool is_stdin = strcmp(from, "-") == 0;
-    oif_key_info key;
-    oif_error error;
-    oif_status status =
-        is_stdin ? oif_pipeline_load_key(pipeline, read_stdin, NULL, as, as_bytes, &key, &error)
-                 : oif_pipeline_load_key_file(pipeline, from, as, as_bytes, &key, &error);
-    if (status != OIF_OK)
-        return complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
-    note("%s: key '%.*s' was imported; it has seen %" PRIu64 " rows", settings->file,
-         (int)key.key_bytes, key.key ? key.key : "", key.rows);
-    return EXIT_OK;
-}
-
 /* ---- The command ---- */
 
 exit_code state_run(const run_settings *settings)
 {
     const key_settings *keys = &settings->keys;
-    bool is_shown = keys->list || settings->json;
     if (!settings->file)
         return complain(EXIT_USAGE, "state needs a FILE, as 'oif score --state FILE' writes it");
-    if ((keys->drop != NULL) + (keys->export_key != NULL) + (keys->import != NULL) + is_shown > 1)
-        return complain(EXIT_USAGE,
-                        "give only one of --drop, --export, --import, and --keys or --json");
-    if (!keys->export_key != !keys->to)
-        return complain(EXIT_USAGE, "--export KEY and --to FILE must be given together");
-    if (keys->as && !keys->import)
-        return complain(EXIT_USAGE,
-                        "--as needs --import FILE, whose key it renames; leave --as out");
-    if (keys->drop)
-        return state_change(settings, drop_key, true);
-    if (keys->import)
-        return state_change(settings, import_key, true);
-    return keys->export_key ? export_from_file(settings) : state_read(settings, show);
+    if (keys->drop && (keys->list || settings->json))
+        return complain(EXIT_USAGE, "give only one of --drop, and --keys or --json");
+    return keys->drop ? state_change(settings, drop_key) : state_read(settings, show);
 }
 
 static const option_entry options[] = {
@@ -413,26 +291,13 @@ static const option_entry options[] = {
              "episode, bytes, when they were last seen"},
     {"drop", OPTION_TEXT, SETTING(keys.drop), GROUP_KEYS,
      .brief = "forget this key; its next row starts a new model", .argument = "KEY"},
-    {"export", OPTION_TEXT, SETTING(keys.export_key), GROUP_KEYS,
-     .brief = "save the model of this key to the file of --to",
-     .help = "save the model of this key to the file of --to; the state does not change",
-     .argument = "KEY"},
-    {"to", OPTION_TEXT, SETTING(keys.to), GROUP_KEYS,
-     .brief = "the file that --export writes; -: standard output", .argument = "FILE"},
-    {"import", OPTION_TEXT, SETTING(keys.import), GROUP_KEYS,
-     .brief = "add or replace a key that --export has saved",
-     .help = "add a key that --export has saved, or replace it; -: standard input; the state needs "
-             "the same detector, columns and options",
-     .argument = "FILE"},
-    {"as", OPTION_TEXT, SETTING(keys.as), GROUP_KEYS, .brief = "rename the key of --import",
-     .argument = "KEY"},
     {"json", OPTION_SWITCH, SETTING(json), GROUP_OUTPUT,
      .brief = "print JSON: an object, or one per key"},
 };
 
 const command_entry state_command = {
     .name = "state",
-    .summary = "show a state file and its keys; drop keys, or move them",
+    .summary = "show a state file and its keys; drop keys",
     .usage = "state [OPTION...] FILE",
     .examples = "  oif state hosts.oif                    what was learned, and when it was saved\n"
                 "  oif state --keys hosts.oif             the keys: rows, readiness, bytes,\n"
@@ -440,12 +305,6 @@ const command_entry state_command = {
                 "  oif state --keys --json hosts.oif      the same as NDJSON\n"
                 "  oif state --drop web-7 hosts.oif       a host that is gone, or has learned\n"
                 "                                         the wrong things\n"
-                "  oif state --export web-1 --to web-1.key hosts.oif\n"
-                "  oif state --import web-1.key other.oif move a host to another state, bit for\n"
-                "                                         bit\n"
-                "  oif state --import web-1.key --as web-9 hosts.oif\n"
-                "                                         a new host starts with what another\n"
-                "                                         has learned\n"
                 "  oif state inspect hosts.oif            all options and figures; detectors too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -16,8 +16,7 @@ typedef exit_code (*pipeline_function)(const run_settings *settings, oif_pipelin
  * unless it returns EXIT_OK. */
 exit_code state_read(const run_settings *settings, pipeline_function show);
 
-/* The same with the file locked. If it `saves`, the file is replaced once `make` returns
- * EXIT_OK. */
-exit_code state_change(const run_settings *settings, pipeline_function make, bool saves);
+/* The same with the file locked. It is replaced once `make` returns EXIT_OK. */
+exit_code state_change(const run_settings *settings, pipeline_function make);
 
 #endif

@@ -1,18 +1,12 @@
 """Executions: the same rows for all, batches as by hand, rows as the tool, and results that survive an interruption."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import oif
 import pytest
 from conftest import make_plan
 from sklearn.metrics import roc_auc_score
 
-from experiments import configuration, data, ledger, runs, tables
-
-OIF = str(Path(sys.executable).parent / "oif")
+from experiments import configuration, data, ledger, runs, synthetic, tables
 
 
 def test_every_detector_is_given_the_same_shuffle(plan, monkeypatch):
@@ -43,15 +37,11 @@ def test_every_detector_is_given_the_same_shuffle(plan, monkeypatch):
 
 
 @pytest.mark.parametrize("column", [column for column in configuration.columns()], ids=lambda column: column.key)
-def test_row_by_row_is_what_process_does(column, tmp_path):
-    csv = tmp_path / "toy.csv"
-    csv.write_text(
-        subprocess.run([OIF, "demo", "toy", "--rows", "3000"], capture_output=True, text=True, check=True).stdout
-    )
-    table = np.loadtxt(csv, delimiter=",", skiprows=1)
+def test_row_by_row_is_what_process_does(column):
+    rows = synthetic.toy(3000)["X"]
     pipeline = oif.Pipeline(column.create(seed=5), learn="all", find_season="off")
-    results = pipeline.process(table[:, :-1])
-    scores = runs.score(column.create(seed=5), table[:, :-1], "row")
+    results = pipeline.process(rows)
+    scores = runs.score(column.create(seed=5), rows, "row")
     assert np.array_equal(results["score"], scores, equal_nan=True)
 
 

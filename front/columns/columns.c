@@ -392,7 +392,7 @@ static exit_code select_values(input_columns *columns, size_t selection[])
 static bool needs_all_texts(oif_format format, const score_settings *settings)
 {
     const output_facts *output = output_format_facts(output_format_for(settings->output, format));
-    return output->extends != format || (format == OIF_FORMAT_CSV && settings->on_alert);
+    return output->extends != 1 + (int)format || (format == OIF_FORMAT_CSV && settings->on_alert);
 }
 
 /* Adds a column unless it is there already; returns its position. */

@@ -5,10 +5,7 @@
  * becomes a row in which the series is the key, unless --key says otherwise:
  *
  *     {"time":1794970649000000000,"series":"cpu,host=a","measurement":"cpu","host":"a",
- *      "usage":12.5, "procs": 3}
- *
- * Blanks in it show what a member was, so the line can be printed again: before the name, it is a
- * field; after the colon, a blank is an integer and a tab an unsigned integer. */
+ *      "usage":12.5,"procs":3} */
 #include "influx.h"
 #include "formats.h"
 #include "influx_line.h"
@@ -49,29 +46,12 @@ static void print_text(translator *by, oif_text text, const char *special)
     quoting_write_json(bytes > 0 ? state->room : "", bytes);
 }
 
-/* Whether JSON may have the number as it is written: not .5, 1. or +1. */
-static bool is_json_number(oif_text text)
-{
-    const char *at = text.text, *end = at + text.bytes;
-    at += at < end && *at == '-';
-    if (at == end || (*at == '0' && at + 1 < end && at[1] >= '0' && at[1] <= '9'))
-        return false;
-    for (; at < end; at++)
-        if (!(*at >= '0' && *at <= '9') &&
-            (!strchr(".eE+-", *at) || at == text.text || at + 1 == end || *at == '\0' ||
-             (*at == '.' && !(at[-1] >= '0' && at[-1] <= '9' && at[1] >= '0' && at[1] <= '9'))))
-            return false;
-    return true;
-}
-
 /* Prints a number as JSON; `text` is how the line has it. */
 static void print_number(oif_text text, double number)
 {
     const char last = text.text[text.bytes - 1];
-    const bool is_whole = last == 'i' || last == 'u';
-    text.bytes -= is_whole;
-    output_text(!is_whole ? "" : last == 'i' ? " " : "\t");
-    if (is_json_number(text))
+    text.bytes -= last == 'i' || last == 'u';
+    if (quoting_is_json_number(text.text, text.bytes))
         output_write(text.text, text.bytes);
     else
         output_number(number);
@@ -121,7 +101,7 @@ static bool print_fields(translator *by, const influx_line *parts)
     do {
         if (!influx_line_next_field(parts, &at, &name, &value))
             return false;
-        output_text(", ");
+        output_text(",");
         print_text(by, name, INFLUX_TAG_ESCAPES);
         output_text(":");
         if (!print_value(by, value))
@@ -255,105 +235,3 @@ const translation format_influx = {
     .close = close_state,
     .bad_line =
         "this is not a line of Influx, such as cpu,host=a usage=12.5,n=3i 1794970649000000000"};
-
-/* ---- Back ---- */
-
-/* Prints a string of JSON, of which `at` is the first byte, and returns the byte after it. */
-typedef void (*print_function)(const char *text, size_t bytes);
-
-static void print_plain(const char *text, size_t bytes)
-{
-    output_write(text, bytes);
-}
-
-static void print_name(const char *text, size_t bytes)
-{
-    quoting_write_influx(text, bytes, ",= ");
-}
-
-static void print_inside_quotes(const char *text, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        output_text(text[i] == '"' || text[i] == '\\' ? "\\" : "");
-        output_write(text + i, 1);
-    }
-}
-
-static char unescaped(char byte)
-{
-    return byte == 'n' ? '\n' : byte == 't' ? '\t' : byte == 'r' ? '\r' : byte;
-}
-
-/* Control characters other than these stay as JSON writes them. */
-static const char *print_string(const char *at, const char *end, print_function print)
-{
-    for (at++; at < end && *at != '"';) {
-        const char *begin = at;
-        while (at < end && *at != '"' && *at != '\\')
-            at++;
-        print(begin, (size_t)(at - begin));
-        if (at + 1 < end && *at == '\\') {
-            char byte = unescaped(at[1]);
-            print(byte == 'u' ? "\\u" : &byte, byte == 'u' ? 2 : 1);
-            at += 2;
-        }
-    }
-    return at < end ? at + 1 : end;
-}
-
-static const char *string_end(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\';
-    return at < end ? at + 1 : end;
-}
-
-/* A value, and what a blank before it says. */
-static const char *print_member(const char *at, const char *end)
-{
-    const char *suffix = *at == ' ' ? "i" : *at == '\t' ? "u" : "";
-    at += *suffix != '\0';
-    if (at < end && *at == '"') {
-        output_text("\"");
-        at = print_string(at, end, print_inside_quotes);
-        output_text("\"");
-        return at;
-    }
-    const char *begin = at;
-    while (at < end && *at != ',' && *at != '}')
-        at++;
-    output_write(begin, (size_t)(at - begin));
-    output_text(suffix);
-    return at;
-}
-
-void influx_print_line(oif_text row, oif_text *time)
-{
-    static const char time_name[] = "{\"time\":", series_name[] = "\"series\":";
-    const char *at = row.text + 1, *end = row.text + row.bytes;
-    *time = (oif_text){end, 0};
-    if (text_begins(row, time_name)) {
-        at = row.text + sizeof time_name - 1;
-        const char *comma = memchr(at, ',', (size_t)(end - at));
-        *time = (oif_text){at, comma ? (size_t)(comma - at) : 0};
-        at = comma ? comma + 1 : end;
-    }
-    if (!text_begins((oif_text){at, (size_t)(end - at)}, series_name))
-        return;
-    at = print_string(at + sizeof series_name - 1, end, print_plain);
-    const char *separator = " ";
-    while (at + 1 < end && *at == ',') {
-        const bool is_field = at[1] == ' ';
-        at += is_field ? 2 : 1;
-        if (!is_field) { /* the measurement or a tag, which the series has */
-            at = string_end(at, end);
-            at = at < end ? string_end(at + 1, end) : end;
-            continue;
-        }
-        output_text(separator);
-        separator = ",";
-        at = print_string(at, end, print_name);
-        output_text("=");
-        at = at + 1 < end ? print_member(at + 1, end) : end;
-    }
-}

@@ -39,14 +39,6 @@ void key_columns_close(key_columns *key)
     *key = (key_columns){0};
 }
 
-bool key_columns_have(const key_columns *key, size_t column)
-{
-    for (size_t i = 0; i < key->count; i++)
-        if (key->columns[i] == column)
-            return true;
-    return false;
-}
-
 /* ---- Records ---- */
 
 /* Appends a value; returns the bytes then, at most OIF_KEY_MAX_BYTES + 2. */

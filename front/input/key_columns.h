@@ -23,8 +23,6 @@ typedef struct key_columns {
 exit_code key_columns_split(key_columns *key, const char *list);
 void key_columns_close(key_columns *key);
 
-bool key_columns_have(const key_columns *key, size_t column);
-
 /* The key of a record; of several columns it is valid until the next call. A key that is longer
  * than allowed has OIF_KEY_MAX_BYTES + 1 bytes or more. */
 oif_text key_columns_text(const key_columns *key, const oif_record *record);

@@ -23,15 +23,13 @@ typedef struct generate_settings {
 /* What `oif state size` is asked for; 0: not given. */
 typedef struct size_settings {
     uint64_t keys, rows;
-    bool is_served; /* by a stream of oif serve */
 } size_settings;
 
 /* What `oif eval` is asked for besides its measures. */
 enum { ANOMALY_VALUES_MAX = 16 };
 
 typedef struct eval_settings {
-    bool all_detectors, early;
-    uint64_t window;    /* rows; 0: none */
+    bool all_detectors;
     uint64_t runs;      /* with different seeds; 0: not given, one */
     const char *report; /* the page to write; NULL: none */
     /* values of the label that are anomalies; none: to be found */
@@ -80,7 +78,7 @@ typedef struct score_settings {
 /* What `oif state` is asked for; NULL: not given. */
 typedef struct key_settings {
     bool list;
-    const char *drop, *export_key, *to, *import, *as;
+    const char *drop;
 } key_settings;
 
 /* What `oif state feedback` is asked for; NULL or 0: not given. */
@@ -101,8 +99,7 @@ typedef struct serve_settings {
     uint64_t max_streams, max_columns, max_connections;
     const char *alertmanager, *prometheus; /* their addresses */
     const char *external_url;              /* of the page, as people reach it */
-    uint64_t metrics_keys;
-    bool is_metrics_keys_given, is_history_disk_given;
+    bool is_history_disk_given;
 } serve_settings;
 
 typedef struct joined_text {

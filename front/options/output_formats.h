@@ -9,18 +9,17 @@
 /* The enumerator, the word on the command line, and the members of output_facts that are not 0. */
 /* clang-format off */
 #define OUTPUT_FORMATS(FORMAT)                                                                     \
-    FORMAT(OUTPUT_CSV, "csv", .extends = OIF_FORMAT_CSV)                                           \
-    FORMAT(OUTPUT_NDJSON, "ndjson", .extends = OIF_FORMAT_NDJSON, .has_objects = true)             \
-    FORMAT(OUTPUT_LOGFMT, "logfmt", .extends = OIF_FORMAT_RAW)                                     \
-    FORMAT(OUTPUT_INFLUX, "influx", .extends = OIF_FORMAT_RAW)
+    FORMAT(OUTPUT_CSV, "csv", .extends = 1 + OIF_FORMAT_CSV)                                       \
+    FORMAT(OUTPUT_NDJSON, "ndjson", .extends = 1 + OIF_FORMAT_NDJSON, .has_objects = true)         \
+    FORMAT(OUTPUT_LOGFMT, "logfmt", .extends = 0)
 /* clang-format on */
 
 #define OUTPUT_ENUMERATOR(format, ...) format,
 typedef enum output_format { OUTPUT_AS_INPUT, OUTPUT_FORMATS(OUTPUT_ENUMERATOR) } output_format;
 
 typedef struct output_facts {
-    oif_format extends; /* rows of this format are copied, others built; OIF_FORMAT_RAW: none */
-    bool has_objects;   /* added fields are one member; other records may be between rows */
+    int extends;      /* 1 + the oif_format whose rows are copied; others are built; 0: all are */
+    bool has_objects; /* added fields are one member; other records may be between rows */
 } output_facts;
 
 /* Their words, from OUTPUT_CSV; ends with NULL. */

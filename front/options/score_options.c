@@ -128,10 +128,8 @@ static const option_entry options[] = {
      .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
              "as missing; with skip and null the first line may be bad too",
      .argument = "WORD", .words = bad_row_words, .from = BAD_ROW_FAILS, .stream = STREAM_CHANGES},
-    {"output", OPTION_WORD, SETTING(score.output), GROUP_OUTPUT,
-     .brief = "csv, ndjson, logfmt or influx",
-     .help = "the format of the output (default: that of the input); logfmt: name=value; influx: "
-             "line protocol, with the key as a tag",
+    {"output", OPTION_WORD, SETTING(score.output), GROUP_OUTPUT, .brief = "csv, ndjson or logfmt",
+     .help = "the format of the output (default: that of the input); logfmt: name=value",
      .argument = "FORMAT", .words = output_format_words, .from = OUTPUT_CSV,
      .stream_remedy = "answers have the format of the rows"},
     {"digits", OPTION_COUNT, SETTING(score.digits), GROUP_OUTPUT,

@@ -1,7 +1,6 @@
 /* The options of oif serve, and its help. */
 #include "front/text/byte_sizes.h"
 #include "front/text/durations.h"
-#include "history_option.h"
 #include "options.h"
 
 static const option_entry options[] = {
@@ -61,7 +60,11 @@ static const option_entry options[] = {
              "request or read an answer (default 30s)",
      .argument = "TIME", .from = 1, .to = 3600, .range = "a time from 1s to 1h",
      .parse = duration_parse},
-    OPTION_HISTORY,
+    {"history", OPTION_AMOUNT, SETTING(serve.history_bytes), GROUP_LIMITS,
+     .brief = "memory for recent points, per stream (default 64M)",
+     .help = "memory for the recent points of each stream (default 64M)", .argument = "BYTES",
+     .from = 65536, .to = 1e12, .range = "a number of bytes from 64K on, such as 64M",
+     .parse = byte_size_parse},
     {"history-disk", OPTION_AMOUNT, SETTING(serve.history_disk_bytes), GROUP_LIMITS,
      .brief = "disk for hours and days, per stream (default 128M)",
      .help = "space in --data for the hours and days of each stream (default 128M); 0: none",
@@ -79,11 +82,6 @@ static const option_entry options[] = {
      .help = "the page as people reach it, for links in alerts and behind a proxy, such as "
              "https://example.org/oif (default: the address to listen on)",
      .argument = "URL"},
-    {"metrics-keys", OPTION_COUNT, SETTING(serve.metrics_keys), GROUP_MONITORING,
-     .brief = "keys per stream with series in /metrics (default 100)",
-     .help = "keys of each stream with series of their own in /metrics: the worst (default 100)",
-     .argument = "N", .from = 0, .to = 1e6, .range = "0 to 1000000",
-     .given = SETTING(serve.is_metrics_keys_given)},
 };
 
 const command_entry serve_command = {

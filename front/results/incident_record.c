@@ -13,9 +13,9 @@ static const char *const phase_words[] = {"begins", "grows", "lasts", "ends"};
 
 oif_grade incident_record_grade(double severity)
 {
-    return severity >= 4     ? OIF_GRADE_CRITICAL
-           : severity >= 3.3 ? OIF_GRADE_WARNING
-                             : OIF_GRADE_NOTE;
+    return severity >= OIF_CRITICAL_SEVERITY  ? OIF_GRADE_CRITICAL
+           : severity >= OIF_WARNING_SEVERITY ? OIF_GRADE_WARNING
+                                              : OIF_GRADE_NOTE;
 }
 
 /* The library has one clock: of times, or of rows. */
@@ -47,7 +47,8 @@ static void write_member(const oif_incident_member *member, bool has_times)
     }
     write_moment("start", member->seconds, has_times);
     write_moment("end", member->end_seconds, has_times);
-    output_print(",\"peak\":%.2f}", member->severity);
+    output_print(",\"grade\":\"%s\",\"peak\":%.2f}",
+                 grade_word(incident_record_grade(member->severity)), member->severity);
 }
 
 static void write_order(const oif_incidents *incidents, uint64_t number, bool has_times)

@@ -4,7 +4,8 @@
  *     {"incident":"ends","id":3,"start":"2026-11-15T19:05:01Z","end":"2026-11-15T19:41:07Z",
  *      "members":12,"open":0,"grade":"critical","peak":5.2,"reason":"latency high 100%",
  *      "shared":[{"column":"latency"},{"part":"rack-2"}],
- *      "worst":{"key":"rack-2/host-17","column":"latency","start":"...","end":"...","peak":5.2},
+ *      "worst":{"key":"rack-2/host-17","column":"latency","start":"...","end":"...",
+ *               "grade":"critical","peak":5.2},
  *      "order":[{...},...],"text":"..."}
  *
  * It is headed by its worst open member, or by its worst if all have ended: grade, peak, reason and

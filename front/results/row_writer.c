@@ -1,8 +1,8 @@
 #include "row_writer.h"
 
 #include "front/text/quoting.h"
-#include "line_formats.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,39 +31,6 @@ static bool write_line_end(const row_writer *writer, const oif_record *record)
 
 /* ---- Fields of a row in another format ---- */
 
-static const char *past_digits(const char *at, const char *end)
-{
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    return at;
-}
-
-/* Whether the text is a number as JSON writes them: +1, .5, 1. and 007 are not. */
-static bool is_json_number(oif_text text)
-{
-    const char *at = text.text, *end = at + text.bytes, *digits;
-    at += at < end && *at == '-';
-    digits = at;
-    at = past_digits(at, end);
-    if (at == digits || (*digits == '0' && at - digits > 1))
-        return false;
-    if (at < end && *at == '.') {
-        digits = at + 1;
-        at = past_digits(digits, end);
-        if (at == digits)
-            return false;
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        at++;
-        at += at < end && (*at == '+' || *at == '-');
-        digits = at;
-        at = past_digits(at, end);
-        if (at == digits)
-            return false;
-    }
-    return at == end;
-}
-
 static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
 {
     return quoting_write_csv(record->texts[column].text, record->texts[column].bytes,
@@ -82,7 +49,8 @@ static bool write_json_cell(const row_writer *writer, const oif_record *record, 
     row_cell cell = row_cells_get(&writer->cells, record, column);
     if (cell.kind == CELL_MISSING || (cell.kind == CELL_NUMBER && !isfinite(cell.number)))
         return output_text("null");
-    if (is_json_number(cell.text) && !has_grouping_point(writer, cell.text))
+    if (quoting_is_json_number(cell.text.text, cell.text.bytes) &&
+        !has_grouping_point(writer, cell.text))
         return output_write(cell.text.text, cell.text.bytes);
     return cell.kind == CELL_NUMBER ? output_number(cell.number)
                                     : quoting_write_json(cell.text.text, cell.text.bytes);
@@ -180,19 +148,59 @@ bool row_writer_object(const row_writer *writer, const oif_record *record)
     return write_members(writer, record) && output_write("}", 1);
 }
 
-/* ---- All formats ---- */
+/* ---- logfmt ---- */
 
+/* A field that is added: its name and its value. */
+static void write_logfmt_field(int field, const field_value *value)
+{
+    output_text(added_field_names[field]);
+    output_text("=");
+    switch (value->kind) {
+    case VALUE_ABSENT: break;
+    case VALUE_NUMBER: output_number(value->number); break;
+    case VALUE_COUNT: output_print("%" PRIu64, value->count); break;
+    case VALUE_TRUTH: output_text(value->truth ? "true" : "false"); break;
+    case VALUE_TEXT: quoting_write_logfmt(value->text, strlen(value->text)); break;
+    }
+}
+
+static void write_logfmt_added(const row_verdict *verdict, const char **separator)
+{
+    const result_fields *fields = verdict->fields;
+    for (size_t i = 0; i < fields->count; i++) {
+        field_value value;
+        result_fields_value(verdict, fields->chosen[i], &value);
+        if (value.kind == VALUE_ABSENT)
+            continue;
+        output_text(*separator);
+        *separator = " ";
+        write_logfmt_field(fields->chosen[i], &value);
+    }
+}
+
+/* host=web-1 load=0.5 note="two words" score=0.71 anomaly=true: what is missing is left out. */
 static bool write_logfmt(const row_writer *writer, const oif_record *record,
                          const row_verdict *verdict)
 {
-    return logfmt_write(&writer->cells, record, verdict);
+    const char *separator = "";
+    for (size_t i = 0; i < writer->cells.count; i++) {
+        row_cell cell = row_cells_get(&writer->cells, record, i);
+        if (cell.kind == CELL_MISSING)
+            continue;
+        output_text(separator);
+        separator = " ";
+        quoting_write_logfmt_name(oif_reader_column_name(writer->input->reader, i));
+        output_text("=");
+        if (cell.text.bytes > 0)
+            quoting_write_logfmt(cell.text.text, cell.text.bytes);
+        else
+            output_number(cell.number);
+    }
+    write_logfmt_added(verdict, &separator);
+    return output_text("\n");
 }
 
-static bool write_influx(const row_writer *writer, const oif_record *record,
-                         const row_verdict *verdict)
-{
-    return influx_write(&writer->cells, record, verdict);
-}
+/* ---- All formats ---- */
 
 static const struct row_format {
     bool (*write_row)(const row_writer *writer, const oif_record *record,
@@ -200,8 +208,7 @@ static const struct row_format {
     bool (*write_header)(const row_writer *writer, const result_fields *fields); /* NULL: none */
 } formats[] = {[OUTPUT_CSV] = {write_csv, write_csv_header},
                [OUTPUT_NDJSON] = {write_ndjson, NULL},
-               [OUTPUT_LOGFMT] = {write_logfmt, NULL},
-               [OUTPUT_INFLUX] = {write_influx, NULL}};
+               [OUTPUT_LOGFMT] = {write_logfmt, NULL}};
 
 bool row_writer_has_header(const row_writer *writer)
 {

@@ -89,11 +89,6 @@ void output_divert(void)
     waiting = (waiting_text){.text = NULL};
 }
 
-size_t output_diverted_bytes(void)
-{
-    return waiting.bytes;
-}
-
 char *output_diverted(size_t *bytes)
 {
     waiting_text made = waiting;

@@ -56,7 +56,6 @@ static inline bool output_json_number(double number)
 enum { OUTPUT_DIVERSIONS_MAX = 4 };
 void output_divert(void);
 char *output_diverted(size_t *bytes);
-size_t output_diverted_bytes(void); /* so far */
 
 /* Writes what is left and closes stdout. Returns the program's exit code: `code`, unless
  * writing failed. */

@@ -81,19 +81,17 @@ bool quoting_for_shell(char *text, size_t capacity)
 
 /* What a format writes instead of a byte of ASCII; NULL: the byte itself. `scratch` has room for
  * it. */
-typedef const char *(*escape_function)(unsigned char c, const void *context,
-                                       char scratch[ESCAPE_BYTES]);
+typedef const char *(*escape_function)(unsigned char c, char scratch[ESCAPE_BYTES]);
 
 /* Text with its escapes. Bytes that are not UTF-8 become U+FFFD. */
-static bool write_escaped(const char *text, size_t bytes, escape_function escape,
-                          const void *context)
+static bool write_escaped(const char *text, size_t bytes, escape_function escape)
 {
     const char *start = text, *at = text, *end = text + bytes;
     while (at < end) {
         char scratch[ESCAPE_BYTES];
         size_t invalid_bytes, length = quoting_character_bytes(at, end, &invalid_bytes);
         const char *instead = length == 0   ? "\xEF\xBF\xBD"
-                              : length == 1 ? escape((unsigned char)*at, context, scratch)
+                              : length == 1 ? escape((unsigned char)*at, scratch)
                                             : NULL;
         size_t passed = length > 0 ? length : invalid_bytes;
         if (instead) {
@@ -108,15 +106,13 @@ static bool write_escaped(const char *text, size_t bytes, escape_function escape
 
 static bool write_in_quotes(const char *text, size_t bytes, escape_function escape)
 {
-    return output_write("\"", 1) && write_escaped(text, bytes, escape, NULL) &&
-           output_write("\"", 1);
+    return output_write("\"", 1) && write_escaped(text, bytes, escape) && output_write("\"", 1);
 }
 
 /* ---- JSON ---- */
 
-static const char *json_escape(unsigned char c, const void *context, char scratch[ESCAPE_BYTES])
+static const char *json_escape(unsigned char c, char scratch[ESCAPE_BYTES])
 {
-    (void)context;
     if (c < 0x20)
         return escape_control(c, scratch);
     return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
@@ -125,6 +121,38 @@ static const char *json_escape(unsigned char c, const void *context, char scratc
 bool quoting_write_json(const char *text, size_t bytes)
 {
     return write_in_quotes(text, bytes, json_escape);
+}
+
+static const char *past_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+bool quoting_is_json_number(const char *text, size_t bytes)
+{
+    const char *at = text, *end = at + bytes, *digits;
+    at += at < end && *at == '-';
+    digits = at;
+    at = past_digits(at, end);
+    if (at == digits || (*digits == '0' && at - digits > 1))
+        return false;
+    if (at < end && *at == '.') {
+        digits = at + 1;
+        at = past_digits(digits, end);
+        if (at == digits)
+            return false;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        digits = at;
+        at = past_digits(at, end);
+        if (at == digits)
+            return false;
+    }
+    return at == end;
 }
 
 /* ---- logfmt ---- */
@@ -142,65 +170,16 @@ bool quoting_write_logfmt(const char *text, size_t bytes)
         plain++;
     if (plain < bytes || bytes == 0)
         return quoting_write_json(text, bytes);
-    return write_escaped(text, bytes, json_escape, NULL);
+    return write_escaped(text, bytes, json_escape);
 }
 
-static const char *logfmt_name_escape(unsigned char c, const void *context,
-                                      char scratch[ESCAPE_BYTES])
+static const char *logfmt_name_escape(unsigned char c, char scratch[ESCAPE_BYTES])
 {
-    (void)context;
     (void)scratch;
     return is_plain_in_logfmt(c) ? NULL : "_";
 }
 
 bool quoting_write_logfmt_name(const char *name)
 {
-    return write_escaped(*name ? name : "_", *name ? strlen(name) : 1, logfmt_name_escape, NULL);
-}
-
-/* ---- Influx ---- */
-
-static const char *influx_escape(unsigned char c, const void *special, char scratch[ESCAPE_BYTES])
-{
-    if (c < 0x20 || c == 0x7f)
-        c = ' ';
-    else if (!strchr(special, c))
-        return NULL;
-    scratch[0] = '\\';
-    scratch[1] = (char)c;
-    scratch[2] = '\0';
-    return scratch;
-}
-
-bool quoting_write_influx(const char *text, size_t bytes, const char *special)
-{
-    return write_escaped(text, bytes, influx_escape, special);
-}
-
-/* The database then has a backslash and an n. */
-static const char *influx_string_escape(unsigned char c, const void *context,
-                                        char scratch[ESCAPE_BYTES])
-{
-    if (c == '\n')
-        return "\\\\n";
-    return json_escape(c, context, scratch);
-}
-
-bool quoting_write_influx_string(const char *text, size_t bytes)
-{
-    return write_in_quotes(text, bytes, influx_string_escape);
-}
-
-/* ---- Prometheus ---- */
-
-static const char *label_escape(unsigned char c, const void *context, char scratch[ESCAPE_BYTES])
-{
-    (void)context;
-    (void)scratch;
-    return c == '\n' ? "\\n" : c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
-}
-
-bool quoting_write_label(const char *text, size_t bytes)
-{
-    return write_in_quotes(text, bytes, label_escape);
+    return write_escaped(*name ? name : "_", *name ? strlen(name) : 1, logfmt_name_escape);
 }

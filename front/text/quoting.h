@@ -17,6 +17,9 @@ bool quoting_for_shell(char *text, size_t capacity);
 /* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, as in jq. */
 bool quoting_write_json(const char *text, size_t bytes);
 
+/* Whether the text is a number as JSON writes them: +1, .5, 1. and 007 are not. */
+bool quoting_is_json_number(const char *text, size_t bytes);
+
 /* A CSV field, in quotes where it needs them. */
 bool quoting_write_csv(const char *text, size_t bytes, char delimiter);
 
@@ -28,13 +31,5 @@ bool quoting_write_doubled(const char *text, size_t bytes);
 bool quoting_write_logfmt(const char *text, size_t bytes);
 bool quoting_write_logfmt_name(const char *name);
 
-/* Influx's line protocol: a measurement, a tag or the name of a field, with a backslash before
- * `special` characters; and a string. Control characters, of which a line end would begin another
- * row, are blanks in the former and written as in JSON in the latter. */
-bool quoting_write_influx(const char *text, size_t bytes, const char *special);
-bool quoting_write_influx_string(const char *text, size_t bytes);
-
-/* The value of a label for Prometheus, with its quotes. */
-bool quoting_write_label(const char *text, size_t bytes);
 
 #endif

@@ -13,7 +13,6 @@ typedef bool (*sample_reader)(sample_reading *reading, oif_text body, problem *w
 static const sample_reader readers[BODY_KINDS] = {[BODY_INFLUX] = influx_samples_read,
                                                   [BODY_PROMETHEUS] = prometheus_samples_read,
                                                   [BODY_REMOTE_WRITE] = remote_write_read,
-                                                  [BODY_REMOTE_WRITE_2] = remote_write_2_read,
                                                   [BODY_OTLP] = otlp_read};
 
 /* The caller frees the samples, also if it fails. */
@@ -33,11 +32,8 @@ bool agent_body_write(const agent_body *body, const sample_rule *rule, agent_rep
     sample_reading reading;
     bool is_good = read_samples(body, rule, &reading, why) &&
                    samples_write(reading.all, body->limit_bytes, why);
-    *report = (agent_report){.bad = reading.bad,
-                             .has_times = !reading.uses_now,
-                             .first_bad = reading.first_bad,
-                             .values = reading.values,
-                             .histograms = reading.histograms};
+    *report = (agent_report){
+        .bad = reading.bad, .has_times = !reading.uses_now, .first_bad = reading.first_bad};
     if (is_good)
         report->samples = *samples_counted(reading.all);
     samples_free(reading.all);
@@ -147,7 +143,7 @@ static bool settle(const agent_body *body, json_t *settings, const char *name,
 bool agent_body_settle(const agent_body *body, json_t *settings, problem *why)
 {
     set_usual(settings, "time", json_string("time"));
-    if (body->kind == BODY_REMOTE_WRITE || body->kind == BODY_REMOTE_WRITE_2)
+    if (body->kind == BODY_REMOTE_WRITE)
         set_usual(settings, "row-wait", json_string("10s"));
     return settle(body, settings, "key", usual_key, why) &&
            settle(body, settings, "rate", usual_rates, why);

@@ -16,10 +16,9 @@ typedef struct agent_body {
 /* What became of the samples. */
 typedef struct agent_report {
     sample_counts samples;
-    uint64_t values, histograms; /* in a request of remote write */
-    bool has_times;              /* all samples have one: the same body is a repetition */
-    uint64_t bad;                /* lines, metrics or points that are malformed */
-    problem first_bad;           /* about the first of them */
+    bool has_times;    /* all samples have one: the same body is a repetition */
+    uint64_t bad;      /* lines, metrics or points that are malformed */
+    problem first_bad; /* about the first of them */
 } agent_report;
 
 /* Writes the rows to the output as NDJSON. False if nothing of the body can be used. */

@@ -19,11 +19,9 @@ static bool find_word(const char *word, body_found *found, problem *why)
     static const char *const words[BODY_KINDS] = {[BODY_CSV] = "csv",
                                                   [BODY_NDJSON] = "ndjson",
                                                   [BODY_JSON] = "json",
-                                                  [BODY_FLOAT64] = "raw",
                                                   [BODY_INFLUX] = "influx",
                                                   [BODY_PROMETHEUS] = "prometheus",
                                                   [BODY_REMOTE_WRITE] = "remote-write",
-                                                  [BODY_REMOTE_WRITE_2] = "remote-write-2",
                                                   [BODY_OTLP] = "otlp"};
     char known[256] = "";
     size_t used = 0;
@@ -120,10 +118,11 @@ static bool look(const body_claim *claim, oif_text body, body_found *found, prob
     else if (*text.text == '{' || *text.text == '[')
         return read_json(body, found, why);
     else if (has_binary(body))
-        return problem_set(why, 415,
-                           "Name its type in Content-Type, or its format in the query; raw float64 "
-                           "numbers need columns=N.",
-                           "the body has bytes that are not text, and nothing says what they are");
+        return problem_set(
+            why, 415,
+            "Name its type in Content-Type, or its format in the query. Send numbers "
+            "as CSV or NDJSON.",
+            "the body has bytes that are not text, and nothing says what they are");
     else if (begins(text, "# HELP ") || begins(text, "# TYPE "))
         found->kind = BODY_PROMETHEUS;
     else
@@ -144,7 +143,6 @@ static const struct known_type {
     {"text/csv", BODY_CSV},
     {"application/csv", BODY_CSV},
     {"text/tab-separated-values", BODY_CSV},
-    {"application/x-float64", BODY_FLOAT64},
     {"application/openmetrics-text", BODY_PROMETHEUS},
 };
 
@@ -173,16 +171,15 @@ static bool find_json(oif_text body, body_found *found, problem *why)
 static bool find_protobuf(const body_claim *claim, body_found *found, problem *why)
 {
     const char *proto = strstr(claim->type, "proto=");
-    const bool is_write = claim->version || claim->protobuf == BODY_REMOTE_WRITE;
-    found->kind = claim->protobuf != BODY_KINDS ? claim->protobuf : BODY_REMOTE_WRITE;
-    if (proto && strstr(proto, "io.prometheus.write.v2.Request"))
-        found->kind = BODY_REMOTE_WRITE_2;
-    else if (proto && strstr(proto, "prometheus.WriteRequest"))
+    found->kind = claim->protobuf;
+    if (proto && strstr(proto, "prometheus.WriteRequest"))
         found->kind = BODY_REMOTE_WRITE;
-    else if (proto && is_write)
-        return problem_set(why, 415, "Send prometheus.WriteRequest.",
-                           "this message of Prometheus remote write is not known");
-    return proto || is_write || claim->protobuf != BODY_KINDS ||
+    else if (proto && claim->protobuf != BODY_OTLP)
+        return problem_set(why, 415,
+                           "Send prometheus.WriteRequest, the default of protobuf_message in "
+                           "prometheus.yml.",
+                           "of Prometheus remote write, only version 1.0 is read");
+    return found->kind != BODY_KINDS ||
            problem_set(why, 415,
                        "Send format=otlp or format=remote-write, or use /v1/metrics or "
                        "/api/v1/streams/NAME/write.",
@@ -209,10 +206,6 @@ bool body_kind_find(const body_claim *claim, oif_text body, body_found *found, p
         return problem_set(why, 400, "Send at least one row.", "the body is empty");
     if (claim->format)
         return find_word(claim->format, found, why);
-    if (request_type_is(claim->type, "application/octet-stream") && claim->has_columns) {
-        found->kind = BODY_FLOAT64;
-        return true;
-    }
     if (is_protobuf)
         return find_protobuf(claim, found, why);
     if (find_type(claim->type, found))

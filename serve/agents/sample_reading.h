@@ -6,12 +6,11 @@
 
 typedef struct sample_reading {
     samples *all;
-    double now_seconds;          /* the time of samples without one */
-    bool uses_now;               /* there are such */
-    double per_second;           /* units of Influx's times in a second */
-    uint64_t values, histograms; /* in a request of remote write */
-    uint64_t bad;                /* lines, metrics or points that are malformed */
-    problem first_bad;           /* about the first of them */
+    double now_seconds; /* the time of samples without one */
+    bool uses_now;      /* there are such */
+    double per_second;  /* units of Influx's times in a second */
+    uint64_t bad;       /* lines, metrics or points that are malformed */
+    problem first_bad;  /* about the first of them */
 } sample_reading;
 
 /* Counts a malformed line; of the first one the message is kept. Returns true. */
@@ -21,7 +20,6 @@ bool sample_reading_skip(sample_reading *reading, uint64_t line, const char *mes
 bool influx_samples_read(sample_reading *reading, oif_text body, problem *why);
 bool prometheus_samples_read(sample_reading *reading, oif_text body, problem *why);
 bool remote_write_read(sample_reading *reading, oif_text body, problem *why);
-bool remote_write_2_read(sample_reading *reading, oif_text body, problem *why);
 bool otlp_read(sample_reading *reading, oif_text body, problem *why);
 
 /* By the conventions of Prometheus: _total, _count and _sum are counters, _bucket with the label le

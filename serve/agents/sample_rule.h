@@ -27,6 +27,9 @@ typedef struct sample_rule {
     bool has_buckets;        /* those of histograms become columns, too */
     double span_seconds;     /* samples of a row are less than this apart; 0: at the same time */
     double wait_seconds;     /* a row waits for samples of later requests; 0: it does not */
+    /* Of a pull: */
+    size_t keys_max; /* samples of more keys are left out as too long; 0: the request is refused */
+    bool keeps_missing; /* a key without a finite number has a row, too */
 } sample_rule;
 
 /* Whether a setting of a stream is one of the rule's own: "drop-labels", "metrics", "buckets",

@@ -56,7 +56,7 @@ struct samples {
     bool is_sorted; /* so far, by key and time */
 
     oif_text measurement; /* of the current samples; no bytes: none */
-    sample_key *key;      /* of their labels; NULL: it is too long */
+    sample_key *key;      /* of their labels; NULL: it is too long, or one too many */
     text_buffer suffix;   /* of the columns: {cpu="cpu0"} */
     text_buffer names, text;
     sample_counts counts;
@@ -283,6 +283,13 @@ static sample_key *add_key(samples *all)
     return make_head(all, key) ? key : NULL;
 }
 
+/* Whether samples of more keys are left out. */
+static bool is_full(const samples *all)
+{
+    const size_t most = all->rule->keys_max < KEYS_MAX ? all->rule->keys_max : KEYS_MAX;
+    return most > 0 && all->keys.count >= most;
+}
+
 static bool find_key(samples *all, const label_list *labels)
 {
     all->text.count = 0;
@@ -302,6 +309,8 @@ static bool find_key(samples *all, const label_list *labels)
     if (!all->text.bytes && !text_buffer_reserve(&all->text, 1))
         return false;
     all->key = byte_table_find(&all->keys, all->text.bytes, all->text.count);
+    if (!all->key && is_full(all))
+        return true;
     if (!all->key)
         all->key = add_key(all);
     return all->key != NULL;
@@ -449,9 +458,10 @@ static bool is_in_order(const placed_sample *before, const placed_sample *next)
 bool samples_add(samples *all, const sample *one)
 {
     sample_column *column = all->key ? find_column(all, one) : NULL;
+    const bool has_place = isfinite(one->value) || all->rule->keeps_missing;
     int left = !all->key                     ? LEFT_TOO_LONG
                : column && column->left >= 0 ? column->left
-               : !isfinite(one->value)       ? LEFT_NOT_FINITE
+               : !has_place                  ? LEFT_NOT_FINITE
                                              : -1;
     if (left >= 0)
         samples_leave_out(all, (left_out)left, 1);

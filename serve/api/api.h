@@ -26,16 +26,12 @@ bool api_influx_write(api_call *call, problem *why);
 bool api_influx_query(api_call *call, problem *why);
 bool api_otlp_metrics(api_call *call, problem *why);
 
-bool api_propose_rule(api_call *call, problem *why);
-bool api_post_rule(api_call *call, problem *why);
-bool api_delete_rule(api_call *call, problem *why);
-
-bool api_get_writers(api_call *call, problem *why);
 bool api_get_keys(api_call *call, problem *why);
 bool api_delete_key(api_call *call, problem *why);
 bool api_get_history(api_call *call, problem *why);
 bool api_get_points(api_call *call, problem *why);
 bool api_get_episodes(api_call *call, problem *why);
 bool api_get_alerts(api_call *call, problem *why);
+bool api_get_proposal(api_call *call, problem *why);
 
 #endif

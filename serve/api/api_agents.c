@@ -58,13 +58,6 @@ bool api_remote_write(api_call *call, problem *why)
     posted.protobuf = BODY_REMOTE_WRITE;
     bool is_good = read_request(&posted, why) && posted_rows_take(&posted, why) &&
                    posted_rows_check_bad(&posted, why);
-    if (posted.found.kind == BODY_REMOTE_WRITE_2) {
-        reply_add_header(call->answer, "X-Prometheus-Remote-Write-Samples-Written", "%" PRIu64,
-                         posted.report.values);
-        reply_add_header(call->answer, "X-Prometheus-Remote-Write-Histograms-Written", "%" PRIu64,
-                         posted.report.histograms);
-        reply_add_header(call->answer, "X-Prometheus-Remote-Write-Exemplars-Written", "0");
-    }
     if (is_good)
         answer_nothing(&posted);
     posted_rows_end(&posted);

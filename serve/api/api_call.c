@@ -54,33 +54,6 @@ bool api_check_name(const api_call *call, problem *why)
                        "this cannot be the name of a stream; it has at most 64 characters");
 }
 
-bool api_read_object(const request *asked, const api_object *kind, json_t **object, problem *why)
-{
-    const char *type = asked->headers[HEADER_CONTENT_TYPE];
-    json_error_t error;
-    *object = NULL;
-    if (asked->body_bytes == 0)
-        return true;
-    if (type && !request_type_is(type, REPLY_JSON) &&
-        !request_type_is(type, "application/x-www-form-urlencoded")) /* curl -d */
-        return problem_set(why, 415, "Send Content-Type: application/json.", "%s are a JSON object",
-                           kind->what + strlen("the "));
-    *object = json_loadb(asked->body, asked->body_bytes, kind->flags, &error);
-    if (!*object) {
-        problem_set(why, 400, NULL, "%s are not JSON: %s", kind->what, error.text);
-        why->line = error.line > 0 ? (uint64_t)error.line : 0;
-        why->column = error.column > 0 ? (uint64_t)error.column : 0;
-        return false;
-    }
-    if (json_is_object(*object))
-        return true;
-    json_decref(*object);
-    *object = NULL;
-    problem_set(why, 400, NULL, "%s are not a JSON object", kind->what);
-    snprintf(why->remedy, sizeof why->remedy, "Send an object such as %s.", kind->example);
-    return false;
-}
-
 /* A line of the log says who made a change. */
 static void log_change(const api_call *call)
 {

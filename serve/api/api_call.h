@@ -33,15 +33,6 @@ const char *api_request_stream(const request *asked);
 const char *api_stream_name(const api_call *call);
 bool api_check_name(const api_call *call, problem *why);
 
-/* What a body of JSON has: "the settings", {"key": "host"}, and flags of json_loadb. */
-typedef struct api_object {
-    const char *what, *example;
-    size_t flags;
-} api_object;
-
-/* The object in the body, which the caller frees; NULL if the body is empty. */
-bool api_read_object(const request *asked, const api_object *kind, json_t **object, problem *why);
-
 /* Calls a handler, and completes the answer. A change that succeeds is logged. */
 void api_answer(app *served, api_handler handle, bool is_change, const request *asked,
                 reply *answer);

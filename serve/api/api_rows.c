@@ -48,7 +48,6 @@ static bool read_request(const request *asked, posted_rows *posted, problem *why
     size_t answer = usual_answer(asked);
     bool is_good =
         request_word(asked, "answer", answers, 3, &answer, why) && read_sender(asked, rows, why) &&
-        request_count(asked, "columns", UINT32_MAX, &posted->columns, why) &&
         request_flag(asked, "durable", &rows->is_durable, why) &&
         request_flag(asked, "create", &posted->may_create, why) &&
         request_text(asked, "format", &posted->format, why) &&
@@ -74,8 +73,6 @@ static void add_figures(reply *answer, const posted_rows *posted)
     reply_add_header(answer, "Oif-Saved", "%" PRIu64, done->saved);
     reply_add_header(answer, "Oif-Accepted", "%" PRIu64, done->accepted);
     reply_add_header(answer, "Oif-Skipped", "%" PRIu64, done->skipped);
-    if (done->skipped > 0)
-        reply_add_header(answer, "Oif-Repeated", "%" PRIu64, done->repeated);
     if (done->has_writer)
         reply_add_header(answer, "Oif-Writer-Rows", "%" PRIu64, done->writer_rows);
     reply_add_header(answer, "Oif-Bad", "%" PRIu64, done->bad);
@@ -92,8 +89,6 @@ static void print_count(const posted_rows *posted)
     output_print("{\"rows\": %" PRIu64 ", \"saved\": %" PRIu64 ", \"accepted\": %" PRIu64
                  ", \"skipped\": %" PRIu64 ", \"alerts\": %" PRIu64 ", \"bad\": %" PRIu64,
                  done->rows, done->saved, done->accepted, done->skipped, done->alerts, done->bad);
-    if (done->skipped > 0)
-        output_print(", \"repeated\": %" PRIu64, done->repeated);
     if (done->has_writer)
         output_print(", \"writer_rows\": %" PRIu64, done->writer_rows);
     if (done->waiting > 0)

@@ -60,8 +60,32 @@ bool api_get_stream(api_call *call, problem *why)
     return api_find_stream(call, why) && write_stream(call);
 }
 
-static const api_object settings_object = {"the settings", "{\"key\": \"host\"}",
-                                           JSON_REJECT_DUPLICATES};
+/* The settings in the body, which the caller frees; NULL if the body is empty. */
+static bool read_settings(const request *asked, json_t **settings, problem *why)
+{
+    const char *type = asked->headers[HEADER_CONTENT_TYPE];
+    json_error_t error;
+    *settings = NULL;
+    if (asked->body_bytes == 0)
+        return true;
+    if (type && !request_type_is(type, REPLY_JSON) &&
+        !request_type_is(type, "application/x-www-form-urlencoded")) /* curl -d */
+        return problem_set(why, 415, "Send Content-Type: application/json.",
+                           "settings are a JSON object");
+    *settings = json_loadb(asked->body, asked->body_bytes, JSON_REJECT_DUPLICATES, &error);
+    if (!*settings) {
+        problem_set(why, 400, NULL, "the settings are not JSON: %s", error.text);
+        why->line = error.line > 0 ? (uint64_t)error.line : 0;
+        why->column = error.column > 0 ? (uint64_t)error.column : 0;
+        return false;
+    }
+    if (json_is_object(*settings))
+        return true;
+    json_decref(*settings);
+    *settings = NULL;
+    return problem_set(why, 400, "Send an object such as {\"key\": \"host\"}.",
+                       "the settings are not a JSON object");
+}
 
 bool api_stream_ready(api_call *call, problem *why)
 {
@@ -75,7 +99,7 @@ bool api_put_stream(api_call *call, problem *why)
 {
     json_t *settings = NULL;
     bool is_new = false, is_good = api_find_streams(call, why) && api_check_name(call, why) &&
-                                   api_read_object(call->asked, &settings_object, &settings, why) &&
+                                   read_settings(call->asked, &settings, why) &&
                                    (settings || (settings = json_object())) &&
                                    streams_create(call->all, api_stream_name(call), settings,
                                                   &call->one, &is_new, why) &&
@@ -92,8 +116,7 @@ bool api_put_stream(api_call *call, problem *why)
 bool api_patch_stream(api_call *call, problem *why)
 {
     json_t *settings = NULL;
-    bool is_good = api_find_stream(call, why) &&
-                   api_read_object(call->asked, &settings_object, &settings, why);
+    bool is_good = api_find_stream(call, why) && read_settings(call->asked, &settings, why);
     if (is_good && !settings)
         is_good = problem_set(why, 400, "Send those to be changed, such as {\"alert-rate\": 0.01}.",
                               "the body has no settings");

@@ -47,14 +47,6 @@ static bool read_keys_query(const request *asked, keys_query *query, problem *wh
     return is_good;
 }
 
-bool api_get_writers(api_call *call, problem *why)
-{
-    if (!api_find_stream(call, why))
-        return false;
-    stream_write_writers(call->one);
-    return true;
-}
-
 bool api_get_keys(api_call *call, problem *why)
 {
     keys_query query;
@@ -127,6 +119,17 @@ bool api_get_alerts(api_call *call, problem *why)
     return list_events(call, stream_write_alerts, why);
 }
 
+/* A rule from one of the past episodes, for the setting "mute". */
+bool api_get_proposal(api_call *call, problem *why)
+{
+    const uint64_t most = UINT64_C(1) << 53;
+    episode_name name = {.number = 0};
+    take_key(call->asked, &name.key, &name.key_bytes);
+    return api_find_stream(call, why) &&
+           request_count(call->asked, "episode", most, &name.number, why) &&
+           stream_write_proposal(call->one, &name, why);
+}
+
 /* ---- Incidents ---- */
 
 bool api_incidents(api_call *call, problem *why)
@@ -160,12 +163,8 @@ static bool last_event(const request *asked, uint64_t *after, problem *why)
 
 static bool read_filter(const request *asked, feed_filter *filter, problem *why)
 {
-    bool is_good = request_text(asked, "stream", &filter->stream, why) &&
-                   request_flag(asked, "rows", &filter->wants_rows, why);
     take_key(asked, &filter->key, &filter->key_bytes);
-    if (is_good && filter->wants_rows && !filter->stream)
-        return problem_set(why, 400, "Add stream=NAME.", "rows=true is for the rows of one stream");
-    return is_good;
+    return request_text(asked, "stream", &filter->stream, why);
 }
 
 bool api_events(api_call *call, problem *why)

@@ -164,7 +164,6 @@ events_client *events_client_new(events *all, const feed_filter *filter, uint64_
     client->stream = filter->stream ? strdup(filter->stream) : NULL;
     client->key = filter->key ? malloc(filter->key_bytes + 1) : NULL;
     if ((filter->stream && !client->stream) || (filter->key && !client->key)) {
-        client->filter.wants_rows = false;
         events_client_free(client);
         return NULL;
     }
@@ -172,8 +171,6 @@ events_client *events_client_new(events *all, const feed_filter *filter, uint64_
         memcpy(client->key, filter->key, filter->key_bytes);
     client->filter.stream = client->stream;
     client->filter.key = client->key;
-    if (filter->wants_rows)
-        feed_watch_rows(all->source, client->stream);
     return client;
 }
 
@@ -181,8 +178,6 @@ void events_client_free(events_client *client)
 {
     if (!client)
         return;
-    if (client->filter.wants_rows)
-        feed_unwatch_rows(client->all->source, client->stream);
     free(client->stream);
     free(client->key);
     free(client->text);

@@ -1,7 +1,6 @@
 #include "posted_rows.h"
 
 #include "front/text/output.h"
-#include "serve/agents/float64_rows.h"
 #include "serve/agents/json_rows.h"
 #include "serve/base/background.h"
 
@@ -54,17 +53,9 @@ static bool find_kind(posted_rows *posted, int known, problem *why)
     const request *asked = posted->call->asked;
     const body_claim claim = {.format = posted->format,
                               .type = asked->headers[HEADER_CONTENT_TYPE],
-                              .version = asked->headers[HEADER_REMOTE_WRITE_VERSION],
-                              .has_columns = request_find(asked, "columns") != NULL,
                               .protobuf = posted->protobuf,
                               .known = known};
-    if (!body_kind_find(&claim, body_of(posted), &posted->found, why))
-        return false;
-    if (posted->found.kind == BODY_FLOAT64)
-        return posted->columns > 0 ||
-               problem_set(why, 400, NULL, "raw numbers need columns=N, how many a row has");
-    return !claim.has_columns ||
-           problem_set(why, 400, "Leave it out.", "columns: only raw numbers have it");
+    return body_kind_find(&claim, body_of(posted), &posted->found, why);
 }
 
 /* By the settings of the stream; those of a new one are completed first. */
@@ -86,15 +77,6 @@ static bool write_samples(posted_rows *posted, stream *one, problem *why)
     return is_good;
 }
 
-static bool write_rows(posted_rows *posted, stream *one, problem *why)
-{
-    switch (posted->found.kind) {
-    case BODY_JSON: return json_rows_write(body_of(posted), why);
-    case BODY_FLOAT64: return float64_rows_write(body_of(posted), (size_t)posted->columns, why);
-    default: return write_samples(posted, one, why);
-    }
-}
-
 bool posted_rows_translate(posted_rows *posted, stream *one, problem *why)
 {
     rows_request *rows = &posted->rows;
@@ -109,7 +91,8 @@ bool posted_rows_translate(posted_rows *posted, stream *one, problem *why)
     if (kind == BODY_CSV || kind == BODY_NDJSON)
         return true;
     output_divert();
-    bool is_good = write_rows(posted, one, why);
+    bool is_good =
+        kind == BODY_JSON ? json_rows_write(body_of(posted), why) : write_samples(posted, one, why);
     posted->text = output_diverted(&bytes);
     if (is_good && !posted->text && bytes > 0)
         return problem_set(why, 503, NULL, "out of memory");

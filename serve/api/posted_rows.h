@@ -12,7 +12,6 @@ typedef struct posted_rows {
     bool may_create;
     bool must_have_sample; /* otherwise a message of an agent may be empty */
     json_t *settings;      /* that the request names, of a stream that is made */
-    uint64_t columns;      /* of raw rows; 0: not given */
     double per_second;     /* units of Influx's times in a second */
     body_kind protobuf;    /* what the path says about protobuf; BODY_KINDS: nothing */
     const char *format;    /* of the body; NULL: its type says it */

@@ -8,7 +8,6 @@
 enum {
     SMALL_BODY_BYTES = 1 << 16,
     FORM_BODY_BYTES = 1 << 18, /* the longest key has 64 KB, and every byte may be %XX */
-    JSON_BODY_BYTES = 1 << 19, /* the same, as \uXXXX */
     ALLOW_BYTES = 64
 };
 
@@ -23,7 +22,7 @@ static const route routes[] = {
     {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
     {"GET", "/api/v1/incidents", ACCESS_READ, api_incidents, "stream id open since limit",
      BODY_NONE},
-    {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
+    {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
     {"GET", STREAM "/ready", ACCESS_READ, api_stream_ready, "", BODY_NONE},
@@ -31,8 +30,7 @@ static const route routes[] = {
     {"PATCH", STREAM, ACCESS_WRITE, api_patch_stream, "", BODY_SMALL},
     {"DELETE", STREAM, ACCESS_WRITE, api_delete_stream, "", BODY_NONE},
     {"POST", STREAM "/rows", ACCESS_WRITE, api_post_rows,
-     "writer first_row answer durable create key time format columns precision", BODY_ROWS},
-    {"GET", STREAM "/writers", ACCESS_READ, api_get_writers, "", BODY_NONE},
+     "writer first_row answer durable create key time format precision", BODY_ROWS},
     {"POST", STREAM "/write", ACCESS_WRITE, api_remote_write, "create key", BODY_ROWS},
     {"POST", "/write", ACCESS_WRITE, api_influx_write, "db rp precision consistency u p create key",
      BODY_ROWS},
@@ -40,9 +38,6 @@ static const route routes[] = {
      "bucket org orgID precision create key", BODY_ROWS},
     {"POST", "/query", ACCESS_WRITE, api_influx_query, "q db u p", BODY_FORM},
     {"POST", "/v1/metrics", ACCESS_WRITE, api_otlp_metrics, "stream create key", BODY_ROWS},
-    {"POST", STREAM "/feedback", ACCESS_WRITE, api_propose_rule, "", BODY_JSON},
-    {"POST", STREAM "/rules", ACCESS_WRITE, api_post_rule, "", BODY_SMALL},
-    {"DELETE", STREAM "/rules", ACCESS_WRITE, api_delete_rule, "", BODY_SMALL},
     {"GET", STREAM "/keys", ACCESS_READ, api_get_keys, "order find key limit offset", BODY_NONE},
     {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_FORM},
     {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since expected", BODY_NONE},
@@ -53,6 +48,7 @@ static const route routes[] = {
     {"POST", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_FORM},
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
     {"POST", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_FORM},
+    {"GET", STREAM "/proposal", ACCESS_READ, api_get_proposal, "key episode", BODY_NONE},
     {"GET", "/", ACCESS_READ, api_file, "", BODY_NONE},
     {"GET", "/FILE", ACCESS_READ, api_file, "", BODY_NONE},
 };
@@ -165,7 +161,6 @@ size_t route_body_limit(const app *served, const route *found)
 {
     return found->body == BODY_ROWS   ? served->max_body_bytes
            : found->body == BODY_FORM ? FORM_BODY_BYTES
-           : found->body == BODY_JSON ? JSON_BODY_BYTES
                                       : SMALL_BODY_BYTES;
 }
 

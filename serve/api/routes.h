@@ -8,7 +8,6 @@ typedef enum route_body {
     BODY_NONE,
     BODY_SMALL,
     BODY_FORM, /* parameters too long for a query, such as a key of 64 KB */
-    BODY_JSON, /* an object with a key */
     BODY_ROWS
 } route_body;
 

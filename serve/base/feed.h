@@ -1,7 +1,6 @@
 /* Recent events for watchers: JSON texts in a ring, each with a number. A watcher asks for the
  * events after the last number it has seen. Events that have left the ring by then are lost, and
- * the watcher is informed. Rows have a separate ring: a batch of more rows than it holds pushes out
- * rows, but no alerts. */
+ * the watcher is informed. Rows are no events: the answer to their post has them. */
 #ifndef OIF_SERVE_FEED_H
 #define OIF_SERVE_FEED_H
 
@@ -13,13 +12,12 @@ typedef enum feed_kind {
     FEED_STREAM,   /* {"name","rows","saved"}: new rows, at most once per second */
     FEED_EPISODE,  /* an Episode: it began, got worse or ended */
     FEED_ALERT,    /* an Alert */
-    FEED_ROW,      /* {"stream","key","row","time","score",...}: of watched streams */
     FEED_SILENCE,  /* {"stream","key","silence":"begins"|"ends","since","seconds","text"} */
     FEED_INCIDENT, /* a brief record of an incident: it begins, grows or ends */
     FEED_LOST      /* {"after","until"}: events with these numbers are lost */
 } feed_kind;
 
-/* "stream", "episode", "alert", "row", "silence", "incident", "lost": the name of an event. */
+/* "stream", "episode", "alert", "silence", "incident", "lost": the name of an event. */
 const char *feed_word(feed_kind kind);
 
 /* Of a stream name, including the NUL. */
@@ -40,7 +38,6 @@ typedef struct feed_filter {
     const char *stream; /* NULL: all */
     const char *key;    /* NULL: all */
     size_t key_bytes;
-    bool wants_rows; /* FEED_ROW too */
 } feed_filter;
 
 /* One event; free it with feed_event_free. */
@@ -63,10 +60,5 @@ uint64_t feed_latest(feed *events);
 /* Calls `on_event` after events were added, on the thread that added them. It must be quick, and
  * must not call the feed or a stream. One callback; NULL: none. */
 void feed_on_event(feed *events, void (*on_event)(void *context), void *context);
-
-/* Rows become events only while a watcher wants those of their stream. */
-void feed_watch_rows(feed *events, const char *stream);
-void feed_unwatch_rows(feed *events, const char *stream);
-bool feed_is_watched(feed *events, const char *stream);
 
 #endif

@@ -23,7 +23,6 @@ static const char *const header_names[HEADER_COUNT] = {
     [HEADER_LAST_EVENT_ID] = "Last-Event-ID",
     [HEADER_ORIGIN] = "Origin",
     [HEADER_PREFER] = "Prefer",
-    [HEADER_REMOTE_WRITE_VERSION] = "X-Prometheus-Remote-Write-Version",
     [HEADER_SEC_FETCH_SITE] = "Sec-Fetch-Site",
     [HEADER_STREAM] = "Oif-Stream",
 };

@@ -40,7 +40,6 @@ struct alert_queue {
     oif_grade min_grade;
     byte_table alerts;
     alert *first, **end; /* in order of their start */
-    uint64_t changes;    /* of what waits */
 };
 
 /* ---- Lifecycle ---- */
@@ -142,7 +141,6 @@ static alert *add(alert_queue *queue, json_t *episode, const char *identity)
     a->is_over = is_ended(episode);
     *queue->end = a;
     queue->end = &a->after;
-    queue->changes++;
     return a;
 }
 
@@ -176,11 +174,9 @@ static bool is_news(const json_t *before, const json_t *now)
     return is_ended(now) || grade_of(now) > grade_of(before);
 }
 
-static void replace(alert_queue *queue, alert *a, json_t *episode)
+static void replace(alert *a, json_t *episode)
 {
-    const bool is_changed = is_news(a->episode, episode);
-    a->changes += is_changed;
-    queue->changes += is_changed;
+    a->changes += is_news(a->episode, episode);
     a->is_over = is_ended(episode);
     json_decref(a->episode);
     a->episode = episode;
@@ -205,7 +201,7 @@ bool alert_queue_put(alert_queue *queue, json_t *episode)
     /* A state may arrive after a newer one, because it was listed before that; a silence has no
      * rows. */
     if (a && !a->is_over && !(number_of(episode, "last_row") < number_of(a->episode, "last_row")))
-        replace(queue, a, json_incref(episode));
+        replace(a, json_incref(episode));
     else if (!a && grade_of(episode) >= queue->min_grade) /* others may become worse */
         is_taken = add(queue, episode, identity) != NULL;
     free(identity);
@@ -224,7 +220,6 @@ void alert_queue_end_all(alert_queue *queue)
         if (!a->is_seen && !a->is_over) {
             a->is_over = true;
             a->changes++;
-            queue->changes++;
         }
     }
 }
@@ -377,64 +372,11 @@ void alert_queue_sent(alert_queue *queue, double clock)
     for (alert *a = queue->first; a; a = a->after) {
         if (!a->is_in_post)
             continue;
-        queue->changes += a->sent < a->written;
         a->sent = a->written;
         a->sent_grade = a->written_grade;
         a->due = clock + queue->options.resend_seconds;
     }
     remove_what_is_done(queue);
-}
-
-/* ---- Over a restart ---- */
-
-static json_t *save_one(const alert *a)
-{
-    const bool is_sent = a->sent_grade != OIF_GRADE_NONE;
-    return json_pack("{sOsO?ss?}", "episode", a->episode, "column", a->column, "sent",
-                     is_sent ? grade_word(a->sent_grade) : NULL);
-}
-
-json_t *alert_queue_save(const alert_queue *queue)
-{
-    json_t *saved = json_array();
-    for (const alert *a = queue->first; saved && a; a = a->after) {
-        if (a->sent < a->changes && json_array_append_new(saved, save_one(a)) != 0) {
-            json_decref(saved);
-            return NULL;
-        }
-    }
-    return saved;
-}
-
-static bool restore_one(alert_queue *queue, const json_t *saved)
-{
-    json_t *episode = json_object_get(saved, "episode"), *column = json_object_get(saved, "column");
-    const char *sent = json_string_value(json_object_get(saved, "sent"));
-    char *identity = is_episode(episode) ? identity_of(episode) : NULL;
-    alert *a = identity && !byte_table_find(&queue->alerts, identity, strlen(identity))
-                   ? add(queue, episode, identity)
-                   : NULL;
-    free(identity);
-    if (!a)
-        return false;
-    a->column = json_is_string(column) ? json_incref(column) : NULL;
-    a->sent_grade = sent ? grade_of_name(sent) : OIF_GRADE_NONE;
-    return true;
-}
-
-bool alert_queue_restore(alert_queue *queue, const json_t *saved)
-{
-    bool is_good = json_is_array(saved);
-    size_t i;
-    json_t *one;
-    json_array_foreach(saved, i, one)
-        is_good &= restore_one(queue, one);
-    return is_good;
-}
-
-uint64_t alert_queue_changes(const alert_queue *queue)
-{
-    return queue->changes;
 }
 
 size_t alert_queue_count(const alert_queue *queue)

@@ -49,16 +49,6 @@ size_t alert_queue_write(alert_queue *queue, double clock, double now, size_t li
 /* Call it after the POST of what was written last. */
 void alert_queue_sent(alert_queue *queue, double clock);
 
-/* What waits, as an array for alert_queue_restore; the caller frees it. NULL: out of memory. */
-json_t *alert_queue_save(const alert_queue *queue);
-
-/* Puts what waited before a restart. Returns false if an element is not from alert_queue_save, or
- * if the queue is full; the others are in the queue. */
-bool alert_queue_restore(alert_queue *queue, const json_t *saved);
-
-/* Another number: something else waits. */
-uint64_t alert_queue_changes(const alert_queue *queue);
-
 /* Episodes in the queue, and those whose latest state is not sent. */
 size_t alert_queue_count(const alert_queue *queue);
 size_t alert_queue_waiting(const alert_queue *queue);

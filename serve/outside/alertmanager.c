@@ -8,18 +8,16 @@
 #include "front/text/write_json.h"
 #include "poster.h"
 #include "serve/base/background.h"
-#include "serve/base/whole_file.h"
 #include "serve/stream/stream.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { EPISODES_MAX = 20000, ALERTS_PER_POST = 256, PATH_BYTES = 4096 };
+enum { EPISODES_MAX = 20000, ALERTS_PER_POST = 256 };
 
-static const double look_seconds = 0.2, list_seconds_max = 15, keep_seconds = 1;
+static const double look_seconds = 0.2, list_seconds_max = 15;
 static const double silence_seconds_max = 86400;
 static const double post_seconds_max = 10, last_post_seconds_max = 2;
 
@@ -31,12 +29,8 @@ struct alertmanager {
     background beside;
 
     /* Used only by the thread. */
-    uint64_t cursor;       /* in the feed */
-    double list_at;        /* when open episodes are listed again */
-    double keep_at;        /* when the file may be written again */
-    char path[PATH_BYTES]; /* of the file; "": none */
-    uint64_t kept_changes; /* of the queue, those that the file has */
-    bool has_file, is_keeping_failing;
+    uint64_t cursor; /* in the feed */
+    double list_at;  /* when open episodes are listed again */
 
     atomic_size_t waiting; /* for other threads */
 };
@@ -194,53 +188,11 @@ static bool post(alertmanager *sender, double timeout_seconds)
     return result == POST_TAKEN;
 }
 
-/* ---- What waits, on disk ---- */
-
-static void report_kept(alertmanager *sender, bool is_kept, int reason)
-{
-    if (!is_kept && !sender->is_keeping_failing)
-        note("%s: cannot be written: %s; alerts that wait would be lost in a restart", sender->path,
-             strerror(reason));
-    sender->is_keeping_failing = !is_kept;
-}
-
-static void keep_waiting(alertmanager *sender)
-{
-    const uint64_t changes = alert_queue_changes(sender->queue);
-    const bool is_needed = alert_queue_waiting(sender->queue) > 0;
-    if (!*sender->path || changes == sender->kept_changes || (!is_needed && !sender->has_file))
-        return;
-    json_t *saved = is_needed ? alert_queue_save(sender->queue) : NULL;
-    char *text = saved ? json_dumps(saved, JSON_COMPACT) : NULL;
-    errno = ENOMEM;
-    const bool is_kept = is_needed ? text && whole_file_write(sender->path, text, strlen(text))
-                                   : unlink(sender->path) == 0 || errno == ENOENT;
-    report_kept(sender, is_kept, errno);
-    sender->keep_at = clock_seconds() + keep_seconds;
-    if (is_kept) {
-        sender->kept_changes = changes;
-        sender->has_file = is_needed;
-    }
-    free(text);
-    json_decref(saved);
-}
-
-static void restore_waiting(alertmanager *sender)
-{
-    json_error_t error;
-    json_t *saved = *sender->path ? json_load_file(sender->path, JSON_ALLOW_NUL, &error) : NULL;
-    sender->has_file = saved || (*sender->path && access(sender->path, F_OK) == 0);
-    if (sender->has_file && !alert_queue_restore(sender->queue, saved))
-        note("%s: cannot be used; some alerts that waited are lost", sender->path);
-    json_decref(saved);
-}
-
 /* ---- The thread ---- */
 
 static void *run(void *context)
 {
     alertmanager *sender = context;
-    restore_waiting(sender);
     list_what_is_open(sender);
     do {
         take_events(sender);
@@ -248,15 +200,12 @@ static void *run(void *context)
             list_what_is_open(sender);
         while (poster_may_send(sender->to) && post(sender, post_seconds_max))
             continue;
-        if (clock_seconds() >= sender->keep_at)
-            keep_waiting(sender);
         atomic_store(&sender->waiting, alert_queue_waiting(sender->queue));
     } while (background_wait(&sender->beside, look_seconds));
     atomic_store(&sender->beside.is_stopped, false);
     take_events(sender);
     if (!poster_is_failing(sender->to) && alert_queue_waiting(sender->queue) > 0)
         post(sender, last_post_seconds_max);
-    keep_waiting(sender);
     return NULL;
 }
 
@@ -276,9 +225,6 @@ bool alertmanager_start(const alertmanager_config *config, const char *page_url,
     alertmanager *sender = calloc(1, sizeof *sender);
     if (!sender)
         return problem_set(why, 500, NULL, "out of memory");
-    const char *folder = streams_asked(all)->folder;
-    if (folder)
-        snprintf(sender->path, sizeof sender->path, "%s/alerts", folder);
     sender->config = config;
     sender->all = all;
     sender->cursor = feed_latest(streams_feed(all));

@@ -1,7 +1,7 @@
 /* Sends episodes and silences of all streams to Alertmanager (API v2), on a separate thread, so
  * streams never wait for it. The thread watches the feed, and now and then lists what is open, to
- * recover what the feed has lost. What Alertmanager did not take is also in DIR/alerts. After a
- * restart that and open episodes are sent, and Alertmanager recognises them by their labels. */
+ * recover what the feed has lost. After a restart open episodes are sent again, and Alertmanager
+ * recognises them by their labels. */
 #ifndef OIF_SERVE_ALERTMANAGER_H
 #define OIF_SERVE_ALERTMANAGER_H
 

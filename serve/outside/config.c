@@ -6,6 +6,7 @@
 #include "front/text/durations.h"
 #include "front/text/name_list.h"
 #include "front/text/suggest.h"
+#include "serve/agents/sample_names.h"
 #include "serve/base/json_options.h"
 
 #include <errno.h>
@@ -321,6 +322,13 @@ static bool has_text(json_t *array, const char *text)
     return false;
 }
 
+static bool is_column_name(const char *name)
+{
+    while (*name && sample_name_byte(*name) == *name)
+        name++;
+    return !*name;
+}
+
 static bool check_queries(reading *r, const char *place, const pull_config *pull)
 {
     const char *column;
@@ -336,6 +344,10 @@ static bool check_queries(reading *r, const char *place, const pull_config *pull
                           "%s: a query cannot be called '%s', the column of the time or of the "
                           "key; choose another name",
                           place, cut_name(column).text);
+        if (!is_column_name(column))
+            return refuse(r,
+                          "%s: a query cannot be called '%s'; use letters, digits, _ and :", place,
+                          cut_name(column).text);
     }
     return true;
 }

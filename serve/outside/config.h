@@ -68,7 +68,7 @@ typedef struct server_config {
 
 /* The columns of a pulled stream's rows, besides the queries. */
 #define PULL_TIME_COLUMN "time"
-#define PULL_KEY_COLUMN "key" /* if no labels are named */
+#define PULL_KEY_COLUMN "series" /* if no labels are named: all of them, as sample_rule.h has it */
 
 /* The configuration of an empty file. */
 void config_init(server_config *config);

@@ -1,6 +1,5 @@
 #include "exposition.h"
 
-#include "front/results/prometheus_text.h"
 #include "front/results/result_fields.h"
 #include "front/text/output.h"
 #include "serve/base/background.h"
@@ -12,83 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is known about one key. */
-typedef struct key_series {
-    char *key;
-    size_t key_bytes;
-    double gauges[KEY_GAUGES];
-} key_series;
-
 typedef struct stream_series {
     char *name;
     stream_figures figures;
-    key_series *keys; /* room for twice keys_max */
-    size_t key_count, keys_max;
-    bool is_cut;   /* there were more; the first keys_max are the worst so far, in order */
-    bool is_short; /* out of memory */
 } stream_series;
 
 /* All lines of a metric must be adjacent, so everything is collected first. */
 typedef struct collected {
     stream_series *streams;
-    size_t count, capacity, keys_max;
-    bool is_short;
+    size_t count, capacity;
+    bool is_short; /* out of memory */
 } collected;
-
-/* ---- The worst keys ---- */
-
-static double or_zero(double number)
-{
-    return isnan(number) ? 0 : number;
-}
-
-static bool is_worse(const key_series *a, const key_series *b)
-{
-    static const size_t order[] = {GAUGE_IN_EPISODE, GAUGE_SEVERITY, GAUGE_SCORE};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        double of_a = or_zero(a->gauges[order[i]]), of_b = or_zero(b->gauges[order[i]]);
-        if (of_a != of_b)
-            return of_a > of_b;
-    }
-    return false;
-}
-
-static int compare_worst_first(const void *a, const void *b)
-{
-    return is_worse(a, b) ? -1 : is_worse(b, a);
-}
-
-static void keep_worst(stream_series *one)
-{
-    qsort(one->keys, one->key_count, sizeof *one->keys, compare_worst_first);
-    while (one->key_count > one->keys_max)
-        free(one->keys[--one->key_count].key);
-}
-
-/* Copies the text of a key only if the key may be among the worst. */
-static void take_key(void *context, const stream_key *visited)
-{
-    stream_series *one = context;
-    key_series key = {.key_bytes = visited->key_bytes,
-                      .gauges = {[GAUGE_SCORE] = visited->score,
-                                 [GAUGE_SEVERITY] = visited->severity,
-                                 [GAUGE_THRESHOLD] = visited->threshold,
-                                 [GAUGE_IN_EPISODE] = visited->episode > 0}};
-    if (one->keys_max == 0 || (one->is_cut && !is_worse(&key, &one->keys[one->keys_max - 1])))
-        return;
-    char *text = malloc(visited->key_bytes + 1);
-    if (!text) {
-        one->is_short = true;
-        return;
-    }
-    memcpy(text, visited->key, visited->key_bytes);
-    key_series *kept = &one->keys[one->key_count++];
-    *kept = key;
-    kept->key = text;
-    one->is_cut |= one->key_count == 2 * one->keys_max;
-    if (one->key_count == 2 * one->keys_max)
-        keep_worst(one);
-}
 
 /* ---- Collecting ---- */
 
@@ -112,40 +45,51 @@ static void take_stream(void *context, stream *visited)
         all->is_short = true;
         return;
     }
-    stream_series one = {0};
-    stream_get_figures(visited, &one.figures);
-    size_t keys = one.figures.keys + 1; /* more keys may come meanwhile, but no more are shown */
-    one.keys_max = keys < all->keys_max ? keys : all->keys_max;
-    one.keys = calloc(2 * one.keys_max + 1, sizeof *one.keys);
-    if (one.keys) {
-        stream_each_key(visited, SIZE_MAX, take_key, &one);
-        keep_worst(&one);
-    }
-    one.name = strdup(stream_name(visited));
-    all->is_short = all->is_short || !one.name || !one.keys || one.is_short;
-    all->streams[all->count++] = one;
+    stream_series *one = &all->streams[all->count++];
+    stream_get_figures(visited, &one->figures);
+    one->name = strdup(stream_name(visited));
+    all->is_short = all->is_short || !one->name;
 }
 
 static void close_collected(collected *all)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        stream_series *one = &all->streams[i];
-        for (size_t j = 0; j < one->key_count; j++)
-            free(one->keys[j].key);
-        free(one->keys);
-        free(one->name);
-    }
+    for (size_t i = 0; i < all->count; i++)
+        free(all->streams[i].name);
     free(all->streams);
 }
 
 /* ---- Text ---- */
 
+/* The lines before the values. */
+static void write_head(const char *name, const char *type, const char *help)
+{
+    output_print("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* The end of a line. */
+static void write_value(double value)
+{
+    output_text(" ");
+    if (isfinite(value))
+        output_number(value);
+    else
+        output_text(isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+    output_text("\n");
+}
+
+/* A metric without labels. */
+static void write_single(const char *name, const char *type, const char *help, double value)
+{
+    write_head(name, type, help);
+    output_print("%s", name);
+    write_value(value);
+}
+
+/* Names of streams need no escapes. */
 static void write_of_stream(const char *metric, const char *name, double value)
 {
-    output_print("%s", metric);
-    prometheus_label("{stream=", name, strlen(name));
-    output_print("}");
-    prometheus_value(value);
+    output_print("%s{stream=\"%s\"}", metric, name);
+    write_value(value);
 }
 
 /* ---- Each stream ---- */
@@ -191,7 +135,7 @@ static const stream_metric stream_metrics[] = {
 
 static void write_stream_metric(const collected *all, const stream_metric *metric)
 {
-    prometheus_head(metric->name, metric->type, metric->help);
+    write_head(metric->name, metric->type, metric->help);
     for (size_t i = 0; i < all->count; i++) {
         const stream_series *one = &all->streams[i];
         write_of_stream(metric->name, one->name, metric->value(one));
@@ -200,48 +144,25 @@ static void write_stream_metric(const collected *all, const stream_metric *metri
 
 static void write_alerts(const collected *all)
 {
-    prometheus_head("oif_alerts_total", "counter", "Anomalous rows.");
+    write_head("oif_alerts_total", "counter", "Anomalous rows.");
     for (size_t i = 0; i < all->count; i++)
         for (oif_grade grade = OIF_GRADE_NOTE; grade <= OIF_GRADE_CRITICAL; grade++) {
             const stream_series *one = &all->streams[i];
-            prometheus_label("oif_alerts_total{stream=", one->name, strlen(one->name));
-            output_print(",grade=\"%s\"} %" PRIu64 "\n", grade_word(grade),
-                         one->figures.alerts[grade]);
+            output_print("oif_alerts_total{stream=\"%s\",grade=\"%s\"} %" PRIu64 "\n", one->name,
+                         grade_word(grade), one->figures.alerts[grade]);
         }
 }
 
 /* A series for each state, so a rule can name one: oif_stream_state{state="no data"} == 1. */
 static void write_states(const collected *all)
 {
-    prometheus_head("oif_stream_state", "gauge", "1 for the state that the stream is in.");
+    write_head("oif_stream_state", "gauge", "1 for the state that the stream is in.");
     for (size_t i = 0; i < all->count; i++)
         for (int state = WATCH_QUIET; state < WATCH_STATES; state++) {
             const stream_series *one = &all->streams[i];
-            prometheus_label("oif_stream_state{stream=", one->name, strlen(one->name));
-            output_print(",state=\"%s\"} %d\n", watch_words[state],
-                         (int)one->figures.state.what == state);
+            output_print("oif_stream_state{stream=\"%s\",state=\"%s\"} %d\n", one->name,
+                         watch_words[state], (int)one->figures.state.what == state);
         }
-}
-
-/* ---- Each key ---- */
-
-static void write_key_gauge(const collected *all, size_t gauge)
-{
-    char name[32];
-    snprintf(name, sizeof name, "oif_%s", key_gauges[gauge].name);
-    prometheus_head(name, "gauge", key_gauges[gauge].help);
-    for (size_t i = 0; i < all->count; i++) {
-        const stream_series *one = &all->streams[i];
-        for (size_t j = 0; j < one->key_count; j++) {
-            const key_series *key = &one->keys[j];
-            output_print("%s", name);
-            prometheus_label("{stream=", one->name, strlen(one->name));
-            if (key->key_bytes > 0)
-                prometheus_label(",key=", key->key, key->key_bytes);
-            output_print("}");
-            prometheus_value(key->gauges[gauge]);
-        }
-    }
 }
 
 /* ---- All streams together ---- */
@@ -259,14 +180,14 @@ static void write_histogram(const char *name, const uint64_t *counts, const doub
                          (int)oif_number_format(bounds[i], bound), bound, up_to);
     }
     output_print("%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum", name, up_to, name);
-    prometheus_value(seconds);
+    write_value(seconds);
     output_print("%s_count %" PRIu64 "\n", name, up_to);
 }
 
 static void write_incidents(streams *all)
 {
-    prometheus_single("oif_incidents_open", "gauge", "Open incidents.",
-                      (double)streams_open_incidents(all));
+    write_single("oif_incidents_open", "gauge", "Open incidents.",
+                 (double)streams_open_incidents(all));
 }
 
 static void write_streams(const collected *all)
@@ -275,8 +196,6 @@ static void write_streams(const collected *all)
         write_stream_metric(all, &stream_metrics[i]);
     write_states(all);
     write_alerts(all);
-    for (size_t i = 0; i < KEY_GAUGES; i++)
-        write_key_gauge(all, i);
 }
 
 /* ---- Alertmanager and Prometheus ---- */
@@ -284,16 +203,16 @@ static void write_streams(const collected *all)
 static void write_receivers(const exposition_sources *sources)
 {
     if (sources->sender) {
-        prometheus_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
-                          (double)alertmanager_waiting(sources->sender));
-        prometheus_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
-                          !alertmanager_is_failing(sources->sender));
+        write_single("oif_alertmanager_queue", "gauge", "Episodes that wait to be sent.",
+                     (double)alertmanager_waiting(sources->sender));
+        write_single("oif_alertmanager_up", "gauge", "0 if the latest request failed.",
+                     !alertmanager_is_failing(sources->sender));
     }
     if (sources->hook) {
-        prometheus_single("oif_webhook_queue", "gauge", "Records that wait to be sent.",
-                          (double)webhook_waiting(sources->hook));
-        prometheus_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
-                          !webhook_is_failing(sources->hook));
+        write_single("oif_webhook_queue", "gauge", "Records that wait to be sent.",
+                     (double)webhook_waiting(sources->hook));
+        write_single("oif_webhook_up", "gauge", "0 if the latest request failed.",
+                     !webhook_is_failing(sources->hook));
     }
 }
 
@@ -311,10 +230,10 @@ static void write_up(void *context, const pull_figures *figures)
 
 static void write_pulls(pull *puller)
 {
-    prometheus_head("oif_pull_left_out_total", "counter",
-                    "Samples of Prometheus in no row: too many keys, or one key twice.");
+    write_head("oif_pull_left_out_total", "counter",
+               "Samples of Prometheus in no row: too many keys, or one key twice.");
     pull_each(puller, write_left_out, NULL);
-    prometheus_head("oif_pull_up", "gauge", "0 if the latest query of Prometheus failed.");
+    write_head("oif_pull_up", "gauge", "0 if the latest query of Prometheus failed.");
     pull_each(puller, write_up, NULL);
 }
 
@@ -323,7 +242,7 @@ static void write_pulls(pull *puller)
 static void write_requests(request_figures *requests)
 {
     uint64_t counts[REQUEST_BUCKETS];
-    prometheus_head("oif_http_requests_total", "counter", "Requests that were answered.");
+    write_head("oif_http_requests_total", "counter", "Requests that were answered.");
     for (int status = 0; status < REQUEST_STATUSES; status++) {
         uint64_t count = atomic_load(&requests->by_status[status]);
         if (count > 0)
@@ -331,8 +250,8 @@ static void write_requests(request_figures *requests)
     }
     for (size_t i = 0; i < REQUEST_BUCKETS; i++)
         counts[i] = atomic_load(&requests->buckets[i]);
-    prometheus_head("oif_http_request_seconds", "histogram",
-                    "Time from the last byte of a request to its answer.");
+    write_head("oif_http_request_seconds", "histogram",
+               "Time from the last byte of a request to its answer.");
     write_histogram("oif_http_request_seconds", counts, request_bounds, REQUEST_BUCKETS,
                     (double)atomic_load(&requests->nanoseconds) * 1e-9);
 }
@@ -356,16 +275,14 @@ static void write_process(void)
 {
     double resident = resident_bytes();
     if (resident > 0)
-        prometheus_single("process_resident_memory_bytes", "gauge", "Memory of the process.",
-                          resident);
-    prometheus_head("oif_build_info", "gauge", "The version that runs.");
-    prometheus_label("oif_build_info{version=", oif_version(), strlen(oif_version()));
-    output_print("} 1\n");
+        write_single("process_resident_memory_bytes", "gauge", "Memory of the process.", resident);
+    write_head("oif_build_info", "gauge", "The version that runs.");
+    output_print("oif_build_info{version=\"%s\"} 1\n", oif_version());
 }
 
 bool exposition_write(const exposition_sources *sources, request_figures *requests)
 {
-    collected all = {.keys_max = sources->keys_max};
+    collected all = {.count = 0};
     if (sources->all) {
         streams_each(sources->all, take_stream, &all);
         if (!all.is_short)

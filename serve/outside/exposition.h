@@ -1,5 +1,5 @@
-/* GET /metrics: the Prometheus text format 0.0.4. Names are those of `oif score --output
- * prometheus` where it has them. */
+/* GET /metrics: the Prometheus text format 0.0.4, with figures of each stream and of the program.
+ * Keys have no series of their own: the page and alerts name them. */
 #ifndef OIF_SERVE_EXPOSITION_H
 #define OIF_SERVE_EXPOSITION_H
 
@@ -9,7 +9,6 @@
 #include "serve/stream/streams.h"
 #include "webhook.h"
 
-enum { EXPOSITION_KEYS_INITIALLY = 100 };
 #define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 typedef struct exposition_sources {
@@ -17,7 +16,6 @@ typedef struct exposition_sources {
     alertmanager *sender; /* NULL: none */
     webhook *hook;        /* NULL: none */
     pull *puller;         /* NULL: none */
-    size_t keys_max;      /* of each stream with their own series: the worst ones */
 } exposition_sources;
 
 /* Writes them to the (diverted) output. Returns false if out of memory. */

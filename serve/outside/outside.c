@@ -84,8 +84,6 @@ outside *outside_start(const configured *both, const char *page_url, streams *al
     }
     others->page_url = url;
     others->sources.all = all;
-    others->sources.keys_max =
-        asked->is_metrics_keys_given ? (size_t)asked->metrics_keys : EXPOSITION_KEYS_INITIALLY;
     if (start_threads(others, both, all, &why))
         return others;
     complain(EXIT_FAILED, "%s", why.message);

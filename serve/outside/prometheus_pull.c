@@ -24,7 +24,7 @@ typedef struct pull_worker {
     const prometheus_config *prometheus;
     const pull_config *config;
     streams *all;
-    size_t rows_max;
+    sample_rule rule;
     http_client *client;
     background beside;
     bool is_started;
@@ -82,14 +82,14 @@ static json_t *ask(pull_worker *worker, const char *query, double at, problem *w
 /* ---- One step ---- */
 
 /* Runs all queries or none: rows that lack a whole column would be misleading. */
-static bool ask_all(pull_worker *worker, prometheus_rows *rows, double at, problem *why)
+static bool ask_all(pull_worker *worker, samples *taken, double at, problem *why)
 {
     const char *column;
     json_t *query;
     json_object_foreach(worker->config->queries, column, query) {
         problem cause;
         json_t *answer = ask(worker, json_string_value(query), at, &cause);
-        bool is_added = answer && prometheus_rows_add(rows, answer, &cause);
+        bool is_added = answer && prometheus_rows_add(taken, column, at, answer, &cause);
         json_decref(answer);
         if (!is_added)
             return problem_set(
@@ -112,56 +112,55 @@ static bool process(pull_worker *worker, const char *body, size_t bytes, problem
     return is_processed;
 }
 
-static bool pass_on(pull_worker *worker, prometheus_rows *rows, double at, problem *why)
+static bool pass_on(pull_worker *worker, samples *taken, problem *why)
 {
     size_t bytes, ignored;
-    if (prometheus_rows_count(rows) == 0)
-        return true;
     output_divert();
-    prometheus_rows_write(rows, at);
+    bool is_good = samples_write(taken, SIZE_MAX, why);
     char *body = output_diverted(&bytes);
-    if (!body)
-        return problem_set(why, 500, NULL, "out of memory");
-    output_divert();
-    bool is_processed = process(worker, body, bytes, why);
-    free(output_diverted(&ignored));
+    if (is_good && samples_counted(taken)->rows > 0) {
+        output_divert();
+        is_good =
+            body ? process(worker, body, bytes, why) : problem_set(why, 500, NULL, "out of memory");
+        free(output_diverted(&ignored));
+    }
     free(body);
-    return is_processed;
+    return is_good;
 }
 
-static void say_left_out(pull_worker *worker, const prometheus_rows *rows)
+static void say_left_out(pull_worker *worker, const sample_counts *counts)
 {
-    size_t left_out = prometheus_rows_left_out(rows), doubled = prometheus_rows_doubled(rows);
-    if (worker->is_left_out_said || left_out + doubled == 0)
+    const uint64_t beyond = counts->left[LEFT_TOO_LONG], repeated = counts->left[LEFT_REPEATED];
+    if (worker->is_left_out_said || beyond + repeated == 0)
         return;
     worker->is_left_out_said = true;
-    if (left_out > 0)
-        note("stream %s: %zu series are left out: the queries make more than %zu keys; set "
-             "max-keys, or ask for fewer series",
-             worker->config->stream.name, left_out, worker->rows_max);
-    if (doubled > 0)
-        note("stream %s: %zu series are left out: another series of the same query has the same "
-             "key; add a label that distinguishes them to \"key\"",
-             worker->config->stream.name, doubled);
+    if (beyond > 0)
+        note("stream %s: %" PRIu64 " series are left out: the queries make more than %" PRIu64
+             " keys; set max-keys, or ask for fewer series",
+             worker->config->stream.name, beyond, counts->rows);
+    if (repeated > 0)
+        note("stream %s: %" PRIu64 " series are left out: another series of the same query has the "
+             "same key; add a label that distinguishes them to \"key\"",
+             worker->config->stream.name, repeated);
 }
 
-static void count_rows(pull_worker *worker, const prometheus_rows *rows)
+static void count_left_out(pull_worker *worker, const sample_counts *counts)
 {
-    say_left_out(worker, rows);
+    say_left_out(worker, counts);
     pthread_mutex_lock(&worker->lock);
-    worker->figures.left_out += prometheus_rows_left_out(rows) + prometheus_rows_doubled(rows);
+    worker->figures.left_out += counts->left[LEFT_TOO_LONG] + counts->left[LEFT_REPEATED];
     pthread_mutex_unlock(&worker->lock);
 }
 
 static bool take_step(pull_worker *worker, double at, problem *why)
 {
-    prometheus_rows *rows = prometheus_rows_new(worker->config, worker->rows_max);
-    if (!rows)
+    samples *taken = samples_new(&worker->rule);
+    if (!taken)
         return problem_set(why, 500, NULL, "out of memory");
-    bool is_taken = ask_all(worker, rows, at, why) && pass_on(worker, rows, at, why);
+    bool is_taken = ask_all(worker, taken, at, why) && pass_on(worker, taken, why);
     if (is_taken)
-        count_rows(worker, rows);
-    prometheus_rows_free(rows);
+        count_left_out(worker, samples_counted(taken));
+    samples_free(taken);
     return is_taken;
 }
 
@@ -282,7 +281,11 @@ static void *run(void *context)
 static bool start_worker(pull_worker *worker, problem *why)
 {
     const prometheus_config *prometheus = worker->prometheus;
-    worker->rows_max = stream_settings_keys_max(worker->config->stream.settings);
+    json_t *settings = worker->config->stream.settings;
+    if (!sample_rule_open(&worker->rule, settings, why))
+        return false;
+    worker->rule.keys_max = stream_settings_keys_max(settings);
+    worker->rule.keeps_missing = true;
     worker->figures.stream = worker->config->stream.name;
     worker->client =
         http_client_new(prometheus->url, prometheus->token_file, &worker->beside.is_stopped);
@@ -327,6 +330,7 @@ void pull_stop(pull *puller)
         if (worker->is_started)
             background_stop(&worker->beside);
         http_client_free(worker->client);
+        sample_rule_close(&worker->rule);
         pthread_mutex_destroy(&worker->lock);
     }
     free(puller->workers);

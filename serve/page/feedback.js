@@ -28,12 +28,15 @@ const guarded = (error, run) => async (...given) => {
 const byEpisode = run => guarded(() => $("episode-error"), run);
 const byRule = run => guarded(() => $("rule-error"), run);
 
-const send = (method, where, rest, body) => ask(path(where, rest), {
-    method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
-});
+// Rules are the setting "mute", in the order in which the stream lists them with their counts.
+async function changeRules(name, edit) {
+    const stream = await ask(path(name)), mute = edit([stream.settings.mute ?? []].flat(), stream.rules);
+    await ask(path(name), { method: "PATCH", body: JSON.stringify({ mute: mute.length ? mute : null }), headers: { "Content-Type": "application/json" } });
+    page.onChange();
+}
 
 const propose = byEpisode(async () => {
-    const name = nameOf(of, episode), { rule } = await send("POST", of.stream, "/feedback", { episode: episode.number, key: episode.key });
+    const name = nameOf(of, episode), { rule } = await ask(path(of.stream, "/proposal", { episode: episode.number, key: episode.key }));
     if (!rule)
         throw new Error("no rule describes this episode");
     if (name === nameOf(of, episode))
@@ -41,15 +44,11 @@ const propose = byEpisode(async () => {
 });
 
 const mute = byEpisode(async () => {
-    await send("POST", of.stream, "/rules", { rule: proposal });
+    await changeRules(of.stream, rules => [...rules, proposal]);
     proposal = null;
-    page.onChange();
 });
 
-const remove = byRule(async (stream, rule) => {
-    await send("DELETE", stream, "/rules", { rule });
-    page.onChange();
-});
+const remove = byRule((stream, rule) => changeRules(stream, (rules, listed) => rules.filter((_, i) => listed[i]?.rule !== rule)));
 
 // ---- The chosen episode ----
 

@@ -4,7 +4,6 @@ import { $, el, fill, setGrade, setText, show } from "./dom.js";
 import * as format from "./format.js";
 
 const ASKED = 150, MEMBERS_SHOWN = 64;
-const gradeOf = peak => peak >= 5 ? "critical" : peak >= 4 ? "warning" : "note";
 const seconds = text => text == null ? null : Date.parse(text) / 1000;
 
 let records = [], turn = 0;
@@ -61,7 +60,7 @@ function renderMembers(row, incident, { chosen, onChoose, isMany, episodes }) {
     const isOver = member => member.end != null, order = [...incident.order].sort((a, b) => isOver(a) - isOver(b)); // open ones first, as they began
     fill(list, order.slice(0, MEMBERS_SHOWN), makeMember, (item, member) => {
         const button = item.firstChild, [badge, what, where] = button.children, place = placeOf(member, episodes);
-        setGrade(badge, gradeOf(member.peak));
+        setGrade(badge, member.grade);
         item.dataset.past = isOver(member);
         setText(what.firstChild, nameOf(member, isMany) || member.stream);
         setText(what.lastChild, ` ${format.short(member.column)}`);

@@ -484,8 +484,7 @@ startFeedback({ mayWrite, onChange: everythingSoon });
 startUpload({
     mayWrite,
     streamNames,
-    onFirstRows: guarded(async name => { await loadNow(); await chooseStream(name); }),
-    onRows: everythingSoon,
+    onRows: guarded(async name => { await loadNow(); await chooseStream(name); }),
 });
 setTheme(remembered("theme", "auto"));
 setZone(remembered("zone", "local"));

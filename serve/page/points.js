@@ -3,6 +3,7 @@
 //     { x, domain, isTime, gap, times, rows, counts, seconds, severities, thresholds, grades, values, expected, spread }
 //
 // A bucket has the highest severity, the mean values and their spread, and instead of `rows`, their numbers, `counts` of rows.
+// What was expected is known of rows.
 import { ask, path } from "./server.js";
 import { axisOf } from "./chart.js";
 
@@ -63,7 +64,7 @@ function asPoints({ times, seconds, rows, severities, thresholds, grades, values
              x: times.map(time => time + seconds / 2), domain: [wanted.from ?? from, wanted.to ?? to],
              gap: 8 * Math.max(seconds, usualStep(times)), asked: performance.now(),
              values: byColumn(values, column => column.mean),
-             expected: byColumn(values, column => column.expected),
+             expected: {},
              spread: byColumn(values, ({ low, high }) => low.map((value, i) => value == null ? null : [value, high[i]])) };
 }
 

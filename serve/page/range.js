@@ -48,12 +48,12 @@ export function takeRange(parameters) {
 
 // ---- The controls ----
 
-// by: how many of its widths it moves; times: how many times as wide it becomes
+// by: how many of its widths it moves; times: how many times as wide it becomes. What was asked for last counts, shown or not yet.
 function change(by, times) {
     const shown = page.shownTimes();
     if (!shown)
         return;
-    const [from, to] = shown, width = to - from, middle = (from + to) / 2 + by * width;
+    const [from, to] = fixed ? [fixed.from, fixed.to] : shown, width = to - from, middle = (from + to) / 2 + by * width;
     setFixed(middle - width * times / 2, middle + width * times / 2);
     page.onChange();
 }

@@ -5,7 +5,7 @@ export class ServerError extends Error {
     constructor(status, body) {
         const error = body?.error ?? {};
         super(error.message || (status ? `the server answered with status ${status}` : "the server does not answer"));
-        Object.assign(this, { status, line: error.line, column: error.column, remedy: error.remedy, rows: body?.rows });
+        Object.assign(this, { status, line: error.line, column: error.column, remedy: error.remedy });
     }
 }
 

@@ -1,12 +1,10 @@
-// A file that is dropped on the page becomes a stream: created at once with a key and a time that its
-// first lines suggest, posted in batches that end where a record ends, with the numbers of their
-// first rows, so a batch that is sent again after a broken connection is not scored twice.
-import { ask, path, ServerError } from "./server.js";
+// A file that is dropped on the page becomes a stream, in one request: its key and its time are those
+// that the first lines of the file suggest.
+import { ask, path } from "./server.js";
 import { $, el, fill, setText, show } from "./dom.js";
 import * as format from "./format.js";
 
-const FIRST_BATCH = 64 * 1024, BATCH = 512 * 1024, RECORD_LIMIT = 32 * 1024 * 1024, TRIES = 6;
-const NEWLINE = 10, QUOTE = 34;
+const FIRST_BYTES = 65536;
 const TIME_NAME = /^(time|timestamp|ts|at|date|datetime|when)$/i;
 const TIME_VALUE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 const KEY_NAME = /^(host|hostname|key|device|sensor|machine|node|instance|server|pump|unit|station|service)$/i;
@@ -47,19 +45,18 @@ function table(text, isJson) {
     const names = splitLine(first, delimiter);
     if (!first || names.some(name => !Number.isNaN(Number(name)) || TIME_VALUE.test(name)))
         return { names: [], rows: [] }; // the first line has values, so it is not a header
-    const isWhole = first.split('"').length % 2 === 1;
-    return { names, rows: lines.slice(1).map(line => splitLine(line, delimiter)), header: isWhole ? first : null };
+    return { names, rows: lines.slice(1).map(line => splitLine(line, delimiter)) };
 }
 
 export function suggest(text, isJson) {
-    const { names, rows, header = null } = table(text, isJson);
+    const { names, rows } = table(text, isJson);
     const isTime = i => TIME_NAME.test(names[i]) || rows.slice(0, 5).some(row => TIME_VALUE.test(row[i] ?? ""));
     const isKey = i => {
         const values = rows.map(row => row[i] ?? "");
         return KEY_NAME.test(names[i]) && new Set(values).size * 3 <= values.length;
     };
     const time = names.findIndex((_, i) => isTime(i)), key = names.findIndex((_, i) => i !== time && isKey(i));
-    return { time: names[time] ?? null, key: names[key] ?? null, header };
+    return { key: names[key] ?? null, time: names[time] ?? null };
 }
 
 function streamName(file, taken) {
@@ -77,183 +74,80 @@ export function namesListed(names) {
         unlisted.delete(name);
 }
 
-// ---- Batches ----
+// ---- The file ----
 
-// Where the last whole record of these bytes ends. A line end within quotes is part of a record.
-export function recordEnd(bytes, isJson) {
-    let end = 0, isQuoted = false;
-    for (let i = 0; i < bytes.length; i++)
-        if (bytes[i] === QUOTE && !isJson)
-            isQuoted = !isQuoted;
-        else if (bytes[i] === NEWLINE && !isQuoted)
-            end = i + 1;
-    return end;
+const isGzip = file => /\.gz$/i.test(file.name);
+const isJson = file => /\.(ndjson|jsonl|json)(\.gz)?$/i.test(file.name);
+
+async function firstText(file) {
+    const first = file.slice(0, FIRST_BYTES);
+    if (!isGzip(file))
+        return first.text();
+    const { value } = await first.stream().pipeThrough(new DecompressionStream("gzip")).getReader().read();
+    return new TextDecoder().decode(value);
 }
 
-function joined(parts) {
-    const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-        all.set(part, at);
-        at += part.length;
-    }
-    return all;
-}
-
-function countLines(bytes) {
-    let lines = 0;
-    for (const byte of bytes)
-        if (byte === NEWLINE)
-            lines++;
-    return lines;
-}
-
-async function* batches(file, isJson, onRead) {
-    const counted = new TransformStream({ transform(chunk, out) { onRead(chunk.length); out.enqueue(chunk); } });
-    let stream = file.stream().pipeThrough(counted);
-    if (/\.gz$/i.test(file.name))
-        stream = stream.pipeThrough(new DecompressionStream("gzip"));
-    const reader = stream.getReader();
-    let kept = [], size = 0, wanted = FIRST_BATCH;
-    for (;;) {
-        const { done, value } = await reader.read();
-        if (value) {
-            kept.push(value);
-            size += value.length;
-        }
-        if (size < wanted && !done)
-            continue;
-        const bytes = joined(kept), end = done ? bytes.length : recordEnd(bytes, isJson);
-        if (!end && size > RECORD_LIMIT)
-            throw new Error("a record is longer than 32 MB: a quote that is not closed?");
-        for (let at = 0; at < end;) { // a chunk may hold several batches
-            const stop = end - at <= 2 * wanted ? end : at + recordEnd(bytes.subarray(at, at + wanted), isJson) || end;
-            yield bytes.subarray(at, stop);
-            at = stop;
-            wanted = BATCH;
-        }
-        kept = [bytes.subarray(end)];
-        size = bytes.length - end;
-        if (done)
-            return;
-    }
-}
-
-async function post(task, bytes) {
-    const type = task.isJson ? "application/x-ndjson" : "text/csv";
-    // With the header again, a later batch whose first row is only text is not taken for one.
-    const body = task.lines && task.header ? new Blob([task.header, "\n", bytes]) : bytes;
-    const options = { method: "POST", body, headers: { "Content-Type": type }, signal: task.stop.signal };
-    for (let attempt = 1; ; attempt++)
-        try {
-            return await ask(path(task.name, "/rows", { answer: "count", first_row: task.rows }), options);
-        } catch (error) {
-            const isPassing = error instanceof ServerError && [0, 429, 503].includes(error.status);
-            if (!isPassing || attempt === TRIES)
-                throw error;
-            await new Promise(done => setTimeout(done, 250 * 2 ** attempt));
-        }
+function post(task) {
+    const headers = { "Content-Type": isJson(task.file) ? "application/x-ndjson" : "text/csv" };
+    if (isGzip(task.file))
+        headers["Content-Encoding"] = "gzip";
+    return ask(path(task.name, "/rows", { answer: "count", create: true, ...task.roles }),
+               { method: "POST", body: task.file, headers, signal: task.stop.signal });
 }
 
 // ---- The panel ----
 
-// A task that another one has replaced may still wait to send again, and then ends: the panel is not its own any more.
+// A task that another one has replaced ends later: the panel is not its own any more.
 function render(task) {
     if (job !== task)
         return;
-    const roles = [task.settings.key && `key ${task.settings.key}`, task.settings.time && `time ${task.settings.time}`].filter(Boolean);
-    setText($("upload-title"), task.state === "done" ? `Added ${task.name}` : task.state === "runs" ? `Adding ${task.name}` : `${task.name}: not complete`);
-    $("upload-bar").value = task.state === "done" ? 1 : Math.min(1, task.read / (task.file.size || 1));
-    setText($("upload-note"), `${format.count(task.rows)} rows, ${format.count(task.alerts)} anomalies. ${
+    const { stream, state } = task, roles = Object.entries(task.roles).filter(([, name]) => name).map(role => role.join(" "));
+    setText($("upload-title"), state === "done" ? `Added ${task.name}` : state === "runs" ? `Adding ${task.name}` : `${task.name}: not complete`);
+    show($("upload-bar"), state === "runs");
+    setText($("upload-note"), `${stream ? `${format.count(stream.rows)} rows, ${format.count(stream.alerts)} anomalies. ` : ""}${
         roles.length ? `Taken from the first lines: ${format.short(roles.join(", "), 120)}.` : "No key, no time."}`);
-    fill($("upload-dropped"), task.dropped ?? [], () => el("li"), (item, text) => setText(item, format.short(text, 500)));
-    setText($("upload-stop"), task.state === "runs" ? "Stop" : "Close");
+    // What was not learned, in the server's words: columns that are left out, rows that could not be read.
+    const bad = stream?.bad_rows ?? 0, left = bad ? [`${format.count(bad)} bad ${bad === 1 ? "row was" : "rows were"} left out.`] : [];
+    fill($("upload-dropped"), state === "done" ? [...left, ...stream?.notes ?? []] : [], () => el("li"), (item, text) => setText(item, format.short(text, 500)));
+    setText($("upload-stop"), state === "runs" ? "Stop" : "Close");
     show($("upload"), true);
 }
 
 function showError(task, error) {
     if (job !== task)
         return;
-    const line = error.line == null ? null : error.line + task.lines - (task.lines && task.header ? 1 : 0);
-    const at = line == null ? "" : ` line ${format.count(line)}${error.column ? `, column ${error.column}` : ""}`;
+    const at = error.line == null ? "" : ` line ${format.count(error.line)}${error.column ? `, column ${error.column}` : ""}`;
     setText($("upload-error"), `${task.file.name}${at}: ${error.message}${error.remedy ? `\n${error.remedy}` : ""}`);
     show($("upload-error"), true);
 }
 
-async function create(task) {
-    const settings = Object.fromEntries(Object.entries(task.settings).filter(([, value]) => value));
+// page: { streamNames(), onRows(name) }
+export async function addFile(file, page) {
+    job?.stop.abort();
+    const task = job = { file, name: streamName(file, [...page.streamNames(), ...unlisted]), roles: {}, state: "runs", stream: null,
+                         stop: new AbortController() };
     unlisted.add(task.name);
-    try {
-        await ask(path(task.name), { method: "PUT", body: JSON.stringify(settings), headers: { "Content-Type": "application/json" } });
-    } catch (error) {
-        unlisted.delete(task.name);
-        throw error;
-    }
-}
-
-async function run(task, page) {
-    job = task;
     show($("upload-error"), false);
+    const text = await firstText(file).catch(() => ""); // the server says what is wrong with it
+    task.roles = suggest(text, isJson(file));
     render(task);
     try {
-        await create(task);
-        for await (const bytes of batches(task.file, task.isJson, count => { task.read += count; })) {
-            const answer = await post(task, bytes);
-            const isFirst = task.rows === 0;
-            task.rows = answer.rows;
-            task.alerts += answer.alerts;
-            task.lines += countLines(bytes);
-            render(task);
-            if (isFirst)
-                page.onFirstRows(task.name);
-        }
-        await findDropped(task);
+        if (text.includes("\0"))
+            throw new Error("this is not text; drop a CSV or NDJSON file, also with .gz");
+        await post(task);
         task.state = "done";
     } catch (error) {
         task.state = "ended";
-        task.rows = error.rows ?? task.rows;
         if (error.name !== "AbortError")
             showError(task, error);
     }
+    const { streams } = await ask("/api/v1/streams").catch(() => ({ streams: [] }));
+    task.stream = streams.find(stream => stream.name === task.name) ?? null;
     render(task);
-    page.onRows(task.name);
-}
-
-function newTask(file, name, isJson, { time = null, key = null, header = null } = {}) {
-    return { file, name, isJson, settings: { key, time }, header, state: "runs", read: 0, rows: 0, alerts: 0, lines: 0,
-             stop: new AbortController() };
-}
-
-// No stream is made of it.
-function refuse(file, isJson, error) {
-    const task = job = newTask(file, file.name, isJson);
-    task.state = "ended";
-    render(task);
-    showError(task, error);
-}
-
-// What was not learned, in the server's words: columns that are left out, rows that could not be read.
-async function findDropped(task) {
-    const stream = await ask(path(task.name)).catch(() => null), bad = stream?.bad_rows ?? 0;
-    task.dropped = [bad ? `${format.count(bad)} bad ${bad === 1 ? "row was" : "rows were"} left out.` : "", ...stream?.notes ?? []].filter(Boolean);
-}
-
-// page: { streamNames(), onFirstRows(name), onRows(name) }
-export async function addFile(file, page) {
-    job?.stop.abort();
-    const isJson = /\.(ndjson|jsonl|json)(\.gz)?$/i.test(file.name);
-    let text = "";
-    try {
-        for await (const bytes of batches(file, isJson, () => {})) {
-            text = new TextDecoder().decode(bytes);
-            break;
-        }
-    } catch (error) {
-        return refuse(file, isJson, error);
-    }
-    if (text.includes("\0"))
-        return refuse(file, isJson, new Error("this is not text; drop a CSV or NDJSON file, also with .gz"));
-    await run(newTask(file, streamName(file, [...page.streamNames(), ...unlisted]), isJson, suggest(text, isJson)), page);
+    if (task.stream)
+        page.onRows(task.name);
+    else
+        unlisted.delete(task.name);
 }
 
 export function startUpload(page) {

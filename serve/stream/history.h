@@ -3,7 +3,7 @@
  *
  *     keys by name -> key <-> key <-> key   the most recently seen first
  *                      |
- *                      ring of points: row, time, score, threshold, severity, grade, values
+ *                      ring of points: row, time, threshold, severity, grade, values
  *                      ring of bands: a row, and what was expected of each column from it on
  *
  * What is expected changes seldom: a band is stored only where it differs from the one before it.
@@ -11,7 +11,7 @@
  * A ring grows by doubling, up to a maximum; there may be a band for every fourth point. If all
  * rings together become too large, the maximum is halved and longer rings are cut to their latest
  * items, down to one; then the least recently seen keys are dropped. So memory is bounded for any
- * number of keys. `oif state size --serve` says how much it is (cli/commands/history_size.c).
+ * number of keys.
  *
  * Keys and all that they point to are in a pool: keys of their own would lie between models. */
 #ifndef OIF_SERVE_HISTORY_H
@@ -29,7 +29,6 @@ enum { POINTS_MAX = 4096, POINTS_MIN = 1, ENDED_MAX = 1000, ALERTS_MAX = 1000 };
 typedef struct history_point {
     uint64_t row; /* of the stream, from 0 */
     double time;  /* seconds since 1970; NaN: unknown */
-    double score;
     float threshold, severity;
     uint64_t grade; /* of 8 bytes, as points go whole into the file */
 } history_point;    /* followed by values, a float each */

@@ -109,28 +109,13 @@ void stream_incidents_write(const stream_incidents *all)
         write_snapshot(all->open, (size_t)head.snapshot_bytes);
 }
 
-typedef struct bytes_left {
-    const char *next;
-    size_t count;
-} bytes_left;
-
-static bool take(bytes_left *from, void *to, size_t count)
-{
-    if (!to || from->count < count)
-        return false;
-    memcpy(to, from->next, count);
-    from->next += count;
-    from->count -= count;
-    return true;
-}
-
 static bool read_report(incident_reports *reports, bytes_left *from)
 {
     plain_report plain;
-    if (!take(from, &plain, sizeof plain) || plain.bytes > from->count)
+    if (!bytes_left_take(from, &plain, sizeof plain) || plain.bytes > from->count)
         return false;
     char *text = malloc((size_t)plain.bytes + 1);
-    if (!take(from, text, (size_t)plain.bytes)) {
+    if (!bytes_left_take(from, text, (size_t)plain.bytes)) {
         free(text);
         return false;
     }
@@ -144,17 +129,16 @@ static bool read_report(incident_reports *reports, bytes_left *from)
     return true;
 }
 
-bool stream_incidents_read(stream_incidents *all, const char *bytes, size_t count)
+bool stream_incidents_read(stream_incidents *all, bytes_left *from)
 {
-    bytes_left from = {bytes, count};
     plain_head head = {.report_count = 0};
-    bool is_good = take(&from, &head, sizeof head);
+    bool is_good = bytes_left_take(from, &head, sizeof head);
     all->report_numbers = head.report_numbers;
     for (uint64_t i = 0; i < head.report_count && is_good; i++)
-        is_good = read_report(&all->reports, &from);
-    is_good = is_good && from.count == head.snapshot_bytes &&
-              (from.count == 0 ||
-               oif_incidents_load_memory(from.next, from.count, &all->open, NULL) == OIF_OK);
+        is_good = read_report(&all->reports, from);
+    is_good = is_good && from->count == head.snapshot_bytes &&
+              (from->count == 0 ||
+               oif_incidents_load_memory(from->next, from->count, &all->open, NULL) == OIF_OK);
     if (!is_good)
         stream_incidents_free(all);
     return is_good;

@@ -10,10 +10,10 @@
 #ifndef OIF_SERVE_INCIDENT_REPORTS_H
 #define OIF_SERVE_INCIDENT_REPORTS_H
 
+#include "serve/base/bytes_left.h"
+
 #include "oif.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -52,10 +52,10 @@ void incident_reports_free(incident_reports *reports);
 /* All reports up to a number were sent. */
 void incident_reports_sent(incident_reports *reports, uint64_t number);
 
-/* As bytes, written to the (diverted) output; and from them: false if they are of another version,
- * and then there are none. */
+/* As bytes, written to the (diverted) output; and from all that are left: false if they are of
+ * another version, and then there are none. */
 void stream_incidents_write(const stream_incidents *all);
-bool stream_incidents_read(stream_incidents *all, const char *bytes, size_t count);
+bool stream_incidents_read(stream_incidents *all, bytes_left *from);
 void stream_incidents_free(stream_incidents *all);
 
 #endif

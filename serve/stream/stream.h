@@ -5,7 +5,6 @@
 
 #include "serve/base/feed.h"
 #include "serve/base/problem.h"
-#include "serve/senders/answer_kind.h"
 
 #include "oif_rows.h"
 
@@ -14,6 +13,12 @@
 typedef struct stream stream;
 
 /* ---- Rows ---- */
+
+typedef enum rows_answer_kind {
+    ANSWER_RESULTS, /* the lines that `oif score` would print */
+    ANSWER_ALERTS,  /* only the anomalous ones */
+    ANSWER_COUNT    /* no lines */
+} rows_answer_kind;
 
 typedef struct rows_request {
     const char *body; /* not compressed */
@@ -32,8 +37,8 @@ typedef struct rows_request {
 typedef struct rows_answer {
     uint64_t rows, saved; /* of the stream: processed, and on disk */
     uint64_t accepted;    /* rows of this body that were processed */
-    uint64_t skipped;     /* rows processed earlier, by first_row or the digest of the body */
-    uint64_t repeated;    /* of those, rows whose earlier results are in the answer */
+    uint64_t skipped;     /* rows processed earlier, by first_row or the digest of the body; they
+                             have no lines */
     uint64_t waiting;     /* rows of the stream that wait for more samples */
     bool has_writer;
     uint64_t writer_rows; /* of the writer, processed so far */
@@ -47,9 +52,8 @@ typedef struct rows_answer {
  * one were accepted: the answer is valid, `why` has the position, and lines may have been written.
  *
  * 400        a row cannot be read, and why->line and why->column say where; or there is none
- * 409        first_row is past the rows of the stream or the writer, a skipped row is not the one
- *            that was processed, the columns do not fit, or rows must be durable where nothing is
- *            stored
+ * 409        first_row is past the rows of the stream or the writer, the columns do not fit, or
+ *            rows must be durable where nothing is stored
  * 413        there are too many columns
  * 503, 507   it could not be written to disk; nothing was processed */
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why);
@@ -62,9 +66,6 @@ bool stream_change(stream *one, json_t *settings, problem *why);
 
 /* Whether the settings named in the object are those of the stream; else 409. */
 bool stream_check_settings(stream *one, json_t *settings, problem *why);
-
-/* {"writers": [{"writer": "a", "rows": 100, "last_seen": ...}], "dropped": n} */
-void stream_write_writers(stream *one);
 
 /* Removes the model of a key and everything known about it; 404: there is none. */
 bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why);
@@ -80,11 +81,6 @@ typedef struct episode_name {
 /* {"rule": "mute ..."}: a rule as narrow as a past episode; null: no rule describes it. 404: it is
  * not remembered. */
 bool stream_write_proposal(stream *one, const episode_name *name, problem *why);
-
-/* Adds a rule to the setting "mute", or removes it; both write {"rules": [...]}. 404: there is no
- * such rule. */
-bool stream_add_rule(stream *one, const char *rule, problem *why);
-bool stream_remove_rule(stream *one, const char *rule, problem *why);
 json_t *stream_copy_settings(stream *one); /* the caller frees it; NULL: out of memory */
 int stream_format(stream *one);            /* that the settings name, as in rows_request; 0: none */
 const char *stream_name(const stream *one); /* valid while the caller holds the stream */

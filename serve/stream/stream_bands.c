@@ -80,13 +80,6 @@ static bool is_ever_known(const history *past, const history_key *key, uint32_t 
     return false;
 }
 
-static void begin_column(const stream *one, size_t column, size_t written)
-{
-    output_print(written > 0 ? "," : "");
-    stream_write_column_name(one, column);
-    output_print(":");
-}
-
 void stream_write_bands(const stream *one, const history_key *key, uint32_t first)
 {
     size_t written = 0;
@@ -94,25 +87,14 @@ void stream_write_bands(const stream *one, const history_key *key, uint32_t firs
     for (size_t column = 0; column < one->past->value_count; column++) {
         if (!is_ever_known(one->past, key, first, column))
             continue;
-        begin_column(one, column, written++);
+        output_print(written++ > 0 ? "," : "");
+        stream_write_column_name(one, column);
+        output_print(":");
         for (uint32_t i = first; i < key->points.count; i++) {
             output_print(i > first ? "," : "[");
             write_ends(ends_at(one->past, key, i), column);
         }
         output_print("]");
     }
-    output_print("}");
-}
-
-void stream_write_band(const stream *one, const history_key *key, uint64_t row)
-{
-    const float *ends = history_band_of(one->past, key, row);
-    size_t written = 0;
-    output_print(",\"expected\":{");
-    for (size_t column = 0; ends && column < one->past->value_count; column++)
-        if (is_known(ends, column)) {
-            begin_column(one, column, written++);
-            write_ends(ends, column);
-        }
     output_print("}");
 }

@@ -9,7 +9,6 @@
 #include "front/options/rule_options.h"
 #include "front/options/season_option.h"
 #include "front/session/row_session.h"
-#include "serve/base/digest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,7 +110,6 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
     stream *one = run->one;
     history_point point = {.row = stream_row_count(one) - 1,
                            .time = seconds,
-                           .score = result->score,
                            .threshold = (float)result->threshold,
                            .severity = result->ready ? (float)result->severity : NAN,
                            .grade = (uint64_t)result->grade};
@@ -125,8 +123,6 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
     const history_point *kept = history_add_point(one->past, key, &point, values_of(run, row));
     if (kept)
         stream_trend_row(one, key, kept, run->now);
-    if (run->is_row_told)
-        stream_publish_row(one, key, &point);
 }
 
 /* If it began earlier, the history knows its first row and when that came. */
@@ -222,21 +218,6 @@ static void write_row(body_run *run, const oif_record *record, const row_verdict
         row_writer_row(&run->reader->writer, record, verdict);
 }
 
-static uint64_t digest_of(const oif_record *record)
-{
-    return digest_add(0, record->text, record->text_bytes);
-}
-
-/* After a row was processed, and its line written from `begin` on. */
-static void keep_line(body_run *run, const oif_record *record, size_t begin, bool is_alert)
-{
-    const kept_row row = {.digest = digest_of(record),
-                          .begin = (uint32_t)begin,
-                          .bytes = (uint32_t)(output_diverted_bytes() - begin),
-                          .is_alert = is_alert};
-    answers_add(run->one->senders, &row);
-}
-
 /* Before any decimal comma, a fraction means a decimal point. From then on a comma is a mistake,
  * whichever reader finds it. */
 static void notice_decimal_point(body_run *run, const double *row)
@@ -264,7 +245,6 @@ static void take_result(void *context, const session_row *row, const oif_result 
     run->answer->accepted++;
     run->answer->alerts += is_alert;
     one->past->graded[result->grade]++;
-    const size_t begin = output_diverted_bytes();
     if (is_alert || is_in_episode || run->request->answer == ANSWER_RESULTS) {
         result_fields_follow(fields, one->pipeline, result);
         row_verdict verdict = result_fields_judge(fields, one->pipeline, result, row->seconds);
@@ -274,8 +254,6 @@ static void take_result(void *context, const session_row *row, const oif_result 
         if (key && is_alert)
             remember_alert(run, key, &verdict, row->seconds);
     }
-    if (run->from.kind != SENDER_NONE)
-        keep_line(run, row->record, begin, is_alert);
     if (!key)
         return; /* out of memory for the history; scoring continues */
     stream_note_result(one, key, row->seconds, result);
@@ -323,38 +301,6 @@ static exit_code begin_rows(body_run *run)
     return code;
 }
 
-/* ---- Answers that are repeated ---- */
-
-/* Whether an earlier answer has what is asked for now. */
-static bool has_answer(rows_answer_kind kept, rows_answer_kind asked)
-{
-    return kept == asked || kept == ANSWER_RESULTS || asked == ANSWER_COUNT;
-}
-
-/* A row that was processed earlier. False if it was another one. */
-static bool repeat_row(body_run *run, const oif_record *record, problem *why)
-{
-    rows_answer *answer = run->answer;
-    const rows_answer_kind asked = run->request->answer;
-    const uint64_t number = run->repeats.row;
-    kept_line line;
-    run->skip--;
-    answer->skipped++;
-    if (!run->repeats.from || !answers_next(&run->repeats, &line))
-        return true;
-    if (line.row->digest != digest_of(record))
-        return problem_set(why, 409,
-                           "Several clients need names: writer=NAME counts the rows of each.",
-                           "another row was processed as number %llu", (unsigned long long)number);
-    if (!has_answer(line.kind, asked) || begin_rows(run) != EXIT_OK)
-        return true;
-    answer->repeated++;
-    answer->alerts += line.row->is_alert;
-    if (asked == ANSWER_RESULTS || (asked == ANSWER_ALERTS && line.row->is_alert))
-        output_write(line.text, line.row->bytes);
-    return true;
-}
-
 /* ---- A body ---- */
 
 static run_end end_with(body_run *run, oif_status status, const oif_error *error, problem *why)
@@ -378,8 +324,8 @@ static run_end read_rows(body_run *run, problem *why)
         body_reader_note_late(run->reader, &run->one->settings.cli, &record, &run->one->shape,
                               &run->one->late);
         if (run->skip > 0) {
-            if (!repeat_row(run, &record, why))
-                return BODY_REFUSED;
+            run->skip--;
+            run->answer->skipped++;
             continue;
         }
         if (stream_row_count(run->one) >= run->limit)
@@ -459,29 +405,10 @@ static run_end run_body(body_run *run, problem *why)
     return end;
 }
 
-/* The answer is kept for a sender that may repeat the rows. A replay only keeps it. */
-static run_end run_numbered(body_run *run, problem *why)
-{
-    senders *all = run->one->senders;
-    const uint64_t first = stream_position(run->one, &run->from);
-    size_t bytes;
-    answers_begin(all, &run->from, run->request->answer);
-    output_divert();
-    run_end end = run_body(run, why);
-    char *text = output_diverted(&bytes);
-    answers_end(all, first, text, text ? bytes : 0);
-    if (text && !run->one->is_replaying)
-        output_write(text, bytes);
-    free(text);
-    return end;
-}
-
 run_end stream_run_body(body_run *run, problem *why)
 {
-    const sender *from = &run->from;
-    const bool is_numbered = from->kind == SENDER_STREAM || from->kind == SENDER_WRITER;
-    const run_end end = is_numbered ? run_numbered(run, why) : run_body(run, why);
+    const run_end end = run_body(run, why);
     if (run->answer->accepted > 0)
-        senders_advance(run->one->senders, from, run->answer->accepted, run->now);
+        senders_advance(run->one->senders, &run->from, run->answer->accepted);
     return end;
 }

@@ -124,7 +124,7 @@ bool stream_check_usable(const stream *one, problem *why)
     return !one->is_broken || stream_publish_broken(one, why);
 }
 
-bool stream_change_now(stream *one, json_t *settings, problem *why)
+static bool change_now(stream *one, json_t *settings, problem *why)
 {
     json_t *changed = stream_check_usable(one, why)
                           ? stream_settings_change(&one->settings, settings, why)
@@ -142,7 +142,7 @@ bool stream_change_now(stream *one, json_t *settings, problem *why)
 bool stream_change(stream *one, json_t *settings, problem *why)
 {
     stream_begin_change(one);
-    bool is_good = stream_change_now(one, settings, why);
+    bool is_good = change_now(one, settings, why);
     stream_end_change(one);
     if (is_good)
         stream_sync(one);

@@ -1,5 +1,6 @@
-/* The files of a stream beside its state: the history, and what its senders sent. Each is written
- * under another name first, and takes its own once the state is written (stream_keep.c). */
+/* The file of a stream beside its state: the history, with how many rows its senders sent. It is
+ * written under another name first, and takes its own once the state is written
+ * (stream_snapshot.c). */
 #include "stream_parts.h"
 
 #include "serve/base/descriptors.h"
@@ -68,6 +69,7 @@ bool stream_save_history(stream *one, problem *why)
     fill_kept_figures(one, &figures);
     output_divert();
     output_write((const char *)&figures, sizeof figures);
+    senders_write(one->senders);
     stream_incidents_write(&one->incidents);
     history_extra extra = {.rows = stream_row_count(one)};
     extra.bytes = output_diverted(&extra.count);
@@ -89,12 +91,24 @@ static void resume_times(stream *one, const oif_time_format *kept)
     one->times.format.pattern = pattern;
 }
 
+static bool resume_senders(stream *one, bytes_left *from)
+{
+    senders *all = senders_new();
+    if (!all || !senders_read(all, from)) {
+        senders_free(all);
+        return false;
+    }
+    senders_free(one->senders);
+    one->senders = all;
+    return true;
+}
+
 static bool resume_figures(stream *one, const history_extra *extra)
 {
+    bytes_left from = {extra->bytes, extra->count};
     kept_figures figures;
-    if (extra->count < sizeof figures)
+    if (!bytes_left_take(&from, &figures, sizeof figures) || !resume_senders(one, &from))
         return false;
-    memcpy(&figures, extra->bytes, sizeof figures);
     resume_times(one, &figures.times);
     one->quiet = figures.quiet;
     one->counted.last_row_at = figures.last_row_at;
@@ -102,8 +116,7 @@ static bool resume_figures(stream *one, const history_extra *extra)
     one->gaps = figures.gaps;
     one->is_dead = figures.is_dead != 0;
     stream_incidents_free(&one->incidents);
-    if (!stream_incidents_read(&one->incidents, (const char *)extra->bytes + sizeof figures,
-                               extra->count - sizeof figures))
+    if (!stream_incidents_read(&one->incidents, &from))
         note("stream %s: its incidents are lost and begin again", one->name);
     if (!one->sends_incidents)
         incident_reports_sent(&one->incidents.reports, UINT64_MAX);
@@ -136,29 +149,25 @@ static void go_on_without_history(stream *one)
     const stream_snapshot *snapshot = &one->kept_snapshot;
     if (snapshot->exists)
         resume_times(one, &snapshot->times);
-    if (one->shape.time && (!snapshot->exists || snapshot->rows != stream_row_count(one)))
-        complain(EXIT_FAILED,
-                 "stream %s: its history is lost and begins again; the format of its times is "
-                 "uncertain too: check the times of its next rows",
-                 one->name);
-    else
-        note("stream %s: its history is lost and begins again; its state is not affected",
-             one->name);
-}
-
-static bool take_file(const stream *one, const char *name, const char *new_name, problem *why)
-{
-    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
-    stream_path(one, name, path);
-    stream_path(one, new_name, new_path);
-    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
-           stream_fail_on_file(why, path, "cannot be written");
+    const bool is_uncertain =
+        one->shape.time && (!snapshot->exists || snapshot->rows != stream_row_count(one));
+    complain(EXIT_FAILED,
+             "stream %s: its history is lost and begins again; what its writers and agents sent is "
+             "unknown, and rows sent again count twice%s",
+             one->name,
+             is_uncertain ? "; the format of its times is uncertain too: check the times of its "
+                            "next rows"
+                          : "");
 }
 
 /* The last step of a snapshot for the history. */
 bool stream_take_history(stream *one, problem *why)
 {
-    return take_file(one, "history", "history.new", why);
+    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
+    stream_path(one, "history", path);
+    stream_path(one, "history.new", new_path);
+    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
+           stream_fail_on_file(why, path, "cannot be written");
 }
 
 /* Loads the history of the snapshot. If the server was killed before it took history.new, it is
@@ -171,51 +180,4 @@ void stream_load_history(stream *one)
         stream_take_history(one, &ignored);
     else if (!load_history_file(one, "history"))
         go_on_without_history(one);
-}
-
-/* ---- The senders ---- */
-
-bool stream_save_senders(stream *one, problem *why)
-{
-    char path[STREAM_PATH_BYTES];
-    FILE *file = fopen(stream_path(one, "senders.new", path), "we");
-    bool is_saved = file && senders_save(one->senders, stream_row_count(one), file);
-    if (file && fclose(file) != 0)
-        is_saved = false;
-    return is_saved || stream_fail_on_file(why, path, "cannot be written");
-}
-
-bool stream_take_senders(stream *one, problem *why)
-{
-    return take_file(one, "senders", "senders.new", why);
-}
-
-static bool load_senders_file(stream *one, const char *name)
-{
-    char path[STREAM_PATH_BYTES];
-    FILE *file = fopen(stream_path(one, name, path), "re");
-    senders *all = file ? senders_new() : NULL;
-    bool is_loaded = all && senders_load(all, stream_row_count(one), file);
-    if (file)
-        fclose(file);
-    if (is_loaded) {
-        senders_free(one->senders);
-        one->senders = all;
-    } else
-        senders_free(all);
-    return is_loaded;
-}
-
-/* Those that belong to the state. */
-void stream_load_senders(stream *one)
-{
-    char path[STREAM_PATH_BYTES];
-    problem ignored; /* the next snapshot has them, too */
-    if (load_senders_file(one, "senders.new"))
-        stream_take_senders(one, &ignored);
-    else if (!load_senders_file(one, "senders"))
-        complain(EXIT_FAILED,
-                 "stream %s: %s: does not belong to the state; the rows that its writers have sent "
-                 "are unknown, and rows sent again count twice",
-                 one->name, stream_path(one, "senders", path));
 }

@@ -8,10 +8,6 @@
  * The file is read without the lock of the stream. */
 #include "stream_parts.h"
 
-#include "front/text/quoting.h"
-#include "serve/base/background.h"
-
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +20,11 @@ typedef struct history_answer {
     double from, seconds; /* of the first bucket; of each */
     size_t count, columns, bucket_bytes;
     char *buckets;
-    float *expected;  /* per bucket, low and high of each column; NaN: unknown */
     double rows_from; /* the time from which on rows are in memory */
     trend_ring view;
     uint64_t key;
     char *names;   /* of the columns, as JSON, one per line */
     bool is_known; /* the key is in memory */
-    char *head;    /* {"stream":...,"key":... */
 } history_answer;
 
 /* ---- Buckets ---- */
@@ -38,11 +32,6 @@ typedef struct history_answer {
 static trend_bucket *bucket_at(const history_answer *answer, size_t i)
 {
     return (trend_bucket *)(void *)(answer->buckets + i * answer->bucket_bytes);
-}
-
-static float *expected_at(const history_answer *answer, size_t i)
-{
-    return answer->expected + 2 * i * answer->columns;
 }
 
 /* Which bucket has this time; `count`: none. */
@@ -60,24 +49,6 @@ static void add_bucket(void *context, trend_bucket *one)
         trend_bucket_merge(bucket_at(answer, i), one, answer->columns);
 }
 
-static void add_row(const stream *one, const history_key *key, const history_point *point,
-                    const history_answer *answer)
-{
-    const size_t i = find_bucket(answer, point->time);
-    if (i == answer->count)
-        return;
-    trend_bucket_add(bucket_at(answer, i),
-                     &(trend_row){.time = point->time,
-                                  .severity = point->severity,
-                                  .threshold = point->threshold,
-                                  .grade = (oif_grade)point->grade,
-                                  .values = history_values(point)},
-                     answer->columns);
-    const float *expected = history_band_of(one->past, key, point->row);
-    if (expected)
-        memcpy(expected_at(answer, i), expected, 2 * answer->columns * sizeof *expected);
-}
-
 /* ---- Under the lock ---- */
 
 /* The minutes in which the rows in memory begin are left to their bucket. */
@@ -90,9 +61,10 @@ static void add_rows(const stream *one, const history_key *key, history_answer *
                             ? -INFINITY
                             : ceil(first / TREND_SECONDS) * TREND_SECONDS;
     for (uint32_t i = 0; i < key->points.count; i++) {
-        const history_point *point = history_point_at(one->past, key, i);
-        if (point->time >= answer->rows_from)
-            add_row(one, key, point, answer);
+        const trend_row row = stream_trend_row_of(history_point_at(one->past, key, i));
+        const size_t place = find_bucket(answer, row.time);
+        if (place < answer->count && row.time >= answer->rows_from)
+            trend_bucket_add(bucket_at(answer, place), &row, answer->columns);
     }
 }
 
@@ -104,15 +76,6 @@ static char *write_names(const stream *one)
         stream_write_column_name(one, i);
         output_write("\n", 1);
     }
-    output_write("", 1);
-    return output_diverted(&bytes);
-}
-
-static char *write_head(const stream *one, const history_query *query)
-{
-    size_t bytes;
-    output_divert();
-    stream_begin_object(one, query->key ? query->key : "", query->key_bytes);
     output_write("", 1);
     return output_diverted(&bytes);
 }
@@ -135,14 +98,9 @@ static bool make_buckets(history_answer *answer, const history_query *query, siz
     answer->columns = columns;
     answer->bucket_bytes = trend_bucket_bytes(columns);
     answer->buckets = calloc(answer->count + 1, answer->bucket_bytes);
-    answer->expected = malloc((2 * answer->count * columns + 1) * sizeof *answer->expected);
-    if (!answer->buckets || !answer->expected)
-        return false;
-    for (size_t i = 0; i < answer->count; i++)
+    for (size_t i = 0; answer->buckets && i < answer->count; i++)
         trend_bucket_clear(bucket_at(answer, i), answer->key, columns);
-    for (size_t i = 0; i < 2 * answer->count * columns; i++)
-        answer->expected[i] = NAN;
-    return true;
+    return answer->buckets != NULL;
 }
 
 /* By default, it ends with the latest row. */
@@ -156,10 +114,27 @@ static void complete_range(const stream *one, const history_key *key, history_qu
 
 /* ---- JSON ---- */
 
-static void write_number(float value)
+/* Lists with a number per bucket: of the bucket, and of the severity and each column. */
+enum { TIMES, ROWS, ANOMALIES, GRADES, THRESHOLDS, LOW, HIGH, MEAN, LISTS };
+
+static const char *const list_names[] = {"times",      "rows", "anomalies", "grades",
+                                         "thresholds", "low",  "high",      "mean"};
+
+/* `which`: of the severity 0, of columns from 1 on. */
+static void write_number(const history_answer *answer, size_t bucket, size_t list, size_t which)
 {
-    if (isfinite(value))
-        output_print("%.7g", (double)value);
+    trend_bucket *one = bucket_at(answer, bucket);
+    const trend_values *values = &trend_values_of(one)[which];
+    const double numbers[] = {answer->from + (double)bucket * answer->seconds,
+                              one->rows,
+                              one->anomalies,
+                              one->grade,
+                              (double)one->threshold,
+                              (double)values->low,
+                              (double)values->high,
+                              (double)values->mean};
+    if (isfinite(numbers[list]))
+        output_print("%.*g", list < THRESHOLDS ? 15 : 7, numbers[list]);
     else
         output_print("null");
 }
@@ -169,114 +144,46 @@ static bool is_filled(const history_answer *answer, size_t i)
     return bucket_at(answer, i)->rows > 0;
 }
 
-/* `which`: of the severity 0, of columns from 1 on. */
-typedef void number_writer(const history_answer *answer, size_t bucket, size_t which);
-
-static void write_list(const history_answer *answer, const char *before, number_writer *write,
-                       size_t which)
+/* The lists from `first` to before `end`, without buckets that have no rows. */
+static void write_lists(const history_answer *answer, size_t first, size_t end, size_t which)
 {
-    const char *comma = "";
-    output_print("%s[", before);
-    for (size_t i = 0; i < answer->count; i++)
-        if (is_filled(answer, i)) {
+    for (size_t list = first; list < end; list++) {
+        const char *comma = "";
+        output_print("%s\"%s\":[", list > first ? "," : "", list_names[list]);
+        for (size_t i = 0; i < answer->count; i++) {
+            if (!is_filled(answer, i))
+                continue;
             output_print("%s", comma);
-            write(answer, i, which);
+            write_number(answer, i, list, which);
             comma = ",";
         }
-    output_print("]");
-}
-
-static void write_time(const history_answer *answer, size_t bucket, size_t which)
-{
-    (void)which;
-    output_json_number(answer->from + (double)bucket * answer->seconds);
-}
-
-static void write_rows(const history_answer *answer, size_t bucket, size_t which)
-{
-    (void)which;
-    output_print("%" PRIu32, bucket_at(answer, bucket)->rows);
-}
-
-static void write_anomalies(const history_answer *answer, size_t bucket, size_t which)
-{
-    (void)which;
-    output_print("%" PRIu32, bucket_at(answer, bucket)->anomalies);
-}
-
-static void write_grade(const history_answer *answer, size_t bucket, size_t which)
-{
-    (void)which;
-    output_print("%" PRIu32, bucket_at(answer, bucket)->grade);
-}
-
-static void write_threshold(const history_answer *answer, size_t bucket, size_t which)
-{
-    (void)which;
-    write_number(bucket_at(answer, bucket)->threshold);
-}
-
-static void write_low(const history_answer *answer, size_t bucket, size_t which)
-{
-    write_number(trend_values_of(bucket_at(answer, bucket))[which].low);
-}
-
-static void write_high(const history_answer *answer, size_t bucket, size_t which)
-{
-    write_number(trend_values_of(bucket_at(answer, bucket))[which].high);
-}
-
-static void write_mean(const history_answer *answer, size_t bucket, size_t which)
-{
-    write_number(trend_values_of(bucket_at(answer, bucket))[which].mean);
-}
-
-static void write_expected(const history_answer *answer, size_t bucket, size_t which)
-{
-    const float *ends = expected_at(answer, bucket) + 2 * (which - 1);
-    if (isfinite(ends[0]) && isfinite(ends[1]))
-        output_print("[%.7g,%.7g]", (double)ends[0], (double)ends[1]);
-    else
-        output_print("null");
-}
-
-/* "low":[...],"high":[...],"mean":[...] */
-static void write_values(const history_answer *answer, size_t which)
-{
-    write_list(answer, "\"low\":", write_low, which);
-    write_list(answer, ",\"high\":", write_high, which);
-    write_list(answer, ",\"mean\":", write_mean, which);
+        output_print("]");
+    }
 }
 
 static void write_columns(const history_answer *answer)
 {
     const char *name = answer->names;
-    output_print(",\"values\":{");
     for (size_t i = 0; i < answer->columns; i++, name += strcspn(name, "\n") + 1) {
         output_print("%s%.*s:{", i > 0 ? "," : "", (int)strcspn(name, "\n"), name);
-        write_values(answer, 1 + i);
-        write_list(answer, ",\"expected\":", write_expected, 1 + i);
+        write_lists(answer, LOW, LISTS, 1 + i);
         output_print("}");
     }
-    output_print("}");
 }
 
+/* Behind the stream and the key. */
 static void write_answer(const history_answer *answer)
 {
-    output_print("%s", answer->head);
     write_json_member("from", answer->from);
     write_json_member("to", answer->from + (double)answer->count * answer->seconds);
     write_json_member("seconds", answer->seconds);
-    write_list(answer, ",\"times\":", write_time, 0);
-    write_list(answer, ",\"rows\":", write_rows, 0);
-    write_list(answer, ",\"anomalies\":", write_anomalies, 0);
-    write_list(answer, ",\"grades\":", write_grade, 0);
-    write_list(answer, ",\"thresholds\":", write_threshold, 0);
+    output_print(",");
+    write_lists(answer, TIMES, LOW, 0);
     output_print(",\"severities\":{");
-    write_values(answer, 0);
-    output_print("}");
+    write_lists(answer, LOW, LISTS, 0);
+    output_print("},\"values\":{");
     write_columns(answer);
-    output_print("}");
+    output_print("}}");
 }
 
 /* ---- The question ---- */
@@ -310,9 +217,9 @@ static bool look(stream *one, history_query *query, history_answer *answer, prob
         answer->view = trend_file_view(one->trends);
     if (key && key->bucket)
         add_bucket(answer, key->bucket);
+    stream_begin_object(one, query->key ? query->key : "", query->key_bytes);
     answer->names = write_names(one);
-    answer->head = write_head(one, query);
-    return (answer->names && answer->head) || fail_without_memory(why);
+    return answer->names || fail_without_memory(why);
 }
 
 static void read_file(history_answer *answer)
@@ -330,14 +237,6 @@ static bool has_buckets(const history_answer *answer)
     return i < answer->count;
 }
 
-static void close_answer(history_answer *answer)
-{
-    free(answer->buckets);
-    free(answer->expected);
-    free(answer->names);
-    free(answer->head);
-}
-
 bool stream_write_history(stream *one, const history_query *query, problem *why)
 {
     history_query asked = *query;
@@ -350,6 +249,7 @@ bool stream_write_history(stream *one, const history_query *query, problem *why)
         is_good = problem_set(why, 404, NULL, "the stream has no such key, or has forgotten it");
     else if (is_good)
         write_answer(&answer);
-    close_answer(&answer);
+    free(answer.buckets);
+    free(answer.names);
     return is_good;
 }

@@ -122,12 +122,11 @@ void stream_leave_incident(stream *one, const history_episode *episode, double n
 /* Episodes have numbers from 1, so 0 is free. */
 static stream_episode describe_no_data(const stream *one)
 {
-    const double severity = 4; /* a warning */
     return (stream_episode){.key = "",
                             .column = "silence",
                             .reason = watch_words[WATCH_NO_DATA],
                             .began = one->counted.last_row_at,
-                            .peak_severity = severity};
+                            .peak_severity = OIF_WARNING_SEVERITY};
 }
 
 void stream_join_no_data(stream *one, double now)

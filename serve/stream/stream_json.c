@@ -39,7 +39,6 @@ static stream_figures figures_of(const stream *one)
         figures.memory_bytes += oif_pipeline_memory_bytes(pipeline);
     }
     figures.saved = one->saved;
-    figures.memory_bytes += senders_get_figures(one->senders).answers_bytes;
     return figures;
 }
 
@@ -400,6 +399,39 @@ static uint32_t first_point(const stream *one, const history_key *key, const poi
     return first;
 }
 
+static void write_points(stream *one, const history_key *key, const points_query *query)
+{
+    const point_range range = {one, key, first_point(one, key, query)};
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
+    output_print(",\"columns\":");
+    write_columns(one);
+    write_lists(&range);
+    write_values(&range);
+    if (query->wants_expected)
+        stream_write_bands(one, key, range.first);
+    output_print("}");
+}
+
+history_key *stream_find_key(const stream *one, const char *key, size_t key_bytes)
+{
+    return key && one->settings.cli.score.key ? history_find(one->past, key, key_bytes)
+                                              : one->past->newest;
+}
+
+bool stream_write_points(stream *one, const points_query *query, problem *why)
+{
+    stream_read_lock(one);
+    const history_key *key = stream_find_key(one, query->key, query->key_bytes);
+    bool is_found = one->pipeline && key;
+    if (is_found)
+        write_points(one, key, query);
+    stream_read_unlock(one);
+    return is_found ||
+           problem_set(why, 404, NULL,
+                       query->key ? "the stream has no such key, or has not seen it for a long time"
+                                  : "the stream has no rows yet");
+}
+
 /* ---- Episodes ---- */
 
 /* Whether a query wants what happened at this time to this key. */
@@ -426,62 +458,17 @@ static void write_wanted(void *context, const stream_episode *episode)
     stream_episode_write(episode);
 }
 
-/* Call it under the lock. Open episodes come first; each kind is newest first. */
-static void write_episodes(stream *one, const events_query *query)
+/* Open episodes come first; each kind is newest first. */
+void stream_write_episodes(stream *one, const events_query *query)
 {
     episode_list list = {query, query->limit > 0 ? query->limit : USUAL_LIMIT, 0};
-    output_print("\"episodes\":[");
+    stream_read_lock(one);
+    output_print("{\"episodes\":[");
     stream_visit_open(one, write_wanted, &list);
     if (!query->only_open)
         stream_visit_ended(one, write_wanted, &list);
-    output_print("]");
-}
-
-void stream_write_episodes(stream *one, const events_query *query)
-{
-    stream_read_lock(one);
-    output_print("{");
-    write_episodes(one, query);
-    output_print("}");
+    output_print("]}");
     stream_read_unlock(one);
-}
-
-/* ---- Points, with their episodes ---- */
-
-static void write_points(stream *one, const history_key *key, const points_query *query)
-{
-    const point_range range = {one, key, first_point(one, key, query)};
-    const events_query episodes = {.key = key->info.key, .key_bytes = key->info.key_bytes};
-    stream_begin_object(one, key->info.key, key->info.key_bytes);
-    output_print(",\"columns\":");
-    write_columns(one);
-    write_lists(&range);
-    write_values(&range);
-    if (query->wants_expected)
-        stream_write_bands(one, key, range.first);
-    output_print(",");
-    write_episodes(one, &episodes);
-    output_print("}");
-}
-
-history_key *stream_find_key(const stream *one, const char *key, size_t key_bytes)
-{
-    return key && one->settings.cli.score.key ? history_find(one->past, key, key_bytes)
-                                              : one->past->newest;
-}
-
-bool stream_write_points(stream *one, const points_query *query, problem *why)
-{
-    stream_read_lock(one);
-    const history_key *key = stream_find_key(one, query->key, query->key_bytes);
-    bool is_found = one->pipeline && key;
-    if (is_found)
-        write_points(one, key, query);
-    stream_read_unlock(one);
-    return is_found ||
-           problem_set(why, 404, NULL,
-                       query->key ? "the stream has no such key, or has not seen it for a long time"
-                                  : "the stream has no rows yet");
 }
 
 /* ---- Alerts ---- */

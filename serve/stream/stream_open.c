@@ -138,7 +138,6 @@ static bool load_state(stream *one, problem *why)
     key_room_limit(one->pipeline);
     stream_start_times(one);
     stream_load_history(one);
-    stream_load_senders(one);
     stream_trend_start(one);
     one->snapshot_rows = stream_row_count(one);
     one->snapshot_bytes = stream_state_bytes(one);

@@ -122,13 +122,11 @@ typedef struct body_run {
     const rows_request *request;
     rows_answer *answer;
     bad_rows bad;
-    sender from;            /* SENDER_NONE: unknown */
-    answers_cursor repeats; /* what is kept of the rows that are skipped */
-    uint64_t skip;          /* rows processed earlier */
-    uint64_t limit;         /* of a replay: rows of the stream after which it ends */
-    double now;             /* by the wall clock */
-    bool is_in_journal;     /* as a record of its own */
-    bool is_row_told;
+    sender from;        /* SENDER_NONE: unknown */
+    uint64_t skip;      /* rows processed earlier */
+    uint64_t limit;     /* of a replay: rows of the stream after which it ends */
+    double now;         /* by the wall clock */
+    bool is_in_journal; /* as a record of its own */
     bool is_header_written;
     bool is_shape_new; /* no row, but a header that is new */
     bool seeks_decimal;
@@ -179,9 +177,8 @@ void stream_replay_waited(stream *one, const journal_record *record, uint64_t li
 void stream_remember_band(stream *one, history_key *key, const oif_result *result);
 
 /* ,"expected":{"flow":[[38,42],null]} of the points from `first` on, without columns of which
- * nothing is known; and ,"expected":{"flow":[38,42]} of one row. */
+ * nothing is known. */
 void stream_write_bands(const stream *one, const history_key *key, uint32_t first);
-void stream_write_band(const stream *one, const history_key *key, uint64_t row);
 
 /* ---- stream_silence.c ---- */
 
@@ -212,6 +209,7 @@ void stream_trend_start(stream *one);
 
 /* `now`: the arrival, for rows without a time. */
 void stream_trend_row(stream *one, history_key *key, const history_point *point, double now);
+trend_row stream_trend_row_of(const history_point *point);
 
 /* ---- stream_incidents.c ---- */
 
@@ -247,9 +245,6 @@ void streams_keep_reports(struct streams *all, stream *one); /* under the lock o
 
 /* Under the lock: whether the stream exists and is not broken; else sets `why`. */
 bool stream_check_usable(const stream *one, problem *why);
-
-/* Like stream_change, under the lock and without a sync. */
-bool stream_change_now(stream *one, json_t *settings, problem *why);
 
 /* Both without a journal record. `is_in_state`: the pipeline has them already. */
 bool stream_apply_settings(stream *one, json_t *object, bool is_in_state, problem *why);
@@ -297,9 +292,6 @@ extern const char stream_copy_remedy[], stream_disk_remedy[];
 bool stream_save_history(stream *one, problem *why);
 bool stream_take_history(stream *one, problem *why);
 void stream_load_history(stream *one);
-bool stream_save_senders(stream *one, problem *why);
-bool stream_take_senders(stream *one, problem *why);
-void stream_load_senders(stream *one);
 
 /* ---- stream_keep.c ---- */
 
@@ -355,7 +347,6 @@ void stream_publish_episode(const stream *one, const history_episode *episode);
 /* Without a key it is about the whole feed. */
 void stream_publish_silence(const stream *one, const char *key, size_t key_bytes, bool begins,
                             double since, double seconds);
-void stream_publish_row(const stream *one, const history_key *key, const history_point *point);
 void stream_publish_rows(stream *one);
 
 /* Under the lock, newest first. */

@@ -140,10 +140,7 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                     .skip = stream_position(one, &from) - from.first_row,
                     .limit = UINT64_MAX,
                     .now = background_wall_seconds(),
-                    .is_in_journal = true,
-                    .is_row_told = feed_is_watched(one->events, one->name)};
-    if (from.kind != SENDER_NONE)
-        run.repeats = answers_seek(one->senders, &from);
+                     .is_in_journal = true};
     return keep_body(one, &run, why) && stream_take_rows(one, &run, why);
 }
 

@@ -1,5 +1,5 @@
-/* What senders need: rows that are sent again (numbers of writers, digests of bodies, and
- * repeated answers), and rows of samples that wait for more columns (serve/agents/waiting_rows.h).
+/* What senders need: rows that are sent again (numbers of writers, digests of bodies), and rows of
+ * samples that wait for more columns (serve/agents/waiting_rows.h).
  *
  *     JOURNAL_SENT      rows of a sender. If they wait, those that have waited long enough are
  *                       processed
@@ -9,7 +9,6 @@
 #include "stream_parts.h"
 
 #include "front/text/cut.h"
-#include "front/text/quoting.h"
 #include "serve/base/background.h"
 
 #include <inttypes.h>
@@ -61,10 +60,9 @@ bool stream_check_sender(const stream *one, const sender *from, problem *why)
 
 char *stream_write_sent(const rows_request *request, size_t *bytes)
 {
-    json_t *about =
-        json_pack("{s:i, s:b, s:s*, s:s*, s:b, s:I}", "answer", (int)request->answer, "waits",
-                  request->may_wait, "writer", request->writer, "digest", request->digest,
-                  "numbered", request->has_first_row, "first", (json_int_t)request->first_row);
+    json_t *about = json_pack("{s:b, s:s*, s:s*, s:b, s:I}", "waits", request->may_wait, "writer",
+                              request->writer, "digest", request->digest, "numbered",
+                              request->has_first_row, "first", (json_int_t)request->first_row);
     char *head = about ? json_dumps(about, JSON_COMPACT) : NULL;
     json_decref(about);
     const size_t head_bytes = head ? strlen(head) + 1 : 0;
@@ -87,41 +85,17 @@ bool stream_read_sent(const journal_record *record, rows_request *request, json_
     *texts = json_loadb(record->payload, head_bytes, 0, NULL);
     if (!*texts)
         return false;
-    const json_int_t answer = json_integer_value(json_object_get(*texts, "answer"));
-    *request = (rows_request){
-        .body = end + 1,
-        .bytes = record->bytes - head_bytes - 1,
-        .format = record->format,
-        .answer = answer >= 0 && answer <= ANSWER_COUNT ? (rows_answer_kind)answer : ANSWER_COUNT,
-        .may_wait = json_is_true(json_object_get(*texts, "waits")),
-        .writer = json_string_value(json_object_get(*texts, "writer")),
-        .digest = json_string_value(json_object_get(*texts, "digest")),
-        .has_first_row = json_is_true(json_object_get(*texts, "numbered")),
-        .first_row = (uint64_t)json_integer_value(json_object_get(*texts, "first"))};
+    *request =
+        (rows_request){.body = end + 1,
+                       .bytes = record->bytes - head_bytes - 1,
+                       .format = record->format,
+                       .answer = ANSWER_COUNT,
+                       .may_wait = json_is_true(json_object_get(*texts, "waits")),
+                       .writer = json_string_value(json_object_get(*texts, "writer")),
+                       .digest = json_string_value(json_object_get(*texts, "digest")),
+                       .has_first_row = json_is_true(json_object_get(*texts, "numbered")),
+                       .first_row = (uint64_t)json_integer_value(json_object_get(*texts, "first"))};
     return true;
-}
-
-/* ---- The list ---- */
-
-static void write_writer(void *context, const writer_info *info)
-{
-    const char **comma = context;
-    output_print("%s{\"writer\":", *comma);
-    quoting_write_json(info->name, info->name_bytes);
-    output_print(",\"rows\":%" PRIu64, info->rows);
-    write_json_member("last_seen", info->seen);
-    output_print("}");
-    *comma = ",";
-}
-
-void stream_write_writers(stream *one)
-{
-    const char *comma = "";
-    stream_read_lock(one);
-    output_print("{\"writers\":[");
-    senders_each_writer(one->senders, write_writer, &comma);
-    output_print("],\"dropped\":%" PRIu64 "}\n", senders_get_figures(one->senders).writers_dropped);
-    stream_read_unlock(one);
 }
 
 /* ---- Rows that wait ---- */
@@ -159,12 +133,8 @@ static void process(stream *one, const waiting_end *end, rows_answer *answer)
                                   .bytes = text ? bytes : 0,
                                   .format = 1 + OIF_FORMAT_NDJSON,
                                   .answer = ANSWER_COUNT};
-    body_run run = {.one = one,
-                    .request = &request,
-                    .answer = answer,
-                    .limit = end->limit,
-                    .now = end->now,
-                    .is_row_told = !one->is_replaying && feed_is_watched(one->events, one->name)};
+    body_run run = {
+        .one = one, .request = &request, .answer = answer, .limit = end->limit, .now = end->now};
     problem why;
     if (text && !stream_take_rows(one, &run, &why))
         report(one, &why, count_lines(text, bytes) - answer->accepted);
@@ -196,7 +166,7 @@ static bool add(stream *one, const rows_request *request, double now)
     if (!waiting_rows_add(one->held, (oif_text){request->body, request->bytes},
                           one->settings.row_span_seconds, now))
         return false;
-    senders_advance(one->senders, &from, count_lines(request->body, request->bytes), now);
+    senders_advance(one->senders, &from, count_lines(request->body, request->bytes));
     one->is_provisional = false;
     return true;
 }

@@ -3,18 +3,16 @@
  *     trend.*         the buckets up to here: later, no journal could bring them back
  *     settings.json   the shape of the bodies, with the previous settings
  *     history.new     with the number of rows
- *     senders.new     the same
  *     state           from here on this is the snapshot: history.new fits it, history does not
  *     history         is replaced by history.new
- *     senders         is replaced by senders.new
  *     settings.json   with the settings and the row number of the snapshot
  *     journal         is emptied, except for what came since the snapshot began; until then,
  *                     records from before the snapshot are skipped
  *
  * Everything is as it was when the snapshot began, between two bodies:
  *
- *     with the lock       history.new and senders.new are written, the texts of settings.json made,
- *                         and the models of some keys packed, again and again
+ *     with the lock       history.new is written, the texts of settings.json made, and the models
+ *                         of some keys packed, again and again
  *     without             all else: the state, most of the time, and every sync of these files
  */
 #include "stream_parts.h"
@@ -50,7 +48,7 @@ static bool begin(begun_snapshot *begun, problem *why)
     begun->text_before = settings_file_text(one, one->kept_settings, &one->kept_snapshot);
     begun->text_after = settings_file_text(one, begun->settings, &begun->after);
     begun->journal_bytes = one->log.bytes;
-    return stream_save_history(one, why) && stream_save_senders(one, why);
+    return stream_save_history(one, why);
 }
 
 static void end(begun_snapshot *begun)
@@ -80,8 +78,7 @@ static bool write_beside(begun_snapshot *begun)
     const stream *one = begun->one;
     begun->is_beside_written = true;
     begun->has_failed = !settings_file_put(one, begun->text_before, begun->why) ||
-                        !sync_file(one, "history.new", begun->why) ||
-                        !sync_file(one, "senders.new", begun->why);
+                        !sync_file(one, "history.new", begun->why);
     return !begun->has_failed;
 }
 
@@ -167,8 +164,8 @@ bool stream_write_snapshot(stream *one, problem *why)
     pthread_mutex_unlock(&one->changing); /* the lock is still held */
     is_good = is_good && save_state(&begun, why);
     stream_read_unlock(one);
-    is_good = is_good && stream_take_history(one, why) && stream_take_senders(one, why) &&
-              settings_file_put(one, begun.text_after, why);
+    is_good =
+        is_good && stream_take_history(one, why) && settings_file_put(one, begun.text_after, why);
     stream_begin_change(one);
     is_good = is_good && shorten_journal(&begun, why);
     end(&begun);

@@ -1,4 +1,4 @@
-/* A stream as JSON: alerts, episodes, silences and rows, for events and answers. */
+/* A stream as JSON: alerts, episodes and silences, for events and answers. */
 #include "stream_parts.h"
 
 #include "front/results/episode_text.h"
@@ -206,21 +206,6 @@ void stream_publish_silence(const stream *one, const char *key, size_t key_bytes
     write_json_string("text", text);
     output_print("}");
     tell(one, FEED_SILENCE, key ? key : "", key_bytes);
-}
-
-void stream_publish_row(const stream *one, const history_key *key, const history_point *point)
-{
-    output_divert();
-    stream_begin_object(one, key->info.key, key->info.key_bytes);
-    output_print(",\"row\":%" PRIu64, point->row);
-    write_json_member("time", point->time);
-    write_json_member("score", point->score);
-    write_json_member("threshold", (double)point->threshold);
-    write_json_member("severity", rounded_severity((double)point->severity));
-    output_print(",\"grade\":%" PRIu64, point->grade);
-    stream_write_band(one, key, point->row);
-    output_print("}");
-    tell(one, FEED_ROW, key->info.key, key->info.key_bytes);
 }
 
 void stream_publish_rows(stream *one)

@@ -31,16 +31,23 @@ void stream_trend_start(stream *one)
     one->past->drop_context = one;
 }
 
+trend_row stream_trend_row_of(const history_point *point)
+{
+    return (trend_row){.time = point->time,
+                       .severity = point->severity,
+                       .threshold = point->threshold,
+                       .grade = (oif_grade)point->grade,
+                       .values = history_values(point)};
+}
+
 void stream_trend_row(stream *one, history_key *key, const history_point *point, double now)
 {
     trend_bucket *open = one->trends ? history_bucket(one->past, key) : NULL;
-    const trend_row row = {.time = isnan(point->time) ? now : point->time,
-                           .severity = point->severity,
-                           .threshold = point->threshold,
-                           .grade = (oif_grade)point->grade,
-                           .values = history_values(point)};
+    trend_row row = stream_trend_row_of(point);
     if (!open)
         return;
+    if (isnan(row.time))
+        row.time = now;
     if (!trend_bucket_fits(open, row.time)) {
         end_bucket(one, key);
         trend_bucket_clear(open, open->key, one->past->value_count);

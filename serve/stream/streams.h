@@ -4,7 +4,7 @@
  *                      state           the snapshot of its pipeline
  *                      history         recent points, episodes, alerts and incidents at that
  *                                      snapshot
- *                      senders         how many rows of each writer it has, and recent answers
+ *                      senders         how many rows of each writer it has, and recent bodies
  *                      journal         everything since
  *                      days            hours and days in buckets of five minutes
  *

@@ -1,5 +1,6 @@
 #include "trend_file.h"
 
+#include "front/text/byte_table.h"
 #include "serve/base/log.h"
 
 #include <errno.h>
@@ -29,21 +30,9 @@ struct trend_file {
 
 /* ---- Bytes ---- */
 
-/* Of whole words: buckets and headers have a multiple of 8 bytes. */
-static uint64_t hash_words(const void *bytes, size_t count)
-{
-    uint64_t hash = UINT64_C(0x9e3779b97f4a7c15), word;
-    for (size_t i = 0; i < count; i += sizeof word) {
-        memcpy(&word, (const char *)bytes + i, sizeof word);
-        hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 static uint64_t checksum_of(const trend_bucket *bucket, size_t bytes)
 {
-    return hash_words(&bucket->number, bytes - offsetof(trend_bucket, number));
+    return byte_hash(BYTE_HASH_START, &bucket->number, bytes - offsetof(trend_bucket, number));
 }
 
 static off_t place_of(const trend_ring *ring, uint64_t number)
@@ -69,7 +58,7 @@ static bool write_header(const trend_ring *ring)
     file_header header = {
         .bucket_bytes = ring->bucket_bytes, .capacity = ring->capacity, .next = ring->next};
     memcpy(header.magic, magic, sizeof magic);
-    header.checksum = hash_words(&header, offsetof(file_header, checksum));
+    header.checksum = byte_hash(BYTE_HASH_START, &header, offsetof(file_header, checksum));
     return pwrite(ring->fd, &header, sizeof header, 0) == sizeof header;
 }
 
@@ -112,7 +101,7 @@ static bool is_header_good(const trend_ring *ring, file_header *header)
     return pread(ring->fd, header, sizeof *header, 0) == sizeof *header &&
            memcmp(header->magic, magic, sizeof magic) == 0 &&
            header->bucket_bytes == ring->bucket_bytes && header->capacity == ring->capacity &&
-           header->checksum == hash_words(header, offsetof(file_header, checksum));
+           header->checksum == byte_hash(BYTE_HASH_START, header, offsetof(file_header, checksum));
 }
 
 /* Finds the end of the buckets that ended by that row, from `next` of the header. */

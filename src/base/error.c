@@ -130,7 +130,6 @@ const char *oif_cause_name(oif_cause cause)
     case OIF_CAUSE_NUL_BYTES: return "nul_bytes";
     case OIF_CAUSE_NOT_TEXT: return "not_text";
     case OIF_CAUSE_NOT_A_TIME: return "not_a_time";
-    case OIF_CAUSE_TRUNCATED_ROW: return "truncated_row";
     case OIF_CAUSE_DAY_ORDER: return "day_order";
     case OIF_CAUSE_NOT_A_SNAPSHOT: return "not_a_snapshot";
     case OIF_CAUSE_DETECTOR_SNAPSHOT: return "detector_snapshot";

@@ -58,12 +58,6 @@ static inline const char *plain_field_end(csv_style style, const char *field, co
                                    : NULL;
 }
 
-/* The columns that rows have. */
-static inline size_t field_columns(const oif_reader *reader)
-{
-    return reader->column_count - reader->absent_count;
-}
-
 static inline oif_csv_meaning field_meaning(csv_style style, const char *field, const char *end,
                                             char delimiter, double *value)
 {
@@ -163,7 +157,7 @@ OIF_INLINE void parse_in_style(oif_reader *reader, csv_style style)
     const char *const start = reader->buffer + reader->start;
     oif_csv_progress *progress = &reader->progress;
     const char *field = start + progress->field, *end;
-    const size_t columns = field_columns(reader);
+    const size_t columns = reader->column_count;
     size_t field_count = progress->field_count;
     oif_separators separators = {0};
     if (style == STYLE_PLAIN)
@@ -298,7 +292,7 @@ static bool is_like_a_comment(const oif_reader *reader)
 
 static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
 {
-    size_t count = reader->progress.field_count, expected = field_columns(reader);
+    size_t count = reader->progress.field_count, expected = reader->column_count;
     const char *end = record_text(reader).end,
                *at = count > expected ? find_field(reader, expected) : end;
     position where = position_of(reader, at);
@@ -330,7 +324,7 @@ static size_t find_bad_field(oif_reader *reader)
 {
     const size_t first = reader->progress.bad_field - 1;
     const char *field = find_field(reader, first), *end;
-    for (size_t i = first; i < field_columns(reader); i++, field = end + 1) {
+    for (size_t i = first; i < reader->column_count; i++, field = end + 1) {
         end = whole_field_end(reader, field);
         if (is_refused(reader, i, field, end))
             return i;
@@ -429,7 +423,7 @@ static oif_status check_whole(oif_reader *reader, oif_error *error)
 static oif_status check_shape(oif_reader *reader, oif_error *error)
 {
     oif_status status = check_whole(reader, error);
-    if (status == OIF_OK && reader->progress.field_count != field_columns(reader))
+    if (status == OIF_OK && reader->progress.field_count != reader->column_count)
         return fail_ragged(reader, error);
     return status;
 }
@@ -479,7 +473,7 @@ static void take_texts(oif_reader *reader)
 {
     const char *field = reader->buffer + reader->start;
     char *next = reader->unescaped;
-    size_t missing = reader->text_count - reader->absent_texts;
+    size_t missing = reader->text_count;
     for (size_t i = 0; missing > 0; i++) {
         const char *end = whole_field_end(reader, field);
         if (reader->columns[i].text_slot != OIF_UNSELECTED) {
@@ -822,7 +816,7 @@ static void look_for_points(oif_reader *reader)
     if (reader->has_decimal_commas || reader->decimal != OIF_DECIMAL_AUTO ||
         !memchr(field, '.', reader->progress.bytes))
         return;
-    for (size_t i = 0; i < field_columns(reader); i++) {
+    for (size_t i = 0; i < reader->column_count; i++) {
         const char *end = whole_field_end(reader, field);
         if (reader->columns[i].slot != OIF_UNSELECTED &&
             has_decimal_point(field, end, reader->delimiter))
@@ -890,4 +884,4 @@ static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *er
     return status;
 }
 
-const oif_row_format oif_csv_format = {.open = csv_open, .next = csv_next, .has_texts = true};
+const oif_row_format oif_csv_format = {.open = csv_open, .next = csv_next};

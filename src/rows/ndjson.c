@@ -642,4 +642,4 @@ static oif_status ndjson_next(oif_reader *reader, oif_record *record, oif_error 
 }
 
 const oif_row_format oif_ndjson_format = {
-    .open = ndjson_open, .next = ndjson_next, .add_column = ndjson_add_column, .has_texts = true};
+    .open = ndjson_open, .next = ndjson_next, .add_column = ndjson_add_column};

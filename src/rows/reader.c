@@ -1,5 +1,5 @@
-/* Rows from bytes: the buffer, its lines, the columns and their selection. csv.c, ndjson.c and
- * raw.c interpret a line, each behind a table of functions. */
+/* Rows from bytes: the buffer, its lines, the columns and their selection. csv.c and ndjson.c
+ * interpret a line, each behind a table of functions. */
 #include "rows/reader.h"
 
 #include "base/error.h"
@@ -138,7 +138,7 @@ static void move_to_front(oif_reader *reader)
     reader->start = 0;
 }
 
-oif_status oif_reader_fill(oif_reader *reader, oif_error *error)
+static oif_status fill(oif_reader *reader, oif_error *error)
 {
     if (reader->ended)
         return OIF_END;
@@ -165,7 +165,7 @@ oif_status oif_reader_fill(oif_reader *reader, oif_error *error)
 oif_status oif_reader_fill_lines(oif_reader *reader, oif_error *error)
 {
     const size_t consumed = reader->start, known_end = reader->end;
-    oif_status status = oif_reader_fill(reader, error);
+    oif_status status = fill(reader, error);
     if (status != OIF_OK)
         return status;
 
@@ -296,7 +296,6 @@ static const oif_row_format *find_format(oif_format format)
     switch (format) {
     case OIF_FORMAT_CSV: return &oif_csv_format;
     case OIF_FORMAT_NDJSON: return &oif_ndjson_format;
-    case OIF_FORMAT_RAW: return &oif_raw_format;
     }
     return NULL;
 }
@@ -391,32 +390,6 @@ oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *
     return OIF_OK;
 }
 
-oif_status oif_reader_add_absent(oif_reader *reader, const char *name, size_t *column,
-                                 oif_error *error)
-{
-    const size_t bytes = strlen(name) + 1;
-    if (reader->format->add_column)
-        return oif_reader_find_column(reader, name, column, error);
-    if (!reader->format->has_texts)
-        return oif_fail(error, OIF_EPARAM, "raw rows have no names");
-    char *kept = oif_reader_keep(reader, bytes);
-    if (!kept)
-        return oif_fail(error, OIF_EMEMORY, "no memory for one more column");
-    oif_status status = oif_reader_reserve_columns(reader, reader->column_count + 1, error);
-    if (status != OIF_OK)
-        return status;
-    memcpy(kept, name, bytes);
-    *column = reader->column_count;
-    oif_reader_push_column(reader, kept, OIF_UNSELECTED);
-    reader->absent_count++;
-    return OIF_OK;
-}
-
-static bool is_absent(const oif_reader *reader, size_t column)
-{
-    return column >= reader->column_count - reader->absent_count;
-}
-
 void oif_reader_collect_columns(oif_reader *reader, size_t count)
 {
     reader->new_keys_left = count;
@@ -483,11 +456,8 @@ oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t c
         return status;
     for (size_t i = 0; i < reader->column_count; i++)
         reader->columns[i].slot = OIF_UNSELECTED;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         reader->columns[columns[i]].slot = i;
-        if (is_absent(reader, columns[i]))
-            reader->values[i] = NAN;
-    }
     reader->value_count = count;
     reader->progress = (oif_csv_progress){0}; /* parse a partly read record again */
     return OIF_OK;
@@ -497,8 +467,6 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
                                    oif_error *error)
 {
     oif_status status = check_selection(reader, columns, count, error);
-    if (status == OIF_OK && count && !reader->format->has_texts)
-        status = oif_fail(error, OIF_EPARAM, "raw rows have no texts");
     if (status != OIF_OK)
         return status;
     oif_text *texts = count ? oif_memory_new(oif_size_multiply(count, sizeof *texts)) : NULL;
@@ -516,13 +484,8 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
     reader->text_count = count;
     for (size_t i = 0; i < reader->column_count; i++)
         reader->columns[i].text_slot = OIF_UNSELECTED;
-    reader->absent_texts = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         reader->columns[columns[i]].text_slot = i;
-        if (is_absent(reader, columns[i]))
-            texts[i] = (oif_text){"", 0};
-        reader->absent_texts += is_absent(reader, columns[i]);
-    }
     return OIF_OK;
 }
 

@@ -9,8 +9,7 @@
  * every scan: except in quoted text, no loop compares with an end. The 64 bytes behind the capacity
  * let words and vectors be loaded past the last line.
  *
- * The source is read only when the buffer has no complete record. Raw rows have no lines; they use
- * only start and end. */
+ * The source is read only when the buffer has no complete record. */
 #ifndef OIF_ROWS_READER_H
 #define OIF_ROWS_READER_H
 
@@ -61,8 +60,6 @@ typedef struct oif_row_format {
 
     /* Creates a column for a name that no column has. NULL: all columns exist from the start. */
     oif_status (*add_column)(oif_reader *reader, const char *name, oif_error *error);
-
-    bool has_texts;
 } oif_row_format;
 
 struct oif_reader {
@@ -74,7 +71,7 @@ struct oif_reader {
     char *buffer;
     size_t capacity;
     size_t start, lines_end, end; /* start <= lines_end <= end < capacity; see the drawing */
-    uint64_t line;                /* the number of the line, or raw row, at `start` */
+    uint64_t line;                /* the number of the line at `start` */
     bool ended;                   /* the source has no more */
     bool newline_added;           /* the byte before lines_end did not come from the source */
     /* the rest of an overlong line is still to come; nothing is buffered */
@@ -82,11 +79,10 @@ struct oif_reader {
 
     oif_reader_column *columns;
     size_t column_count, column_capacity;
-    size_t absent_count; /* of these, the last ones: rows of CSV do not have them */
-    double *values;      /* space for all columns */
+    double *values; /* space for all columns */
     size_t value_count;
     oif_text *texts;
-    size_t text_count, absent_texts;
+    size_t text_count;
     oif_record refused; /* see oif_reader_refused; its values are NULL if there is none */
     /* as large as the buffer: texts that differ from the input, such as unescaped ones; or NULL */
     size_t refused_column;
@@ -112,7 +108,7 @@ struct oif_reader {
     size_t late_names_bytes;
 };
 
-extern const oif_row_format oif_csv_format, oif_ndjson_format, oif_raw_format;
+extern const oif_row_format oif_csv_format, oif_ndjson_format;
 
 /* ---- Memory and columns ---- */
 
@@ -140,10 +136,8 @@ bool oif_reader_is_missing_word(const oif_reader *reader, const oif_reader_colum
 
 /* ---- Bytes and lines ---- */
 
-/* Reads from the source once, as much as fits. OIF_END after the end of the source. */
-oif_status oif_reader_fill(oif_reader *reader, oif_error *error);
-
-/* The same, then finds the complete lines. */
+/* Reads from the source once, as much as fits, then finds the complete lines. OIF_END after the end
+ * of the source. */
 oif_status oif_reader_fill_lines(oif_reader *reader, oif_error *error);
 
 /* Reads until a line that is not blank is complete, or too long. */

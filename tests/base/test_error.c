@@ -60,7 +60,6 @@ static void every_cause_keeps_its_number_and_its_name(void **state)
         {32, "nul_bytes"},
         {33, "not_text"},
         {34, "not_a_time"},
-        {35, "truncated_row"},
         {36, "day_order"},
         {40, "not_a_snapshot"},
         {41, "detector_snapshot"},

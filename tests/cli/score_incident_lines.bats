@@ -48,6 +48,8 @@ on_one_processor() {
     [ "$(jq -r .start <<< "$record")" = 2026-01-05T20:00:00Z ]
     [ "$(jq -r '[.order[].key] | join(" ")' <<< "$record")" = "rack-1/host-1 rack-1/host-3 rack-1/host-5 rack-1/host-7" ]
     [ "$(jq -r .open <<< "$record")" = 0 ]
+    [ "$(jq -r .worst.grade <<< "$record")" = critical ]
+    [ "$(jq '[.order[] | .grade == (if .peak >= 4 then "critical" elif .peak >= 3.3 then "warning" else "note" end)] | all' <<< "$record")" = true ]
     [[ "$(jq -r .text <<< "$record")" == *"is over: rack-1/host-"*": load "*" and 3 more since 2026-01-05T20:00:00Z (critical); all share load" ]]
 }
 

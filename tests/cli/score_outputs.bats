@@ -146,46 +146,6 @@ for line in lines:
 PYTHON
 }
 
-# ---- InfluxDB ----
-
-@test "influx: measurement, the key as a tag, numbers and strings as fields, time in nanoseconds" {
-    cat > in.csv <<'CSV'
-at,host,load,note,n t
-2026-11-15T19:05:01.25Z,web-1,+.5,ok,1
-1794769502,"a b,c=d\",,"say ""hi"" \",2
-,,7,,3
-CSV
-    oif score --key host --time at --exclude note --output influx --fields score,anomaly,grade,episode_id in.csv
-    equal "$status" 0
-    equal "$output" 'oif,host=web-1 load=0.5,note="ok",n\ t=1,score=0.5 1794769501250000000
-oif,host=a\ b\,c\=d note="say \"hi\" \\",n\ t=2,score=0.5
-oif load=7,n\ t=3,score=0.5'
-}
-
-@test "influx: a backslash at the end of a name or of a value escapes nothing" {
-    printf 'a\\\\,h\\\\\\\\,\\\\,c\\\\d\n1,web\\\\,2,3\n' | sed 's/\\\\/\\/g' > in.csv
-    equal "$(head -1 in.csv)" 'a\,h\\,\,c\d'
-    oif score --key 'h\\' --output influx --fields ready in.csv
-    exits 0
-    equal "$output" 'oif,h=web a=1,_=2,c\d=3,ready=false'
-}
-
-@test "influx: whole numbers of episodes are integers, and no text can make another line" {
-    make_stream
-    oif score --label fault --alert-rate 0.02 --window-size 64 --rows episodes --output influx stream.csv
-    exits 0
-    grep -qE '^oif x=[0-9.-]+,y=[0-9.-]+,fault="[01]",score=[0-9.]+,severity=[0-9.]+,anomaly=true,why="[xy] .*"$' <<< "${lines[0]}" ||
-        { echo "${lines[0]}"; false; }
-    printf 'a,t\n1,"x\ny"\n2,"\\"\n' > evil.csv
-    oif score --columns a --output influx --fields ready evil.csv
-    equal "$output" 'oif a=1,t="x\\ny",ready=false
-oif a=2,t="\\",ready=false'
-    printf 'a,t\n1,"x\ny"\n' | "$OIF" score --columns a --key t --output influx --fields ready > out
-    equal "$(cat out)" 'oif,t=x\ y a=1,ready=false'
-    printf 'a\n\nNaN\n' | "$OIF" score --output influx --fields grade > out
-    equal "$(cat out)" ''
-}
-
 @test "options that do nothing beside others are noted" {
     make_stream
     oif score --memory-limit 1G stream.csv

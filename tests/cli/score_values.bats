@@ -75,11 +75,10 @@ oif: in.csv: 01/02/2026 in 'at' is read with the day first, as other rows show; 
     # a state remembers both
     oif score --time Date+Time --time-format day-first --state s.oif in.csv
     exits 0 ""
+    contains "$("$OIF" state --keys s.oif)" 2004-03-26T15:00:00Z
     oif score --time-format day-first --state s.oif in.csv
     equal "$status" 0
     if [[ "$stderr" == *"there is no column"* ]]; then false; fi
-    "$OIF" score --time Date+Time --time-format day-first --output influx in.csv 2> /dev/null | head -n 2 > lines
-    contains "$(sed -n 2p lines)" " 1078880400000000000"
 }
 
 @test "of two columns of times the one that advances is taken" {

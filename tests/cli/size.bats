@@ -77,41 +77,7 @@ PYTHON
     exits 0
 }
 
-@test "a stream of oif serve has a history, within its limit" {
-    oif state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve
-    exits 0
-    contains "$output" "the latest 5 of 5 rows each"
-    contains "$output" "settings               \"max-keys\": 20000, \"memory-limit\": \""
-    for history in 64M 12M 1M; do
-        "$OIF" state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json > plain.json
-        "$OIF" state size --keys 20000 --columns 3 --rows-per-key 5 --memory-limit 1TB --json --serve --history "$history" > served.json
-        python3 - "${history%M}" <<'PYTHON'
-import json, sys
-plain, served, limit = json.load(open("plain.json")), json.load(open("served.json")), int(sys.argv[1]) << 20
-history = served["memory_bytes"] - plain["memory_bytes"]
-assert abs(history - served["history_bytes"]) < 2, (plain, served)
-assert served["history_bytes"] < 1.5 * limit, served
-expected = {64: (20000, 5), 12: (20000, 4), 1: (2000, 1)}[limit >> 20]
-assert (served["history_keys"] < 20000) == (expected[0] < 20000), served
-assert served["history_rows_per_key"] == expected[1], served
-PYTHON
-    done
-}
-
-@test "a history without room for all keys is reported, with the option that has it" {
-    run "$OIF" state size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve
-    equal "$status" 0
-    contains "$output" "oif: the history has room for "
-    contains "$output" " of these keys, those with the latest rows; for all: oif serve --history "
-    history=$(sed -n 's/.*--history //p' <<< "$output")
-    oif state size --keys 1e6 --columns 3 --rows-per-key 5 --memory-limit 1TB --serve --history "$history"
-    exits 0
-    contains "$output" "the latest 1 of 5 rows each"
-}
-
 @test "what is missing, out of range or too small is refused" {
-    oif state size --keys 10 --columns 3 --history 1G
-    exits 2 "oif: --history is about oif serve: add --serve"
     oif state size --columns 3
     exits 2 "oif: size needs --keys N and --columns D"
     oif state size --keys 3

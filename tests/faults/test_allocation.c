@@ -531,11 +531,6 @@ static void an_ndjson_reader(world *w)
     require_ok(oif_reader_open(&options, read_source, &w->source, &w->reader, NULL));
 }
 
-static void raw_rows(world *w)
-{
-    w->source = (source){.bytes = "sixteen bytes...and sixteen more"};
-}
-
 /* ---- The calls ---- */
 
 #define RUN(name) static oif_status name(world *w, oif_error *error)
@@ -1105,13 +1100,6 @@ RUN(open_ndjson_reader)
     return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
 }
 
-RUN(open_raw_reader)
-{
-    oif_reader_options options = {.format = OIF_FORMAT_RAW, .columns = 2};
-    w->source.at = 0;
-    return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
-}
-
 RUN(select_columns)
 {
     return oif_reader_select(w->reader, NULL, 0, error);
@@ -1131,11 +1119,6 @@ RUN(find_known_column)
 RUN(find_new_column)
 {
     return oif_reader_find_column(w->reader, "c.f.g", &w->out.bytes, error);
-}
-
-RUN(add_absent_column)
-{
-    return oif_reader_add_absent(w->reader, "lost", &w->out.bytes, error);
 }
 
 RUN(read_record)
@@ -1278,15 +1261,12 @@ static const struct call {
     {"oif_reader_open", a_text, open_reader, true},
     {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
     {"oif_reader_open", an_ndjson_text, open_ndjson_reader, true},
-    {"oif_reader_open", raw_rows, open_raw_reader, true},
     {"oif_reader_select", a_reader_before_a_long_record, select_columns, false},
     {"oif_reader_select_texts", a_reader_before_a_long_record, select_text, true},
     {"oif_reader_add_missing", a_reader_before_a_long_record, add_missing, true},
     {"oif_reader_find_column", a_reader_before_a_long_record, find_known_column, false},
     {"oif_reader_find_column", an_ndjson_reader, find_known_column, false},
     {"oif_reader_find_column", an_ndjson_reader, find_new_column, true},
-    {"oif_reader_add_absent", a_reader_before_a_long_record, add_absent_column, true},
-    {"oif_reader_add_absent", an_ndjson_reader, add_absent_column, true},
     {"oif_reader_next", a_reader_before_a_short_record, read_record, false},
     {"oif_reader_next", a_reader_before_a_long_record, read_record, true},
     {"oif_reader_next", a_reader_before_a_long_quote, read_record, true},

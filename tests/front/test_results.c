@@ -3,6 +3,7 @@
 #include "front_fixture.h"
 
 #include "front/results/alert_record.h"
+#include "front/results/incident_record.h"
 #include "front/results/row_writer.h"
 
 #include <math.h>
@@ -182,37 +183,6 @@ static void logfmt_leaves_out_what_is_missing(void **state)
     assert_string_equal(next_row(&test), "host=db severity=0.6 anomaly=false\n");
     assert_string_equal(next_row(&test),
                         "host=\"x y\" load=+1 note=007 severity=0.6 anomaly=false\n");
-    end(&test);
-}
-
-static void influx_has_the_key_as_a_tag_and_the_time_at_the_end(void **state)
-{
-    (void)state;
-    test_writer test;
-    begin(&test,
-          "host,at,load,note\n"
-          "x y,2026-11-16T12:00:00Z,0.50,two \"words\"\n"
-          ",2026-11-16T12:00:00Z,,\n",
-          OPTIONS("--key", "host", "--time", "at", "--exclude", "note", "--output", "influx",
-                  "--fields", "score,anomaly,episode_id"));
-    test.verdict.seconds = noon + 0.5;
-    test.verdict.episode = (oif_episode_info){.number = 3};
-    assert_string_equal(next_row(&test),
-                        "oif,host=x\\ y load=0.5,note=\"two \\\"words\\\"\",score=0.5,"
-                        "anomaly=false,episode_id=3i 1794830400500000000\n");
-    test.verdict.seconds = NAN;
-    assert_string_equal(next_row(&test), "oif score=0.5,anomaly=false,episode_id=3i\n");
-    end(&test);
-}
-
-static void influx_has_no_line_without_fields(void **state)
-{
-    (void)state;
-    test_writer test;
-    begin(&test, "host,load\nweb,1\nweb,\n",
-          OPTIONS("--key", "host", "--output", "influx", "--fields", "episode_id"));
-    assert_string_equal(next_row(&test), "oif,host=web load=1\n");
-    assert_string_equal(next_row(&test), "");
     end(&test);
 }
 
@@ -557,6 +527,49 @@ static void the_beginning_and_the_end_of_an_episode_share_a_number(void **state)
                 alert_record_silence_series(text_of("db")));
 }
 
+static void begin_member(oif_incidents *incidents, const char *key, double severity)
+{
+    const oif_incident_event event = {.key = key,
+                                      .key_bytes = strlen(key),
+                                      .column = "load",
+                                      .seconds = noon,
+                                      .severity = severity,
+                                      .episode = 1};
+    oif_incident_place place;
+    assert_int_equal(oif_incidents_begin(incidents, &event, &place, NULL), OIF_OK);
+}
+
+static void members_of_an_incident_have_the_grades_of_their_severities(void **state)
+{
+    static const double below = 1e-9;
+    const incident_view view = {.phase = INCIDENT_LASTS, .has_times = true};
+    oif_params options;
+    oif_incidents *incidents;
+    size_t bytes;
+    (void)state;
+    oif_incidents_options_init(&options);
+    assert_int_equal(oif_incidents_new(&options, &incidents, NULL), OIF_OK);
+    begin_member(incidents, "a", OIF_WARNING_SEVERITY - below);
+    begin_member(incidents, "b", OIF_WARNING_SEVERITY);
+    begin_member(incidents, "c", OIF_CRITICAL_SEVERITY - below);
+    begin_member(incidents, "d", OIF_CRITICAL_SEVERITY);
+    output_divert();
+    incident_record_write(incidents, 1, &view);
+    output_write("", 1);
+    char *text = output_diverted(&bytes);
+    assert_non_null(text);
+    const char *at = strstr(text, "\"order\":");
+    static const char *const grades[] = {"note", "warning", "warning", "critical"};
+    for (size_t i = 0; i < sizeof grades / sizeof *grades; i++) {
+        at = at ? strstr(at, "\"grade\":\"") : NULL;
+        if (!at || strncmp(at + 9, grades[i], strlen(grades[i])) != 0)
+            fail_msg("member %zu is not %s: %s", i, grades[i], text);
+        at++;
+    }
+    free(text);
+    oif_incidents_free(incidents);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -567,8 +580,6 @@ int main(void)
         cmocka_unit_test(ndjson_is_extended_before_its_last_brace),
         cmocka_unit_test(ndjson_becomes_csv_with_a_header),
         cmocka_unit_test(logfmt_leaves_out_what_is_missing),
-        cmocka_unit_test(influx_has_the_key_as_a_tag_and_the_time_at_the_end),
-        cmocka_unit_test(influx_has_no_line_without_fields),
         cmocka_unit_test(every_field_of_a_calm_row_is_written),
         cmocka_unit_test(every_field_of_an_anomaly_is_written),
         cmocka_unit_test(a_number_that_is_not_finite_is_empty_or_null),
@@ -585,6 +596,7 @@ int main(void)
         cmocka_unit_test(the_record_of_an_end_has_the_reason_of_the_worst_row),
         cmocka_unit_test(the_record_of_a_silence_has_its_times),
         cmocka_unit_test(the_beginning_and_the_end_of_an_episode_share_a_number),
+        cmocka_unit_test(members_of_an_incident_have_the_grades_of_their_severities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

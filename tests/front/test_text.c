@@ -313,25 +313,6 @@ static void a_logfmt_name_has_no_character_that_ends_it(void **state)
     assert_string_equal(take_written(), "_");
 }
 
-static void influx_escapes_what_would_end_a_tag(void **state)
-{
-    (void)state;
-    output_divert();
-    quoting_write_influx("a b,c=d\n", 8, ",= ");
-    assert_string_equal(take_written(), "a\\ b\\,c\\=d\\ ");
-    output_divert();
-    quoting_write_influx("a=b", 3, ", ");
-    assert_string_equal(take_written(), "a=b");
-    assert_string_equal(written_by(quoting_write_influx_string, "a\"b\\c\nd\x1b"),
-                        "\"a\\\"b\\\\c\\\\nd\\u001b\"");
-}
-
-static void a_label_of_prometheus_escapes_line_ends(void **state)
-{
-    (void)state;
-    assert_string_equal(written_by(quoting_write_label, "a\"b\\c\nd\te"), "\"a\\\"b\\\\c\\nd\te\"");
-}
-
 static void a_word_for_the_shell_has_quotes_only_where_it_needs_them(void **state)
 {
     (void)state;
@@ -620,8 +601,6 @@ int main(void)
         cmocka_unit_test(a_character_has_one_to_four_bytes),
         cmocka_unit_test(a_logfmt_value_has_quotes_only_where_it_needs_them),
         cmocka_unit_test(a_logfmt_name_has_no_character_that_ends_it),
-        cmocka_unit_test(influx_escapes_what_would_end_a_tag),
-        cmocka_unit_test(a_label_of_prometheus_escapes_line_ends),
         cmocka_unit_test(a_word_for_the_shell_has_quotes_only_where_it_needs_them),
         cmocka_unit_test(quotes_for_the_shell_need_room),
         cmocka_unit_test(names_are_separated_by_commas_outside_quotes),

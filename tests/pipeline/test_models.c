@@ -349,7 +349,7 @@ static void the_first_models_are_whole(void **unused)
 static void memory_is_counted_and_limited(void **unused)
 {
     (void)unused;
-    const size_t limit = (SANITIZED ? 10 : 20) << 20;
+    const size_t limit = (SANITIZED ? 5 : 20) << 20;
     char options[64];
     snprintf(options, sizeof options, "memory_limit=%zu find_season=off", limit);
     oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, options);

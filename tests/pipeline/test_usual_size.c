@@ -25,11 +25,13 @@ static double pace_at(uint32_t count)
 
 static void twin_learn(twin *t, double magnitude, bool adapts)
 {
+    const double most = (t->count < FIRST ? 4 : 16) * t->size,
+                 counted = t->count >= 8 && t->size > 0 ? fmin(magnitude, most) : magnitude;
     const double e = pace_at(++t->count);
     t->above += magnitude > 0;
-    t->sum += magnitude;
+    t->sum += counted;
     if (t->count <= FIRST)
-        t->size = fmax(t->size, magnitude);
+        t->size = fmax(t->size, counted);
     else if (adapts)
         t->size *= magnitude > t->size ? exp(0.99 * e) : exp(-0.01 * e);
     if (t->above > 0)
@@ -181,6 +183,23 @@ static void one_extreme_magnitude_hardly_moves_it(void **unused)
     assert_true(usual.size < 1.04 * before);
 }
 
+/* Neither a glitch of a million times the usual size nor one in the first rows hides what is ten
+ * times as large later. */
+static void one_glitch_hides_nothing_later(void **unused)
+{
+    (void)unused;
+    static const int at[] = {20, 3000};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        dice from = {4};
+        oif_usual_size usual = {0};
+        for (int r = 0; r < 6000; r++)
+            oif_usual_learn(&usual, r == at[i] ? 1e6 : dice_unit(&from), true);
+        const double times = oif_usual_times(&usual, 10);
+        if (!(times > 4))
+            fail_msg("a glitch in row %d: ten is %g times the usual size", at[i], times);
+    }
+}
+
 /* A billion magnitudes later, and with the largest ones, it is still finite and possible. */
 static void it_stays_possible_for_ever(void **unused)
 {
@@ -232,6 +251,7 @@ int main(void)
         cmocka_unit_test(it_is_never_below_the_mean_of_those_above_0),
         cmocka_unit_test(while_all_are_0_the_first_above_is_as_many_times_as_can_be),
         cmocka_unit_test(one_extreme_magnitude_hardly_moves_it),
+        cmocka_unit_test(one_glitch_hides_nothing_later),
         cmocka_unit_test(it_stays_possible_for_ever),
         cmocka_unit_test(what_is_impossible_is_refused),
     };

@@ -1277,35 +1277,6 @@ static void a_long_quoted_field_in_small_pieces_takes_linear_time(void **state)
     assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
 }
 
-static void columns_that_rows_lack_are_missing(void **state)
-{
-    (void)state;
-    byte_source source = source_of("a,b\n1,2\n3,4,5\n6,\"7\"\n8\n9;10,11\n");
-    oif_reader *reader = open_source(&source, (oif_reader_options){0});
-    oif_error error;
-    size_t lost, gone;
-    assert_int_equal(oif_reader_add_absent(reader, "lost", &lost, &error), OIF_OK);
-    assert_int_equal(oif_reader_add_absent(reader, "gone", &gone, &error), OIF_OK);
-    assert_int_equal(oif_reader_column_count(reader), 4);
-    assert_string_equal(oif_reader_column_name(reader, lost), "lost");
-    assert_int_equal(oif_reader_select(reader, (size_t[]){gone, 1, lost, 0}, 4, &error), OIF_OK);
-    assert_int_equal(oif_reader_select_texts(reader, (size_t[]){lost, 1, gone}, 3, &error), OIF_OK);
-    oif_record record = next_row(reader);
-    assert_true(isnan(record.values[0]) && record.values[1] == 2 && isnan(record.values[2]) &&
-                record.values[3] == 1);
-    EXPECT_TEXTS(record, "", "2", "");
-    expect_bad_row(reader, 3, 5, "this row has 3 fields, the first line has 2");
-    record = next_row(reader);
-    assert_true(isnan(record.values[0]) && record.values[1] == 7 && isnan(record.values[2]));
-    EXPECT_TEXTS(record, "", "7", "");
-    expect_bad_row(reader, 5, 2, "this row has 1 field, the first line has 2");
-    assert_int_equal(oif_reader_select_texts(reader, NULL, 0, &error), OIF_OK);
-    assert_int_equal(oif_reader_select(reader, (size_t[]){1, lost}, 2, &error), OIF_OK);
-    EXPECT_ROW(reader, 6, 11, NAN);
-    expect_end(reader);
-    oif_reader_close(reader);
-}
-
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
@@ -1511,7 +1482,6 @@ int main(void)
         cmocka_unit_test(a_failing_read_is_reported_and_loses_nothing),
         cmocka_unit_test(a_selection_made_while_a_record_is_half_read_counts_for_all_of_it),
         cmocka_unit_test(a_long_quoted_field_in_small_pieces_takes_linear_time),
-        cmocka_unit_test(columns_that_rows_lack_are_missing),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(rows_need_no_allocation),
         cmocka_unit_test(the_pieces_in_which_bytes_arrive_do_not_matter),

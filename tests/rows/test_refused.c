@@ -116,25 +116,6 @@ static void allowed_text_of_ndjson_is_reported_only_if_nothing_else_is_bad(void 
     oif_reader_close(reader);
 }
 
-static void a_refused_raw_row_has_its_infinities_missing(void **state)
-{
-    (void)state;
-    /* 1, +infinity, and half a row, lowest byte first */
-    const char bytes[] = "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x7f\0\0\0\0";
-    byte_source source = {.bytes = bytes, .count = 20};
-    oif_reader *reader =
-        open_source(&source, (oif_reader_options){.format = OIF_FORMAT_RAW, .columns = 2});
-    oif_record record;
-
-    assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_EINPUT);
-    assert_true(oif_reader_refused(reader, &record));
-    assert_int_equal(oif_reader_refused_column(reader), 1);
-    assert_true(record.values[0] == 1 && isnan(record.values[1]));
-    assert_int_equal(record.text_bytes, 16);
-    expect_refused(reader, 0, 0, NULL);
-    oif_reader_close(reader);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,7 +124,6 @@ int main(void)
         cmocka_unit_test(allowed_text_is_reported_only_if_nothing_else_is_bad),
         cmocka_unit_test(what_is_not_selected_is_not_bad_beside_allowed_text),
         cmocka_unit_test(allowed_text_of_ndjson_is_reported_only_if_nothing_else_is_bad),
-        cmocka_unit_test(a_refused_raw_row_has_its_infinities_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,19 +87,6 @@ static void bytes_that_are_not_text_have_a_cause(void **state)
     expect_cause(&error, OIF_CAUSE_NUL_BYTES);
 }
 
-static void a_refused_raw_row_has_a_cause(void **state)
-{
-    (void)state;
-    const oif_reader_options options = {.format = OIF_FORMAT_RAW, .columns = 2};
-    const double rows[] = {1, 2, 3, INFINITY};
-    byte_source source = {.bytes = (const char *)rows, .count = sizeof rows};
-    oif_error error = first_error(&source, options);
-    expect_cause(&error, OIF_CAUSE_INFINITE_VALUE);
-    source = (byte_source){.bytes = (const char *)rows, .count = 3 * sizeof(double)};
-    error = first_error(&source, options);
-    expect_cause(&error, OIF_CAUSE_TRUNCATED_ROW);
-}
-
 static void an_unknown_column_and_a_bad_time_have_a_cause(void **state)
 {
     (void)state;
@@ -124,7 +111,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_row_has_a_cause),
         cmocka_unit_test(bytes_that_are_not_text_have_a_cause),
-        cmocka_unit_test(a_refused_raw_row_has_a_cause),
         cmocka_unit_test(an_unknown_column_and_a_bad_time_have_a_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,23 +61,6 @@ def series(name, labels, samples=(), histograms=()):
     )
 
 
-def write_request_2(many):
-    """many: (name, labels, samples, type)"""
-    symbols = [""]
-
-    def number_of(text):
-        if text not in symbols:
-            symbols.append(text)
-        return symbols.index(text)
-
-    body = b""
-    for name, labels, samples, kind in many:
-        pairs = sorted({"__name__": name, **labels}.items())
-        references = b"".join(varint(number_of(text)) for pair in pairs for text in pair)
-        body += block(5, block(1, references) + b"".join(block(2, sample(*one)) for one in samples) + block(5, whole(1, kind)))
-    return b"".join(block(4, text) for text in symbols) + body
-
-
 # ---- OTLP ----
 
 

@@ -11,6 +11,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,9 @@ class Server:
             [OIF, "serve", *options], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, **(self.env or {})}
         )
         atexit.register(self.process.kill)  # whatever becomes of the test; it does nothing to a process that has ended
+        bound = threading.Timer(SECONDS, self.process.kill)
+        bound.daemon = True
+        bound.start()
         for line in self.process.stderr:
             self.log.append(line.decode().rstrip("\n"))
             found = re.match(r"oif: listening on (https?)://(.*):(\d+)$", self.log[-1])
@@ -65,6 +69,7 @@ class Server:
                 break
         else:
             raise RuntimeError(f"oif serve ended with {self.process.wait()}: {self.log}")
+        bound.cancel()
         self.scheme, self.host, self.port = found[1], found[2].strip("[]"), int(found[3])
         self.reader = threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True)
         self.reader.start()
@@ -134,6 +139,19 @@ class Server:
         code = self.process.wait(timeout=SECONDS)
         self.reader.join(timeout=SECONDS)
         return code
+
+
+def read_events(events, is_last):
+    """The lines of an event stream up to the first that is_last() takes. Lines that keep it open come all the time, so a timeout of
+    the connection is no bound."""
+    lines, end = [], time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        line = events.readline().decode()
+        assert line, f"the events have ended: {lines[-5:]}"
+        lines.append(line)
+        if is_last(line):
+            return lines
+    pytest.fail(f"after {SECONDS} s no event is the last one: {lines[-5:]}")
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
 JSON = {"Content-Type": "application/json"}
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 REMOTE = {**PROTOBUF, "Content-Encoding": "snappy", "X-Prometheus-Remote-Write-Version": "0.1.0"}
-REMOTE_2 = {"Content-Type": "application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding": "snappy", "X-Prometheus-Remote-Write-Version": "2.0.0"}
 
 
 def put(server, settings, stream=STREAM):
@@ -177,9 +176,9 @@ def test_a_body_of_influx_may_be_compressed(server):
 # ---- Prometheus ----
 
 
-def remote(server, *series, settings=None, headers=REMOTE):
+def remote(server, *series, settings=None):
     put(server, settings or {})
-    return post(server, make.snappy(b"".join(series)), headers)
+    return post(server, make.snappy(b"".join(series)), REMOTE, "format=remote-write")
 
 
 def test_series_of_remote_write_become_columns(server):
@@ -215,9 +214,13 @@ def test_buckets_may_be_kept(server):
     assert rows_of(answer) == [{"time": TIME, 'c_bucket{le="0.5"}': 3}]
 
 
-def test_native_histograms_have_a_count_and_a_sum(server):
-    answer = remote(server, make.series("h", {"a": "b"}, histograms=[(5, 2.5, TIME)]), make.series("s", {}, histograms=[(5, make.STALE, TIME)]))
-    assert rows_of(answer) == [{"time": TIME, 'h_count{a="b"}': 5, 'h_sum{a="b"}': 2.5}]
+def test_native_histograms_are_left_out(server):
+    native = make.series("h", {"a": "b"}, histograms=[(5, 2.5, TIME), (6, 3.5, TIME + 1)])
+    answer = remote(server, native, make.series("load", {}, [(1, TIME)]))
+    assert rows_of(answer) == [{"time": TIME, "load": 1}]
+    assert answer.headers["Oif-Left-Out"] == "unknown 2"
+    alone = server.post(STREAM + "/write", make.snappy(native), headers=REMOTE)
+    assert alone.status == 400 and "unknown 2" in alone.text
 
 
 def test_a_stream_of_remote_write_gets_usual_settings(server):
@@ -260,15 +263,13 @@ def test_a_snappy_bomb_is_cut_off(serve):
     assert server.post(STREAM + "/write", make.varint(900_000) + b"\x00a", headers=REMOTE).status == 400
 
 
-def test_remote_write_2_has_its_types(server):
-    body = make.write_request_2([("load", {"job": "n"}, [(1, TIME)], 2), ("requests", {"job": "n"}, [(5, TIME)], 1), ("temperature_sum", {"job": "n"}, [(5, TIME)], 2)])
-    answer = server.post(STREAM + "/write?create=true", make.snappy(body), headers=REMOTE_2)
-    assert answer.status == 204, answer.text
-    assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "3"
-    assert answer.headers["X-Prometheus-Remote-Write-Histograms-Written"] == "0"
-    assert server.get(STREAM).json["settings"]["rate"] == ["requests"]
-    references = make.block(4, "") + make.block(5, make.block(1, make.varint(7) + make.varint(8)))
-    assert server.post(STREAM + "/write", make.snappy(references), headers=REMOTE_2).status == 400
+def test_remote_write_2_is_refused_with_the_message_to_send(server):
+    headers = {**REMOTE, "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v2.Request", "X-Prometheus-Remote-Write-Version": "2.0.0"}
+    for path in ("/write?create=true", "/rows?create=true"):
+        answer = server.post(STREAM + path, make.snappy(make.block(4, "") + make.block(5, make.block(1, b""))), headers=headers)
+        assert answer.status == 415 and "prometheus.WriteRequest" in answer.error["remedy"], answer.text
+    named = {**REMOTE, "Content-Type": "application/x-protobuf;proto=prometheus.WriteRequest"}
+    assert post(server, make.snappy(make.series("up", {}, [(1, TIME)])), named).status == 200
 
 
 TEXT = """# HELP a Something
@@ -469,5 +470,5 @@ def remote_many(server):
             make.series("a", {}, [(1, TIME)]),
         ]
     )
-    return post(server, make.snappy(body), REMOTE)
+    return post(server, make.snappy(body), REMOTE, "format=remote-write")
 

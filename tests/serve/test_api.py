@@ -313,9 +313,9 @@ def test_first_row_makes_a_batch_idempotent(server):
 
     assert post(0, rows[:50]).text.splitlines() == expected[:50]
     again = post(0, rows[:50])
-    assert again.text.splitlines() == expected[:50] and again.headers["Oif-Skipped"] == "50" and again.headers["Oif-Rows"] == "50"
+    assert again.text == "" and again.headers["Oif-Skipped"] == "50" and again.headers["Oif-Rows"] == "50"
     overlap = post(30, rows[30:80])
-    assert overlap.text.splitlines() == expected[30:80] and overlap.headers["Oif-Skipped"] == "20"
+    assert overlap.text.splitlines() == expected[50:80] and overlap.headers["Oif-Skipped"] == "20"
     gap = post(81, rows[81:])
     assert gap.status == 409 and gap.json["rows"] == 80
     assert post(80, rows[80:]).text.splitlines() == expected[80:]
@@ -435,8 +435,8 @@ class Events:
             pass
 
     def next(self):
-        event = {}
-        while True:
+        event, end = {}, time.monotonic() + SECONDS
+        while time.monotonic() < end:
             line = self.lines.readline()
             assert line, "the server has ended the events"
             line = line.decode().rstrip("\r\n")
@@ -445,25 +445,21 @@ class Events:
                 event[name] = json.loads(value) if name == "data" else value
             elif line == "" and "data" in event:
                 return event
+        pytest.fail(f"no event in {SECONDS} s, only what keeps the connection open")
 
 
 def test_events_come_as_rows_come(server):
     server.put(STREAM, {"alert-rate": 0.02})
-    watcher = Events(server, "/api/v1/events?stream=pump&rows=true")
+    watcher = Events(server, "/api/v1/events?stream=pump")
     assert watcher.status == 200
-    rows = make_rows(700)
-    answer = server.post(STREAM + "/rows", to_ndjson(rows), headers=NDJSON)
-    expected = [json.loads(line)["oif"]["score"] for line in answer.text.splitlines()]
-    scores, kinds = [], set()
-    while len(scores) < 700:
+    answer = server.post(STREAM + "/rows", to_ndjson(make_rows(700)), headers=NDJSON)
+    anomalies = [row for row, line in enumerate(answer.text.splitlines()) if json.loads(line)["oif"]["anomaly"]]
+    alerts, kinds = [], set()
+    while len(alerts) < len(anomalies) or "stream" not in kinds:
         event = watcher.next()
         kinds.add(event["event"])
-        if event["event"] == "row":
-            scores.append(event["data"]["score"])
-            last = event["data"]
-    assert scores == expected and "alert" in kinds
-    bands = server.get(STREAM + "/points?limit=1&expected=true").json["expected"]
-    assert last["expected"] == {name: pairs[0] for name, pairs in bands.items()} and set(bands) == {"x0", "x1", "x2"}
+        alerts += [event["data"]["row"]] if event["event"] == "alert" else []
+    assert alerts == anomalies != [] and kinds >= {"alert", "episode", "stream"}
 
 
 def test_events_continue_after_the_last_one(server):
@@ -493,31 +489,11 @@ def test_a_resumed_client_hears_that_events_were_lost(server):
     assert lost["data"]["until"] == int(lost["id"]) < int(after["id"]) and after["event"] != "lost"
 
 
-def test_rows_of_a_large_batch_push_out_nothing_but_rows(serve):
-    server = serve("--timeout", "10m")  # the last watcher reads when all others have
-    server.put(STREAM, {"alert-rate": 0.02})
-    watchers = [Events(server, "/api/v1/events?stream=pump&rows=true") for _ in range(20)]
-    other = Events(server, "/api/v1/events")
-    count = server.post(STREAM + "/rows", to_ndjson(make_rows(30_000)), headers={**NDJSON, **COUNT}).json
-    for watcher in [*watchers, other]:
-        alerts, number = 0, 0
-        while alerts < count["alerts"]:
-            event = watcher.next()
-            alerts += event["event"] == "alert"
-            assert int(event["id"]) > number
-            if event["event"] == "lost":
-                assert watcher is not other and event["data"]["after"] == number
-            elif watcher is not other:
-                assert int(event["id"]) == number + 1, "something is missing, and nobody said so"
-            number = int(event["id"])
-    assert not any("cut_off" in line for line in server.log), server.log
-
-
 def test_many_watchers_and_one_that_does_not_read(server):
     server.put(STREAM, {"alert-rate": 0.02})
     lazy = server.socket()
     lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    lazy.sendall(b"GET /api/v1/events?stream=pump&rows=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    lazy.sendall(b"GET /api/v1/events?stream=pump HTTP/1.1\r\nHost: localhost\r\n\r\n")
     watchers = [Events(server, "/api/v1/events") for _ in range(200)]
     for _ in range(4):
         assert server.post(STREAM + "/rows", to_ndjson(make_rows(20_000)), headers={**NDJSON, **COUNT}).status == 200

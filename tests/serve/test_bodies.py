@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import struct
 import threading
 
 import pytest
@@ -208,32 +207,6 @@ def test_json_without_rows_is_refused(server, body):
     assert answer.json.get("rows", 0) == 0 or body.startswith('[{"x": 1}') or body == '{"x": 1} x', answer.text
 
 
-# ---- Raw ----
-
-
-def test_raw_rows_are_those_of_the_same_numbers_as_text(server):
-    numbers = [[1.5, -2.25], [float("nan"), 1e300], [3, 0.1]]
-    body = b"".join(struct.pack("<2d", *row) for row in numbers)
-    answer = post(server, body, {"Content-Type": "application/octet-stream"}, "create=true&columns=2&answer=results")
-    assert answer.status == 200, answer.text
-    lines = '{"x0":1.5,"x1":-2.25}\n{"x0":null,"x1":1e+300}\n{"x0":3,"x1":0.1}\n'
-    assert answer.text == post(server, lines, NDJSON, "create=true&answer=results", "/api/v1/streams/text").text
-    assert post(server, body, {}, "format=raw&columns=2&answer=count").json["accepted"] == 3
-
-
-def test_raw_rows_need_whole_rows_and_their_number_of_columns(server):
-    octets = {"Content-Type": "application/octet-stream"}
-    body = struct.pack("<4d", 1, 2, 3, 4)
-    assert post(server, body, octets, "create=true").status == 415
-    assert post(server, body, octets, "create=true&columns=0").status == 400
-    assert post(server, body[:-1], octets, "create=true&columns=2").status == 400
-    assert post(server, body, octets, "create=true&columns=3").status == 400
-    assert post(server, body, octets, "create=true&columns=1000000").status in (400, 413)
-    assert post(server, struct.pack("<2d", 1, float("inf")), octets, "create=true&columns=2").status == 400
-    assert post(server, "x\n1\n", CSV, "create=true&columns=2").status == 400
-    assert streams(server) == []
-
-
 # ---- Nothing understood is not 200 ----
 
 
@@ -315,7 +288,7 @@ def test_errors_of_all_formats_and_questions_speak_of_the_api(serve):
     post(server, "host,x\n" + "".join(f"a,{i % 7}\n" for i in range(50)), CSV, "create=true&key=host")
     bodies = ["", "{", "[]", "[1]", '{"y": 1}\n', '{"x": "up"}\n', '{"x": 1e999}\n', '{"a": 1, "b": 2, "c": 3, "d": 4}', "x", "cpu x=", "cpu,host=a x=up\n", "\0\1", LONG]
     kinds = [NDJSON, JSON, PLAIN, CSV, {}, {"Content-Type": "application/x-protobuf"}, {"Content-Type": "application/octet-stream"}, {"Content-Type": "text/yaml"}]
-    answers = [post(server, body, headers, query) for body in bodies for headers in kinds for query in (COUNT, "first_row=7", "durable=true", "columns=2")]
+    answers = [post(server, body, headers, query) for body in bodies for headers in kinds for query in (COUNT, "first_row=7", "durable=true", "format=ndjson")]
     answers += [server.post(path, body, headers=headers) for path in ("/write?db=pump", "/v1/metrics", f"{STREAM}/write") for body in bodies for headers in kinds]
     answers += [post(server, "x\n1\n", CSV, "create=true", f"/api/v1/streams/more{number}") for number in range(3)]
     for path in ("points?limit=x", "points?key=none", "keys?limit=-1", "episodes?since=soon", "alerts?limit=1e9", "days?from=x", "nothing"):

@@ -5,7 +5,7 @@ import random
 import time
 from datetime import datetime
 
-from conftest import SECONDS, to_ndjson
+from conftest import SECONDS, read_events, to_ndjson
 from outside_programs import Stub, outside  # noqa: F401
 
 STREAM = "/api/v1/streams/web"
@@ -58,9 +58,7 @@ def test_the_end_is_an_event(server):
     connection = server.connect()
     connection.request("GET", "/api/v1/events?stream=web")
     events = connection.getresponse()
-    lines = []
-    while not (lines and '"open":false' in lines[-1]):
-        lines.append(events.readline().decode())
+    lines = read_events(events, lambda line: '"open":false' in line)
     assert '"ended_by":"silence"' in lines[-1] and any(line == "event: episode\n" for line in lines)
     connection.close()
 

@@ -9,12 +9,10 @@ import time
 
 import pytest
 from conftest import OIF, SECONDS
-from fleet_rows import Fleet, metrics_of, post
+from fleet_rows import LEARNED, SETTINGS, Fleet, is_high_load, metrics_of, post, raise_load, recover
 from outside_programs import Alertmanager, Stub, free_port, need, outside, wait_for  # noqa: F401
 
 HOSTS = tuple(f"rack-{1 + i // 3}/host-{i}" for i in range(6))
-SETTINGS = {"key": "host", "time": "time", "silence": -1, "alert-rate": 0.0001}
-LEARNED = 600
 
 
 def stream(name):
@@ -29,16 +27,10 @@ def start(server, name="fleet", hosts=HOSTS, settings=SETTINGS):
     return fleet
 
 
-def fail(server, fleet, hosts, name="fleet", rows=3):
+def fail(server, fleet, hosts, name="fleet"):
     """The hosts go bad one after the other."""
-    bad = []
-    for host in hosts:
-        bad.append(host)
-        post(server, fleet.rows(rows, bad=bad), stream(name))
-
-
-def recover(server, fleet, name="fleet"):
-    post(server, fleet.rows(40), stream(name))
+    for count in range(len(hosts)):
+        post(server, fleet.rows(1, bad=hosts[: count + 1]), stream(name))
 
 
 def incidents(server, **parameters):
@@ -98,18 +90,15 @@ def bad_rows(fleet, loads):
 
 def find_mild(server, fleet, host):
     """Raises the load until an episode of a lower grade than critical is open."""
-    load = 1.1
-    while not (found := [one for one in incidents(server, open="true") if keys(one) == [host]]):
-        load += 0.004
-        post(server, bad_rows(fleet, {host: load}), stream("fleet"))
-    assert found[0]["grade"] in ("note", "warning")
-    return found[0], load
+    (found,), load = raise_load(server, fleet, host, lambda: incidents(server, open="true"))
+    assert keys(found) == [host] and found["grade"] in ("note", "warning")
+    return found, load
 
 
 def test_a_record_is_sent_when_an_incident_gains_a_member_of_a_higher_grade(serve, outside, hooked):  # noqa: F811
     stub = outside(Stub, lambda path, body: (200, ""))
     server = serve(*hooked(stub.address))
-    fleet = start(server, settings={**SETTINGS, "alert-rate": 0.001})
+    fleet = start(server)
     mild, load = find_mild(server, fleet, HOSTS[0])
     wait_for(lambda: mild["id"] in [one["id"] for one in hooks(stub)], "the begin is sent")
     post(server, bad_rows(fleet, {HOSTS[0]: load, HOSTS[1]: 60}), stream("fleet"))
@@ -120,14 +109,14 @@ def test_a_record_is_sent_when_an_incident_gains_a_member_of_a_higher_grade(serv
 
 def test_an_incident_is_headed_by_its_worst_open_member(server):
     """A chance note came first; the headline is about the fault, and its severity is its own."""
-    fleet = start(server, settings={**SETTINGS, "alert-rate": 0.001})
+    fleet = start(server)
     mild, load = find_mild(server, fleet, HOSTS[0])
     for _ in range(3):
         post(server, bad_rows(fleet, {HOSTS[0]: load, HOSTS[1]: 60}), stream("fleet"))
     (one,) = incidents(server, id=mild["id"])
-    assert one["worst"]["key"] == HOSTS[1] and one["grade"] == "critical" and one["reason"].startswith("load high")
+    assert one["worst"]["key"] == HOSTS[1] and one["grade"] == "critical" and is_high_load(one["reason"]), one
     assert one["peak"] == one["worst"]["peak"] > mild["peak"]
-    assert f"fleet / {HOSTS[1]}: load high" in one["text"]
+    assert f"fleet / {HOSTS[1]}: {one['reason']}" in one["text"]
     for _ in range(40):  # the worst recovers; the first one is bad for longer
         post(server, bad_rows(fleet, {HOSTS[0]: 60}), stream("fleet"))
     (one,) = incidents(server, id=mild["id"])
@@ -149,18 +138,10 @@ def test_an_incident_is_over_with_its_last_episode_and_everything_counts_the_sam
 
 
 def test_an_incident_becomes_as_bad_as_its_worst_episode(server):
-    fleet = start(server, settings={**SETTINGS, "alert-rate": 0.001})
-
-    def post_load(load):
-        post(server, [{**row, "load": load if row["host"] == HOSTS[0] else row["load"]} for row in fleet.rows(1)], stream("fleet"))
-
-    load = 1.1
-    while not (found := [one for one in incidents(server) if keys(one) == [HOSTS[0]] and one["open"]]):
-        load += 0.004
-        post_load(load)
-    assert found[0]["grade"] in ("note", "warning")
-    post_load(60)
-    assert incidents(server, id=found[0]["id"])[0]["grade"] == "critical"
+    fleet = start(server)
+    mild, _ = find_mild(server, fleet, HOSTS[0])
+    post(server, fleet.rows(1, bad=HOSTS[:1]), stream("fleet"))
+    assert incidents(server, id=mild["id"])[0]["grade"] == "critical"
 
 
 def moment(text):
@@ -170,7 +151,7 @@ def moment(text):
 
 
 def test_a_stream_without_times_has_those_of_the_arrival(server):
-    plain = {"key": "host", "exclude": "time", "alert-rate": 0.0001}
+    plain = {"key": "host", "exclude": "time"}
     fleet = start(server, settings=plain)
     before = time.time()
     fail(server, fleet, HOSTS[:2])
@@ -372,7 +353,7 @@ def test_the_webhook_gets_one_record_of_the_begin_and_one_of_the_end(serve, outs
         assert abs(int(moment) - time.time()) < SECONDS
         assert signature == hmac.new(b"shared secret", f"{moment}.{body}".encode(), "sha256").hexdigest()
     begin, end = hooks(stub)
-    assert begin["reason"].startswith("load high") and begin["text"].startswith("incident 1: fleet / rack-1/host-0: load high")
+    assert is_high_load(begin["reason"]) and begin["text"].startswith(f"incident 1: fleet / rack-1/host-0: {begin['reason']}"), begin
     assert keys(end) == list(HOSTS[:3]) and end == incidents(server)[0]
     figures = metrics_of(server)
     assert figures["oif_webhook_queue"] == 0 and figures["oif_webhook_up"] == 1

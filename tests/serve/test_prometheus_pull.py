@@ -90,11 +90,12 @@ def test_queries_of_a_step_have_one_time_and_are_joined(serve, outside, configur
     assert len(whole) >= 3 and all(queries == ["a", "b{c='é'}"] for queries in whole)
     assert all(math.isclose(float(at) / 2, round(float(at) / 2), abs_tol=0.01) for at in steps)
     keys = server.get(STREAM + "/keys?order=name").json
-    assert [key["key"] for key in keys["keys"]] == ["x", "y", "z"]
-    points = server.get(STREAM + "/points?key=y&limit=1").json
+    assert [key["key"] for key in keys["keys"]] == ['{host="x"}', '{host="y"}', '{host="z"}']
+    points = server.get(STREAM + "/points?limit=1&key=" + urllib.parse.quote('{host="y"}')).json
     assert points["values"] == {"first": [2], "second": [3]}
     assert f"{points['times'][0]:.3f}" in {request["time"] for request in asked(stub)}
-    assert server.get(STREAM + "/points?key=x&limit=1").json["values"] == {"first": [1], "second": [None]}
+    points = server.get(STREAM + "/points?limit=1&key=" + urllib.parse.quote('{host="x"}')).json
+    assert points["values"] == {"first": [1], "second": [None]}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_steps_do_not_pile_up_behind_a_slow_answer(serve, outside, configure):  
     hold = threading.Event()
     stub = outside(Stub, lambda path, body: hold.wait(60) and vector([({"host": "x"}, "1")]))
     began = time.monotonic()
-    server = serve(*configure(stub.address, {"up": "up"}, step=0.5))
+    server = serve(*configure(stub.address, {"up": "up"}, step=0.5, key=["host"]))
     wait_for(lambda: len(stub.requests) >= 1 and time.monotonic() - began > 2, "steps are missed")
     requests = len(stub.requests)
     assert requests <= 2 + (time.monotonic() - began) / 0.5  # each has the time of its step at most

@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from conftest import CHECKOUT, SECONDS, make_rows, to_ndjson
+from conftest import CHECKOUT, SECONDS, make_rows, read_events, to_ndjson
 from outside_programs import Program, free_port
 from test_access import make_certificate
 from test_operation import local  # noqa: F401
@@ -99,5 +99,4 @@ def test_events_pass_the_shown_proxy_at_once(nginx):
     asked = urllib.request.Request(proxy.url + "/api/v1/events", headers={"Authorization": password})
     with urllib.request.urlopen(asked, timeout=SECONDS, context=proxy.trust) as events:
         server.ask("POST", "/api/v1/streams/a/rows?create=true", to_ndjson(make_rows(10)), {"Content-Type": "application/x-ndjson"})
-        while b"event: stream" not in (line := events.readline()):
-            assert line
+        read_events(events, lambda line: "event: stream" in line)

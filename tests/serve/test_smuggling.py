@@ -13,6 +13,7 @@ import subprocess
 
 import pytest
 from conftest import SECONDS, Server
+from outside_programs import wait_for
 from test_limits import read_all
 
 HIDDEN = b"GET /api/v1/streams HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -269,4 +270,4 @@ def test_refusals_are_logged_and_counted(serve):
     exchange(server, REFUSED["two hosts"])
     assert 'oif_http_requests_total{code="400"} 1' in server.get("/metrics").text
     server.stop()
-    assert any("event=refused status=400" in line and "Host" in line for line in server.log), server.log
+    wait_for(lambda: any("event=refused status=400" in line and "Host" in line for line in server.log), "it is logged")

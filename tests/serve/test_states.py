@@ -3,7 +3,7 @@
 import json
 import time
 
-from conftest import to_ndjson
+from conftest import read_events, to_ndjson
 from fleet_rows import SETTINGS, STREAM, Fleet, metrics_of, post, start_fleet
 from outside_programs import Stub, outside, wait_for  # noqa: F401
 
@@ -78,6 +78,7 @@ def test_a_dead_feed_is_no_data_everywhere_and_one_alert(serve, outside, tmp_pat
     assert {key["state"] for key in keys_of(server).values()} == {"no data"}
     (incident,) = server.get("/api/v1/incidents").json["incidents"]
     assert incident["reason"] == "no data" and incident["open"] == 1
+    assert incident["grade"] == incident["worst"]["grade"] == "warning"
 
     def of_feed():
         return [alert for alert in taken(stub) if alert["labels"].get("stream") == "fleet" and "key" not in alert["labels"]]
@@ -146,10 +147,7 @@ def test_an_episode_that_the_next_one_replaces_is_ended(serve, tmp_path):
     now, past = replaced()
     before = past[0]
     assert before["open"] is False and before["ended"] is not None and before["last_seen"] < now["began"]
-    told = [""]
-    while f'"number":{now["number"]},' not in told[-1]:
-        told.append(events.readline().decode())
-        assert told[-1], "the feed has ended"
+    told = read_events(events, lambda line: f'"number":{now["number"]},' in line)
     connection.close()
     assert any(f'"number":{before["number"]},' in line and '"open":false' in line for line in told)
     server.kill()

@@ -56,9 +56,9 @@ double oif_gate_severity(const oif_gate *gate, oif_judge judge, double severity)
 
 oif_grade oif_grade_of(double severity)
 {
-    return severity < OIF_WARNING    ? OIF_GRADE_NOTE
-           : severity < OIF_CRITICAL ? OIF_GRADE_WARNING
-                                     : OIF_GRADE_CRITICAL;
+    return severity < OIF_WARNING_SEVERITY    ? OIF_GRADE_NOTE
+           : severity < OIF_CRITICAL_SEVERITY ? OIF_GRADE_WARNING
+                                              : OIF_GRADE_CRITICAL;
 }
 
 void oif_gate_earn(oif_gate *gate, double earned)

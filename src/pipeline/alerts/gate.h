@@ -23,10 +23,8 @@
 #include "base/state_visitor.h"
 #include "pipeline/judges/finding.h"
 
-/* The severities from which on an anomaly is a note, a warning, critical. */
+/* The severity that an anomaly exceeds; oif.h has those of a warning and of a critical one. */
 #define OIF_LOWEST_BAR 2.8
-#define OIF_WARNING 3.3
-#define OIF_CRITICAL 4.0
 
 typedef struct oif_gate {
     double overspent;         /* episodes */

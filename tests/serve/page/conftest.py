@@ -60,7 +60,7 @@ def open_page(chromium):
         contexts.append(context)
         page = context.new_page()
         origin = re.match(r"https?://[^/]+|file:.*", re.sub("//[^/@]*@", "//", url))[0]
-        page.set_default_timeout(300_000)
+        page.set_default_timeout(120_000)  # if several tests wait for what never comes, ctest must not end all without a report
         page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
         page.on("dialog", lambda dialog: (complaints.append("a dialog of the browser"), dialog.dismiss()))
         page.on("request", lambda request: re.sub("//[^/@]*@", "//", request.url).startswith(origin) or request.url.startswith("data:") or

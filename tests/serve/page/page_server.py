@@ -80,7 +80,7 @@ def add_episodes(rows):
     for row in rows:
         if not row["episode_id"]:
             continue
-        one = known.setdefault((row.get("pump"), row["episode_id"]), {"episode_start": row["time"], "episode_rows": 0, "episode_peak": -1.0})
+        one = known.setdefault((row.get("pump"), row["episode_id"]), {"episode_start": row.get("time"), "episode_rows": 0, "episode_peak": -1.0})
         one["episode_rows"] += row["episode"] != "ends"
         if row["anomaly"] == "1" and float(row["severity"]) > one["episode_peak"]:
             one.update(episode_peak=float(row["severity"]), episode_why=re.sub(r" \d+%$", "", row["why"].split("; ")[0]))

@@ -6,6 +6,7 @@ import re
 import time
 import urllib.parse
 from datetime import datetime, timezone
+from decimal import ROUND_HALF_UP, Decimal
 
 from page_rows import HEADER, START, pumps
 from page_server import RECORD_TEXTS, oif_score, picture, wait_until
@@ -19,7 +20,8 @@ def minute_text(seconds):
 
 
 def short_number(value):
-    text = f"{float(value):.1f}"
+    """As the page rounds: 9.25 is 9.3."""
+    text = str(Decimal(float(value)).quantize(Decimal("0.1"), ROUND_HALF_UP))
     return text[:-2] if text.endswith(".0") else text
 
 
@@ -85,7 +87,7 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
 
     # The text that stands for the chart has the highest score of the rows that it shows.
     top = max(float(row["severity"]) for _, row in own[-500:])
-    assert f"Highest {top:.1f}".removesuffix(".0") + " at" in page.locator("#severity-chart").get_attribute("aria-label")
+    assert f"Highest {short_number(top)} at" in page.locator("#severity-chart").get_attribute("aria-label")
 
 
 def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page):
@@ -240,6 +242,7 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     server.post("web", days())
     [episode] = [one for one in server.ask("GET", "/api/v1/streams/web/episodes")["episodes"] if one["grade"] == "critical"]
     assert not episode["open"] and START + 60 * 2000 <= episode["began"] < START + 60 * 2030
+    assert episode["column"] == "latency_ms" and episode["reason"].startswith("latency_ms "), episode
     page = open_page(f"{server.url}/#stream=web&range=7d")
     wait_note(page, "2025-12-28 23:30 – 2026-01-05 00:00, a point per 30 min")
     assert "points up to" in page.locator("#severity-chart").get_attribute("aria-label")
@@ -254,9 +257,9 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     page.click("#later")
     moved = urllib.parse.parse_qs(page.url.split("#")[1])["from"][0]
     assert abs(datetime.fromisoformat(moved).timestamp() - sum(ends) / 2) < 3, "by half of the range"
-    page.click("#earlier")
-    page.click("#zoom-in")
     middle = sum(ends) / 2
+    wait_until(page, "text => document.getElementById('range-note').textContent.startsWith(text)", minute_text(middle)[:-1])
+    page.evaluate("['earlier', 'zoom-in'].forEach(id => document.getElementById(id).click())")  # the second does not wait for the rows of the first
     wait_until(page, "text => document.getElementById('range-note').textContent.startsWith(text)", minute_text(middle - (ends[1] - ends[0]) / 4)[:-1])
     for _ in range(4):
         page.go_back()
@@ -264,7 +267,7 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     # An episode that is not on the chart moves it there.
     page.select_option("#limit", "500")
     wait_until(page, "document.getElementById('range-note').textContent.startsWith('2026-01-04 15:4')")
-    page.get_by_role("button", name="latency_ms high").last.click()
+    page.get_by_role("button", name=episode["reason"]).last.click()
     wait_until(page, "document.getElementById('limit').value === 'fixed'")
     wait_until(page, "document.getElementById('range-note').textContent.startsWith('2026-01-02 0')")
     page.evaluate("new Promise(requestAnimationFrame)")
@@ -275,7 +278,7 @@ def test_days_are_zoomed_by_a_drag_and_a_link_shows_the_same(server, open_page):
     wait_until(page, "location.hash.includes('at=')")
     page.mouse.move(5, 5)
     read = page.locator("#readout").inner_text()
-    title = f"latency_ms high, {minute_text(episode['began'])} – {minute_text(episode['ended'])[11:]}"
+    title = f"{episode['reason']}, {minute_text(episode['began'])} – {minute_text(episode['ended'])[11:]}"
     assert page.locator("#episode-title").inner_text() == title
     assert not read.startswith("latest") and f"episode={episode['number']}" in page.url
     page.click("#zone")
@@ -374,6 +377,9 @@ def test_an_episode_recovers_and_a_damaged_stream_says_so(server, open_page):
         assert page.locator(part).is_hidden(), f"{part}: 0 rows would be untrue, and the reason is said once"
     wait_until(page, "document.querySelector('#stream-list .figure').textContent === '✕ damaged'")
     assert page.locator("#stream-list .below").first.inner_text() == ""
+    assert page.locator("#now-title").inner_text() == "rack-1 is damaged", "whether its episode lasts is not known"
+    server.create("rack-2", key="rack", time="time")
+    server.post("rack-2", racks(0, 3030, breaks_at=3000, names=("rack-2",)))
     wait_until(page, "document.getElementById('now-note').textContent.endsWith('; 1 stream damaged')")
 
 
@@ -413,7 +419,7 @@ def test_a_stream_without_key_and_time_has_rows(server, open_page):
     assert page.locator("#keys").is_hidden()
     top = max(float(row["severity"]) for row in scored[-500:])
     label = page.locator("#severity-chart").get_attribute("aria-label")
-    assert f"Highest {top:.1f}".removesuffix(".0") + " at row" in label
+    assert f"Highest {short_number(top)} at row" in label
 
 
 def test_a_key_that_falls_silent_is_shown_although_no_row_comes(server, open_page):

@@ -64,7 +64,7 @@ def test_a_reader_sees_the_episode_but_no_buttons(start_server, open_page, tmp_p
 
 def test_a_failure_is_said_where_the_button_is(filled, open_page):
     page = open_ready(open_page, filled, expect_errors=True)
-    page.route("**/feedback", lambda route: route.fulfill(status=507, json={"error": {"message": "the disk is full", "remedy": "make room"}}))
+    page.route("**/proposal?*", lambda route: route.fulfill(status=507, json={"error": {"message": "the disk is full", "remedy": "make room"}}))
     page.click("#propose")
     page.wait_for_selector("#episode-error:visible")
     assert page.locator("#episode-error").inner_text() == "the disk is full. make room"

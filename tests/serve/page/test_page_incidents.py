@@ -71,6 +71,24 @@ def test_an_incident_opens_its_members_in_the_order_of_their_begins(fleet, open_
     assert colours[0] == colours[1] != colours[2], "red only while open"
 
 
+def test_a_member_has_the_grade_of_its_record(fleet, open_page):
+    break_rack(fleet)
+    page = open_page(fleet.url)
+
+    def grade(route):
+        answer = route.fetch().json()
+        for member, (peak, grade) in zip(answer["incidents"][0]["order"], ((2.9, "note"), (3.3, "warning"), (4, "critical"))):
+            member.update(peak=peak, grade=grade)
+        route.fulfill(json=answer)
+
+    page.route("**/api/v1/incidents*", grade)
+    page.reload()
+    page.wait_for_selector("#link[data-state=live]")
+    page.locator("#now-list > li > button").click()
+    badges = page.locator("#now-list .members .badge")
+    assert [re.sub(r"\W", "", text) for text in badges.all_inner_texts()] == ["note", "warning", "critical"]
+
+
 def test_an_incident_that_ends_moves_below(fleet, open_page):
     page = open_ready(open_page, fleet)
     assert page.locator("#now-title").inner_text() == "All quiet" and page.locator("#ended").is_hidden()

@@ -29,12 +29,12 @@ def open_empty(server, open_page, **options):
 
 
 def test_a_dropped_file_is_scored_at_once(server, open_page):
-    text = pumps(8000, fault=(1, 7990, 8100))  # several batches
+    text = pumps(8000, fault=(1, 7990, 8100))
     page = open_empty(server, open_page)
     picture(page, "empty")
     drop(page, "my pumps.csv", text)
-    page.wait_for_selector("#severity-chart[aria-label]")  # before the end of the file
     wait_title(page, "Added my-pumps")
+    page.wait_for_selector("#severity-chart[aria-label]")
     scored = oif_score(text, "--key", "pump", "--time", "time")
     note = page.locator("#upload-note").inner_text()
     assert note == f"{len(scored):,} rows, {sum(row['anomaly'] == '1' for row in scored):,} anomalies. " \
@@ -48,13 +48,30 @@ def test_a_dropped_file_is_scored_at_once(server, open_page):
 
 def test_an_upload_that_was_stopped_leaves_the_panel_to_the_next(server, open_page):
     page = open_empty(server, open_page, expect_errors=True)
-    page.route("**/streams/first/rows*", lambda route: route.fulfill(status=503, body="{}"))
-    with page.expect_response("**/streams/first/rows*"):
+    page.route("**/streams/first/rows*", lambda route: None)  # has no answer
+    with page.expect_request("**/streams/first/rows*"):
         drop(page, "first.csv", pumps(50))
-    drop(page, "second.csv", pumps(50))  # while the first waits to be sent again
+    wait_title(page, "Adding first")
+    picture(page, "upload_runs")
+    page.click("#upload-stop")
+    wait_title(page, "first: not complete")
+    assert page.locator("#upload-error").is_hidden()
+    with page.expect_request("**/streams/first/rows*"):
+        drop(page, "first.csv", pumps(50))
+    drop(page, "second.csv", pumps(50))
     wait_title(page, "Added second")
-    page.wait_for_timeout(1500)  # longer than that wait
+    page.wait_for_timeout(500)  # the other one has ended, too
     assert page.locator("#upload-title").inner_text() == "Added second"
+
+
+def test_a_file_above_the_limit_shows_the_remedy_of_the_server(start_server, open_page):
+    server = start_server("--max-body", "100K")
+    page = open_empty(server, open_page, expect_errors=True)
+    drop(page, "large.csv", pumps(8000))
+    page.wait_for_selector("#upload-error:not([hidden])")
+    error = page.locator("#upload-error").inner_text()
+    assert "large.csv: the body has more than" in error and "max-body" in error, error
+    assert server.ask("GET", "/api/v1/streams")["streams"] == [], "nothing was made of it"
 
 
 def test_the_place_of_a_bad_row_is_that_in_the_file(server, open_page):
@@ -141,19 +158,14 @@ def test_the_name_of_a_stream_that_was_deleted_is_free_again(server, open_page):
         page.evaluate("document.getElementById('upload-title').textContent = ''")
 
 
-def test_batches_end_where_records_end(server, open_page):
+def test_the_first_lines_suggest_key_and_time(server, open_page):
     page = open_page(server.url, wait=None)
-    ends = page.evaluate("""async texts => {
-        const { recordEnd } = await import("/upload.js");
-        return texts.map(text => recordEnd(new TextEncoder().encode(text), false));
-    }""", ["a,b\n1,2\n3", 'a,"x\ny"\n1', 'a,"x\ny', "", '"a""\n"\nb'])
-    assert ends == [8, 8, 0, 0, 7]
     guess = page.evaluate("""async text => { const { suggest } = await import("/upload.js"); return suggest(text, false); }""",
                           "when;host;x\n2026-01-01 10:00;a;1,5\n2026-01-01 10:01;a;2\n2026-01-01 10:02;a;3\n")
-    assert guess == {"time": "when", "key": "host", "header": "when;host;x"}
+    assert guess == {"time": "when", "key": "host"}
 
 
-def test_rows_with_line_ends_in_quotes_survive_the_cut(server, open_page):
+def test_rows_with_line_ends_in_quotes_are_whole(server, open_page):
     record = '"two\nlines",{}\n'
     text = "note,x\n" + "".join(record.format(i % 17) for i in range(20000))
     page = open_empty(server, open_page)

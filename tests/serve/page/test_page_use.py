@@ -39,7 +39,7 @@ def test_narrow_screens_do_not_scroll_sideways(filled, open_page, width):
         picture(page, "phone", full_page=True)
         tops = page.evaluate("['#detail', '.side', '#severity-chart', '#now'].map(one => document.querySelector(one).getBoundingClientRect().top)")
         assert tops[0] < tops[1], "what is wrong comes before the lists"
-        assert tops[3] < 60 and tops[2] < 740, "the incident and the chart of its score are on the first screen"
+        assert tops[3] < 60 and tops[2] < 670, "the incident and the chart of its score are on the first screen, also if the reason is longer"
         page.tap("#now-list button")
         wait_until(page, "document.getElementById('detail').getBoundingClientRect().top < 200")
 
@@ -141,6 +141,7 @@ def test_shortcuts(filled, open_page):
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
+    assert set(page.locator("#help p b").all_inner_texts()) == {"Severity", "Grade", "episode", "incident", "Useless"}, "what there is"
     page.keyboard.press("Escape")
     assert page.locator("#help").is_hidden()
     page.keyboard.press("c")
@@ -188,7 +189,7 @@ HOSTILE = ["<img src=x onerror=document.title='hacked'>", "\"><script>alert(1)</
 
 def test_hostile_names_are_only_text(server, open_page):
     rows = []
-    for number in range(60):
+    for number in range(30):
         rows += [json.dumps({"host": name, "<b onclick=alert(1)>load</b>": number % 7 + len(name) % 3, "\"'>": number % 5})
                  for name in HOSTILE]
     server.create("odd", key="host")

@@ -302,60 +302,6 @@ static void a_stream_without_keys_has_no_label_of_one(void **state)
     json_decref(labels);
 }
 
-static alert_queue *restart(alert_queue *queue)
-{
-    json_t *saved = alert_queue_save(queue);
-    alert_queue_free(queue);
-    queue = new_queue(9, NULL);
-    assert_true(alert_queue_restore(queue, saved));
-    json_decref(saved);
-    return queue;
-}
-
-static void what_waits_survives_a_restart_and_nothing_else(void **state)
-{
-    (void)state;
-    alert_queue *queue = new_queue(9, NULL);
-    put(queue, "\"sent\"", 1, "note", 6, "null");
-    put(queue, "\"ends\"", 2, "note", 6, "null");
-    json_decref(write_due(queue, 0, 9));
-    alert_queue_sent(queue, 0);
-    const uint64_t before = alert_queue_changes(queue);
-    json_t *worse = make_episode("\"ends\"", 2, "critical", 9, "1699999900");
-    json_object_set_new(worse, "column", json_string("heat"));
-    assert_true(alert_queue_put(queue, worse));
-    json_decref(worse);
-    assert_true(alert_queue_changes(queue) != before);
-    put(queue, "\"gone\"", 3, "note", 6, "null");
-    json_decref(write_due(queue, 1, 9)); /* is not taken */
-    queue = restart(queue);
-    assert_int_equal(alert_queue_waiting(queue), 2);
-    alert_queue_begin_all(queue);
-    alert_queue_end_all(queue); /* "gone" is over */
-    json_t *alerts = write_due(queue, 2, 9);
-    assert_int_equal(json_array_size(alerts), 3);
-    assert_string_equal(member(alerts, 0, "labels", "severity"), "note"); /* ends under it */
-    assert_string_equal(member(alerts, 1, "labels", "severity"), "critical");
-    assert_string_equal(member(alerts, 1, "labels", "column"), "flow");
-    assert_string_equal(member(alerts, 2, "labels", "key"), "gone");
-    json_decref(alerts);
-    alert_queue_sent(queue, 2);
-    assert_int_equal(alert_queue_count(queue), 0);
-    alert_queue_free(restart(queue));
-}
-
-static void what_is_not_from_a_queue_is_not_restored(void **state)
-{
-    (void)state;
-    alert_queue *queue = new_queue(9, NULL);
-    json_t *wrong = json_loads("[7, {\"episode\": {\"stream\": 3}}]", 0, NULL);
-    assert_false(alert_queue_restore(queue, NULL));
-    assert_false(alert_queue_restore(queue, wrong));
-    assert_int_equal(alert_queue_count(queue), 0);
-    json_decref(wrong);
-    alert_queue_free(queue);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,8 +316,6 @@ int main(void)
         cmocka_unit_test(times_of_rows_that_alertmanager_would_refuse_are_mended),
         cmocka_unit_test(a_post_has_a_limit_and_the_queue_too),
         cmocka_unit_test(a_stream_without_keys_has_no_label_of_one),
-        cmocka_unit_test(what_waits_survives_a_restart_and_nothing_else),
-        cmocka_unit_test(what_is_not_from_a_queue_is_not_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void a_pulled_stream_has_the_settings_that_follow_from_its_queries(void *
     (void)state;
     assert_true(
         load("{\"prometheus\": {\"url\": \"http://p:9090\", \"step\": \"15s\", \"streams\": "
-             "[{\"name\": \"a\", \"queries\": {\"load\": \"node_load1\", \"x,\\\"y\": "
+             "[{\"name\": \"a\", \"queries\": {\"load\": \"node_load1\", \"x:y\": "
              "\"up\"}, \"key\": [\"instance\", \"job\"], \"settings\": {\"silence\": 4}}, "
              "{\"name\": \"b\", \"queries\": {\"up\": \"up\"}, \"step\": 1}]}}",
              &config, &why));
@@ -116,10 +116,9 @@ static void a_pulled_stream_has_the_settings_that_follow_from_its_queries(void *
     json_t *settings = a->stream.settings;
     assert_string_equal(json_string_value(json_object_get(settings, "key")), "instance,job");
     assert_string_equal(json_string_value(json_object_get(settings, "time")), "time");
-    assert_string_equal(json_string_value(json_object_get(settings, "columns")),
-                        "load,\"x,\"\"y\"");
+    assert_string_equal(json_string_value(json_object_get(settings, "columns")), "load,x:y");
     assert_int_equal(json_integer_value(json_object_get(settings, "silence")), 4);
-    assert_string_equal(json_string_value(json_object_get(b->stream.settings, "key")), "key");
+    assert_string_equal(json_string_value(json_object_get(b->stream.settings, "key")), "series");
     config_close(&config);
 }
 
@@ -131,7 +130,8 @@ static void queries_that_cannot_make_rows_are_refused(void **state)
     assert_refused(PULL("\"queries\": {}"), "'queries' is empty");
     assert_refused(PULL("\"queries\": {\"a\": 7}"), "the query of 'a' must be a text");
     assert_refused(PULL("\"queries\": {\"time\": \"up\"}"), "cannot be called 'time'");
-    assert_refused(PULL("\"queries\": {\"key\": \"up\"}"), "cannot be called 'key'");
+    assert_refused(PULL("\"queries\": {\"series\": \"up\"}"), "cannot be called 'series'");
+    assert_refused(PULL("\"queries\": {\"x,y\": \"up\"}"), "use letters, digits, _ and :");
     assert_refused(PULL("\"queries\": {\"job\": \"up\"}, \"key\": [\"job\"]"),
                    "cannot be called 'job'");
     assert_refused(PULL("\"queries\": {\"a\": \"up\"}, \"key\": [\"b-c\"]"), "names of labels");

@@ -18,7 +18,7 @@ static void add_rows(history *past, const char *name, uint64_t first, uint64_t c
 {
     for (uint64_t i = first; i < first + count; i++) {
         history_key *key = history_touch(past, name, strlen(name));
-        const history_point point = {.row = i, .time = (double)i, .score = 0.5};
+        const history_point point = {.row = i, .time = (double)i};
         const double values[] = {(double)i, -1};
         assert_non_null(key);
         history_add_point(past, key, &point, values);
@@ -387,23 +387,22 @@ static void a_watcher_gets_what_it_wants_in_order(void **state)
     feed_add(events, FEED_ALERT, "a", "k", 1, "1", 1);
     feed_add(events, FEED_ALERT, "b", "k", 1, "2", 1);
     feed_add(events, FEED_ALERT, "a", "other", 5, "3", 1);
-    feed_add(events, FEED_ROW, "a", "k", 1, "4", 1);
-    feed_add(events, FEED_STREAM, "a", "", 0, "5", 1);
+    feed_add(events, FEED_STREAM, "a", "", 0, "4", 1);
     assert_true(feed_next(events, &cursor, &of_a, &event));
     assert_string_equal(event.text, "1");
     assert_int_equal(event.number, 1);
     feed_event_free(&event);
     assert_true(feed_next(events, &cursor, &of_a, &event));
-    assert_string_equal(event.text, "5");
+    assert_string_equal(event.text, "4");
     feed_event_free(&event);
     assert_false(feed_next(events, &cursor, &of_a, &event));
-    assert_int_equal(cursor, 5);
+    assert_int_equal(cursor, 4);
     cursor = 1000; /* of another run */
     assert_true(feed_next(events, &cursor, &of_a, &event));
     assert_int_equal(event.kind, FEED_LOST);
     feed_event_free(&event);
     assert_false(feed_next(events, &cursor, &of_a, &event));
-    assert_int_equal(cursor, 5);
+    assert_int_equal(cursor, 4);
     feed_free(events);
 }
 
@@ -432,35 +431,6 @@ static void old_events_leave_the_ring(void **state)
     feed_free(events);
 }
 
-/* 1 to 30000: every hundredth is an alert, all others are rows. */
-static void rows_push_out_rows_only(void **state)
-{
-    feed *events = feed_new();
-    const feed_filter no_rows = {.stream = NULL}, with_rows = {.stream = "a", .wants_rows = true};
-    uint64_t cursor = 0, alerts = 0, known = 0, lost = 0;
-    feed_event event;
-    (void)state;
-    for (int i = 1; i <= 30000; i++)
-        feed_add(events, i % 100 == 0 ? FEED_ALERT : FEED_ROW, "a", "", 0, "{}", 2);
-    for (; feed_next(events, &cursor, &no_rows, &event); feed_event_free(&event)) {
-        assert_int_equal(event.kind, FEED_ALERT);
-        assert_int_equal(event.number, 100 * ++alerts);
-    }
-    assert_int_equal(alerts, 300);
-    cursor = 0;
-    for (uint64_t before = 0; feed_next(events, &cursor, &with_rows, &event);
-         feed_event_free(&event)) {
-        bool is_lost = event.kind == FEED_LOST;
-        assert_true(is_lost ? event.number > before : event.number == before + 1);
-        lost += is_lost ? event.number - before : 0;
-        known += !is_lost;
-        before = event.number;
-    }
-    assert_int_equal(known, 300 + 8192);
-    assert_int_equal(known + lost, 30000);
-    feed_free(events);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,7 +446,6 @@ int main(void)
         cmocka_unit_test(a_history_of_other_rows_or_a_damaged_one_is_not_used),
         cmocka_unit_test(a_watcher_gets_what_it_wants_in_order),
         cmocka_unit_test(old_events_leave_the_ring),
-        cmocka_unit_test(rows_push_out_rows_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

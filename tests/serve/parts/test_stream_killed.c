@@ -97,8 +97,7 @@ static void serve(int fd)
             rows_answer answer;
             size_t bytes;
             char *lines = send_rows(one, first, 1 + before + draw(BODY_ROWS), &answer, &bytes);
-            now = (message){answer.rows, answer.saved, answer.accepted + answer.repeated,
-                            lines ? bytes : 0};
+            now = (message){answer.rows, answer.saved, answer.accepted, lines ? bytes : 0};
             if (!lines || !put(fd, &now, sizeof now) || !put(fd, lines, bytes))
                 _exit(2);
             free(lines);

@@ -135,7 +135,7 @@ static void *save(void *context)
 static void *follow(void *context)
 {
     feed *events = streams_feed(all);
-    const feed_filter filter = {.stream = "shared", .wants_rows = true};
+    const feed_filter filter = {.stream = "shared"};
     uint64_t cursor = 0;
     feed_event event;
     bool is_last;
@@ -186,7 +186,6 @@ static void streams_may_be_used_by_many_threads(void **state)
         numbers[i] = i;
     }
     writers_left = WRITERS;
-    feed_watch_rows(streams_feed(all), "shared");
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_rows, &numbers[i]), 0);
     void *(*const others[])(void *) = {look, change, follow, save};
@@ -194,7 +193,6 @@ static void streams_may_be_used_by_many_threads(void **state)
         assert_int_equal(pthread_create(&threads[WRITERS + i], NULL, others[i], NULL), 0);
     for (int i = 0; i < WRITERS + 4; i++)
         pthread_join(threads[i], NULL);
-    feed_unwatch_rows(streams_feed(all), "shared");
     assert_int_equal(failures, 0);
     assert_int_equal(rows_of("shared"), WRITERS * BODIES * ROWS_PER_BODY);
     assert_int_equal(rows_of("own-1"), BODIES * ROWS_PER_BODY);

@@ -17,7 +17,7 @@ def box(drawing, x, y, width, height, title, notes=(), fill=None, stroke=None, d
 def draw_pipeline(theme):
     drawing = Drawing(960, 330, "How a row goes through oif score", theme)
     steps = [
-        ("Reader", ("CSV, NDJSON, raw", "numbers or missing")),
+        ("Reader", ("CSV, NDJSON", "numbers or missing")),
         ("Columns", ("roles, --rate", "categories, shingle")),
         ("Model of the key", ("found, created", "or evicted")),
         ("Score", ("detectors and judges", "each a severity")),
@@ -171,7 +171,7 @@ def draw_architecture(theme):
     box(drawing, 380, 282, 200, 48, "src/pipeline", ("models per key, alerts, episodes",))
     box(drawing, 380, 352, 200, 48, "src/snapshot", ("only it reads and writes files",))
     box(drawing, 118, 352, 210, 48, "src/detect", ("seven detectors, a folder each",))
-    box(drawing, 632, 352, 210, 48, "src/rows", ("CSV, NDJSON, raw rows",))
+    box(drawing, 632, 352, 210, 48, "src/rows", ("CSV, NDJSON",))
     box(drawing, 300, 416, 360, 44, "src/base", ("errors, memory, random numbers, numbers as text",))
     for start, end in (((480, 257), (480, 279)), ((480, 331), (480, 349)), ((380, 310), (300, 350)), ((580, 310), (660, 350)),
                        ((380, 376), (331, 376)), ((580, 376), (629, 376)), ((480, 401), (480, 413)),
