@@ -528,7 +528,7 @@ static void a_broken_field_of_a_model_is_found(void **unused)
         {&recent[3], -INFINITY, "a value of the last rows is infinite"},
         {&column->level, INFINITY, "watched column 2: its level is none"},
         {&column->spread, -1, "watched column 2: its level is none"},
-        {&m->usual[0].size, NAN, "the usual score of a detector is impossible"},
+        {&m->before[1], NAN, "a severity of the last rows is impossible"},
         {&m->found.severity, NAN, "the last row was judged by no judge"},
         {&m->found.size, INFINITY, "the last row was judged by no judge"},
         {&m->gate.overspent, 99, "the last episode is inconsistent"},

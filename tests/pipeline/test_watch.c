@@ -167,8 +167,9 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
             beyond = distances.count >= 48 && distance > 1.5 * distances.size ? beyond + 1 : 0;
             if (beyond == 64) { /* the last four values are the new level */
                 level = x;
-                for (int i = 1; i < 4; i++)
-                    level += copysign(apart(v[count - i], level), v[count - i] - level) / (i + 1);
+                for (size_t i = 1; i < 4; i++)
+                    level += copysign(apart(v[count - i], level), v[count - i] - level) /
+                             (double)(i + 1);
                 recent = level;
                 level_values = 32;
                 beyond = 0;
