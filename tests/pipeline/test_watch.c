@@ -257,6 +257,8 @@ static void judge_rows(const double *const *columns, size_t count, size_t rows,
     findings[OIF_JUDGE_ENERGY] = energy_of(twins, count, rows);
     rate(&findings[OIF_JUDGE_ENERGY], 2, 2, 0, OIF_REASON_SPREAD);
     findings[OIF_JUDGE_RUN] = run;
+    gap.size -= gap.severity > 0; /* the row before had a value */
+    gap.usual -= gap.severity > 0;
     findings[OIF_JUDGE_GAP] = gap;
 }
 

@@ -6,7 +6,7 @@
  *
  * So it needs no history, adapts to a new size within some hundred rows, and one extreme magnitude
  * hardly moves it: the mean takes each by at most 16 usual sizes. During the first 48 magnitudes it
- * is the largest of them; one that is far above those before it counts as four times the largest. */
+ * is the largest of them, each of which counts as at most four times those before it. */
 #ifndef OIF_PIPELINE_JUDGES_USUAL_SIZE_H
 #define OIF_PIPELINE_JUDGES_USUAL_SIZE_H
 
