@@ -36,8 +36,9 @@ static const oif_finding *observe(oif_watch *watch, const double *row)
 
 /* What a column says about its last row, and its deviation in each row. */
 typedef struct column_twin {
-    oif_finding steps[3], distance, run, gap; /* `severity` is how many times the usual size */
-    double deviations[MOST_ROWS];             /* NaN: no value, or no level yet */
+    oif_finding steps[3], amplitude, distance, run,
+        gap;                      /* `severity` is how many times the usual size */
+    double deviations[MOST_ROWS]; /* NaN: no value, or no level yet */
 } column_twin;
 
 static double apart(double a, double b)
@@ -111,14 +112,14 @@ static oif_finding silent(oif_finding found, bool is_news)
 static void walk(column_twin *t, const double *column, size_t rows, size_t columns)
 {
     static const size_t lags[] = {1, 2, 4};
-    oif_usual_size step_sizes[3] = {{0}}, distances = {0};
+    oif_usual_size step_sizes[3] = {{0}}, amplitudes = {0}, distances = {0};
     double v[MOST_ROWS], level = 0, spread = 0, recent = 0, usual_run = 1, usual_gap = 1;
     size_t count = 0, run = 0, gap = 0, changes = 0, level_values = 32, beyond = 0;
     *t = (column_twin){0};
     for (size_t r = 0; r < rows; r++) {
         const double x = column[r];
         memset(t->steps, 0, sizeof t->steps);
-        t->distance = t->run = t->gap = (oif_finding){0};
+        t->amplitude = t->distance = t->run = t->gap = (oif_finding){0};
         t->deviations[r] = NAN;
         if (isnan(x)) {
             gap++;
@@ -156,6 +157,7 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
             t->deviations[r] = spread > 0  ? within(away / (1.25 * spread), 30)
                                : away == 0 ? 0
                                            : copysign(10, away);
+            t->amplitude = measured(&amplitudes, fabs(away), away, true);
             const double distance = apart(recent, level);
             t->distance = silent(measured(&distances, distance, recent - level, count % 8 == 0),
                                  fabs(away) >= distance && (away < 0) == (recent < level));
@@ -239,21 +241,29 @@ static void judge_rows(const double *const *columns, size_t count, size_t rows,
 {
     static column_twin twins[MOST_COLUMNS];
     const double penalty = log10((double)count);
-    oif_finding step = {0}, distance = {0}, run = {0}, gap = {0};
+    oif_finding step = {0}, amplitude = {0}, distance = {0}, run = {0}, gap = {0};
     for (size_t j = 0; j < count; j++) {
         column_twin *t = &twins[j];
         walk(t, columns[j], rows, count);
         for (size_t i = 0; i < 3; i++)
             take(&step, &t->steps[i], j);
+        take(&amplitude, &t->amplitude, j);
         take(&distance, &t->distance, j);
         take(&run, &t->run, j);
         take(&gap, &t->gap, j);
     }
     rate(&step, 2, 1, penalty, OIF_REASON_JUMP);
+    rate(&amplitude, 2, 1 / .8, penalty, OIF_REASON_VALUES);
     rate(&distance, 1.5, 1 / .7, penalty, OIF_REASON_LEVEL);
     rate(&run, 1, 1 / .7, penalty, OIF_REASON_STUCK);
     rate(&gap, 1.8, 1, penalty, OIF_REASON_MISSING);
-    findings[OIF_JUDGE_CHANGE] = distance.severity > step.severity ? distance : step;
+    findings[OIF_JUDGE_CHANGE] = amplitude.severity > step.severity ? amplitude : step;
+    if (step.severity > bar && distance.severity <= amplitude.severity) {
+        findings[OIF_JUDGE_CHANGE] = step; /* the plainer reason */
+        findings[OIF_JUDGE_CHANGE].severity = fmax(step.severity, amplitude.severity);
+    }
+    if (distance.severity > findings[OIF_JUDGE_CHANGE].severity)
+        findings[OIF_JUDGE_CHANGE] = distance;
     findings[OIF_JUDGE_ENERGY] = energy_of(twins, count, rows);
     rate(&findings[OIF_JUDGE_ENERGY], 2, 2, 0, OIF_REASON_SPREAD);
     findings[OIF_JUDGE_RUN] = run;
@@ -492,7 +502,7 @@ static void after_a_row_that_is_passed_no_step_is_known(void **unused)
     oif_watch_pass(watch, far);
     assert_true(watch->column[0].level == level && watch->rows == rows);
     require_sound(watch);
-    assert_int_equal(observe(watch, near)[OIF_JUDGE_CHANGE].reason, OIF_REASON_LEVEL);
+    assert_int_equal(observe(watch, near)[OIF_JUDGE_CHANGE].reason, OIF_REASON_VALUES);
     oif_watch_pass(watch, far);
     const double back[] = {20.5, 20};
     assert_int_not_equal(observe(watch, back)[OIF_JUDGE_CHANGE].reason, OIF_REASON_JUMP);
@@ -514,7 +524,7 @@ static void after_a_rewind_the_first_row_is_no_jump_and_what_is_usual_is_known(v
     oif_watch_rewind(watch);
     require_sound(watch);
     assert_true(watch->column[0].spread == spread);
-    assert_int_equal(observe(watch, &first)[OIF_JUDGE_CHANGE].reason, OIF_REASON_LEVEL);
+    assert_int_equal(observe(watch, &first)[OIF_JUDGE_CHANGE].reason, OIF_REASON_VALUES);
     assert_int_equal(observe(watch, &second)[OIF_JUDGE_CHANGE].reason, OIF_REASON_JUMP);
     free(watch);
 }

@@ -21,7 +21,7 @@ enum {
 /* The scales of the judges, chosen on recorded series: docs/algorithms/judges.md. */
 static const double at_usual = 2; /* the severity of a magnitude of usual size; ... */
 static const double level_at_usual = 1.5, per_octave_of_level = 1 / .7; /* ... of the level */
-static const double per_octave_of_energy = 2;
+static const double per_octave_of_amplitude = 1 / .8, per_octave_of_energy = 2;
 static const double run_at_usual = 1, per_octave_of_run = 1 / .7;
 static const double gap_at_usual = 1.8;
 static const double lowest_bar = 2.8; /* oif_gate's, which a run exceeds before it is too long */
@@ -94,7 +94,7 @@ static void compare(largest *most, const oif_usual_size *usual, double size, uin
 
 /* What the columns of a row have added up to so far. */
 typedef struct row_sums {
-    largest step, distance, run, gap;
+    largest step, distance, amplitude, run, gap;
     double squares, furthest; /* of distances from the levels; the largest distance */
     uint32_t levels;          /* columns with a level */
     uint32_t furthest_column;
@@ -178,6 +178,13 @@ static double deviations_of(const oif_column_watch *c, double x)
     return away == 0 ? 0 : away < 0 ? -of_constant : of_constant;
 }
 
+static void judge_amplitude(oif_column_watch *c, uint32_t j, double x, row_sums *sums)
+{
+    const double away = away_from(c->level, x);
+    compare(&sums->amplitude, &c->sizes[OIF_AMPLITUDE], fabs(away), j, away);
+    oif_usual_learn(&c->sizes[OIF_AMPLITUDE], fabs(away), true);
+}
+
 /* Judges and learns the level, which is known. */
 static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *sums)
 {
@@ -192,6 +199,7 @@ static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *su
     if (is_no_echo(away_from(c->level, x), away))
         compare(&sums->distance, &c->sizes[OIF_DISTANCE], distance, j, away);
     oif_usual_learn(&c->sizes[OIF_DISTANCE], distance, adapts);
+    judge_amplitude(c, j, x, sums);
     sums->squares += deviations * deviations;
     sums->levels++;
     if (fabs(deviations) > fabs(sums->furthest)) {
@@ -347,13 +355,30 @@ static void judge_energy(oif_watch *watch, const row_sums *sums, oif_finding *fo
         finding_of(&most, severity_of(&most, at_usual, per_octave_of_energy, 0), OIF_REASON_SPREAD);
 }
 
+/* A value that is far from its level because it jumped there has the jump for a reason: that says
+ * more, and sooner. */
 static void judge_change(const row_sums *sums, double penalty, oif_finding *found)
 {
-    const double by_step = severity_of(&sums->step, at_usual, 1, penalty),
-                 by_level =
-                     severity_of(&sums->distance, level_at_usual, per_octave_of_level, penalty);
-    *found = by_level > by_step ? finding_of(&sums->distance, by_level, OIF_REASON_LEVEL)
-                                : finding_of(&sums->step, by_step, OIF_REASON_JUMP);
+    enum { STEP, AMPLITUDE };
+    const struct {
+        const largest *most;
+        double severity;
+        oif_reason reason;
+    } kinds[] = {
+        {&sums->step, severity_of(&sums->step, at_usual, 1, penalty), OIF_REASON_JUMP},
+        {&sums->amplitude,
+         severity_of(&sums->amplitude, at_usual, per_octave_of_amplitude, penalty),
+         OIF_REASON_VALUES},
+        {&sums->distance,
+         severity_of(&sums->distance, level_at_usual, per_octave_of_level, penalty),
+         OIF_REASON_LEVEL},
+    };
+    size_t best = 0;
+    for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].severity > kinds[best].severity)
+            best = i;
+    const size_t told = best == AMPLITUDE && kinds[STEP].severity > lowest_bar ? STEP : best;
+    *found = finding_of(kinds[told].most, kinds[best].severity, kinds[told].reason);
 }
 
 static void judge(oif_watch *watch, const row_sums *sums, oif_finding findings[OIF_JUDGES])

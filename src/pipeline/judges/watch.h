@@ -1,6 +1,6 @@
 /* Four judges of one form: a magnitude beside its own usual size (usual_size.h), per column.
  *
- *     change    |x - the value 1, 2, 4 rows ago|, |mean of the last 64 rows - level|
+ *     change    |x - the value 1, 2, 4 rows ago|, |x - level|, |mean of the last 64 rows - level|
  *     energy    how far the last 16 rows of all columns are from their levels
  *     run       rows since the value changed
  *     gap       rows without a value
@@ -28,7 +28,8 @@ typedef enum oif_magnitude {
     OIF_STEP_OF_1,
     OIF_STEP_OF_2,
     OIF_STEP_OF_4,
-    OIF_DISTANCE, /* of the mean of the last rows from the level */
+    OIF_AMPLITUDE, /* of a value: its distance from the level */
+    OIF_DISTANCE,  /* of the mean of the last rows from it */
     OIF_MAGNITUDES
 } oif_magnitude;
 

@@ -7,14 +7,20 @@
 /* Columns with smaller shares do not decide. */
 static const double least_share = 0.02;
 
-/* How far a value is outside a range, and as a share of its nearer end. */
+/* How far a value is outside a range, and as a share of its nearer end; if it is further outside
+ * than of a range before. */
 static void measure_change(const oif_expected *expected, double value, oif_alert_cause *cause)
 {
     const double below = expected->low - value, above = value - expected->high,
                  outside = below > above ? below : above,
-                 end = fabs(below > above ? expected->low : expected->high);
-    cause->change = outside > 0 ? outside : outside <= 0 ? 0 : NAN;
-    cause->change_share = cause->change > 0 ? cause->change / end : cause->change;
+                 end = fabs(below > above ? expected->low : expected->high),
+                 change = outside > 0    ? outside
+                          : outside <= 0 ? 0
+                                         : NAN;
+    if (change != change || change < cause->change)
+        return;
+    cause->change = change;
+    cause->change_share = change > 0 ? change / end : 0;
 }
 
 /* Whether the reason is about how large a value is. */
@@ -32,9 +38,16 @@ static oif_alert_cause cause_of(const oif_model *m, const oif_finding *found, do
                              .share = share,
                              .change = NAN,
                              .change_share = NAN};
+    if (!has_size(found->reason))
+        return cause;
+    const double value = last_row_of(m)[found->column];
     const oif_expected expected = oif_model_expected_by(m, found, found->column);
-    if (has_size(found->reason))
-        measure_change(&expected, last_row_of(m)[found->column], &cause);
+    measure_change(&expected, value, &cause);
+    if (found->reason == OIF_REASON_JUMP) { /* the same fault is a high value in another row */
+        const oif_finding by_values = {.column = OIF_UNKNOWN_COLUMN};
+        const oif_expected usual = oif_model_expected_by(m, &by_values, found->column);
+        measure_change(&usual, value, &cause);
+    }
     return cause;
 }
 
