@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 HEAD = ["| field | type | count | what it is |", "| --- | --- | --- | --- |"]
-LONGEST_GROUP = 32
+LONGEST_GROUP = 48
 
 
 def fields_of_detectors(program):
