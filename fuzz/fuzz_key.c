@@ -23,6 +23,7 @@ static oif_pipeline *new_pipeline(void)
     set(&params, "max_leaf_samples", "4");
     oif_pipeline_options_init(&options);
     set(&options, "find_season", "off");
+    set(&options, "moves", "off");
     require(oif_pipeline_new(&params, COLUMNS, &options, &pipeline, NULL) == OIF_OK);
     for (size_t i = 0; i < 20; i++)
         require(oif_pipeline_process(pipeline, "ab", 1 + i % 2, row, &result, NULL) == OIF_OK);

@@ -39,7 +39,7 @@ def test_every_detector_is_given_the_same_shuffle(plan, monkeypatch):
 @pytest.mark.parametrize("column", [column for column in configuration.columns()], ids=lambda column: column.key)
 def test_row_by_row_is_what_process_does(column):
     rows = synthetic.toy(3000)["X"]
-    pipeline = oif.Pipeline(column.create(seed=5), learn="all", find_season="off")
+    pipeline = oif.Pipeline(column.create(seed=5), learn="all", find_season="off", moves="off")
     results = pipeline.process(rows)
     scores = runs.score(column.create(seed=5), rows, "row")
     assert np.array_equal(results["score"], scores, equal_nan=True)

@@ -117,7 +117,7 @@ class Detector(Copied, _core.Detector):
 
         Options are those of oif.Pipeline for a single series: alert_rate, learn, season_rows and find_season. The first call
         sets them. The severity depends on the rows processed so far. Copies and pickles keep both, snapshots do not: they
-        hold what the detector learned. For keys, shingles and snapshots with everything use oif.Pipeline.
+        hold what the detector learned. For keys, shingles, moves and snapshots with everything use oif.Pipeline.
 
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -165,7 +165,8 @@ class Detector(Copied, _core.Detector):
         if unknown:
             raise TypeError(f"process of a detector takes no {min(unknown)!r}; see oif.Pipeline")
         if self._alerts is None:
-            made = Alerting(self.kind, dict(self.params), as_words(options))
+            # A detector has no columns for moves.
+            made = Alerting(self.kind, dict(self.params), {**as_words(options), "moves": "off"})
             self.__dict__.setdefault("_alerts", made)  # another thread may have been first
         alerts: Alerting = self.__dict__["_alerts"]
         changed = [name for name, value in as_words(options).items() if alerts.options[name] != value]

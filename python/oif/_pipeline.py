@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, seconds_of, seconds_of_index, warn
+from ._arrays import KeyWarning, TimeWarning, key_of, keys_of, rows_of, seconds_of, seconds_of_index, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import DataError, ParameterError, because
 from ._parameters import Option
 from ._progress import Progress
 from ._results import (
+    MOVES,
     Alerting,
     Attribution,
     EpisodeInfo,
@@ -83,6 +84,8 @@ class Pipeline(Alerting):
         other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
         find_season: whether to search for a season while rows arrive, which takes a few periods; a given season
             switches the search off
+        moves: whether detectors also get how the values of a row moved; not with a shingle, a detector that has learned rows, or
+            one that minds constant columns (IForestASD, HalfSpaceTrees, Loda, and lists with one of them)
         alerts: the most episodes per day that all keys together may cost, a cap instead of alert_rate; 0: none
         silence: alert after this many seconds without a row; 0: after more than twice the longest pause of the last weeks; -1:
             never; these two need the times of rows
@@ -144,6 +147,7 @@ class Pipeline(Alerting):
     season_seconds = Option(float)
     other_season_seconds = Option(float)
     find_season = Option(str)
+    moves = Option(str)
     alerts = Option(float)
     silence = Option(float)
 
@@ -161,6 +165,7 @@ class Pipeline(Alerting):
         season_seconds: float = 0.0,
         other_season_seconds: float = 0.0,
         find_season: Switch = "on",
+        moves: Switch = "on",
         alerts: float = 0.0,
         silence: float = 0.0,
         season: _Season | Iterable[_Season] = (),
@@ -188,8 +193,9 @@ class Pipeline(Alerting):
             raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate, log or category")
         self._roles = roles_of(key, time, exclude, category)
         options: dict[str, Any] = dict(alert_rate=alert_rate, learn=learn, shingle=shingle, max_keys=max_keys)
-        options |= dict(memory_limit=memory_limit, evicted=evicted, alerts=alerts, silence=silence, season_rows=season_rows)
+        options |= dict(memory_limit=memory_limit, evicted=evicted, season_rows=season_rows)
         options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds, find_season=find_season)
+        options |= dict(moves=moves if trained is None else "off", alerts=alerts, silence=silence)
         self._derive = tuple(
             (column, kind_of_column, keep_original and kind_of_column != 4)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log), (4, category))  # as oif_derive
@@ -560,7 +566,7 @@ class Pipeline(Alerting):
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal([100, 5], size=(5000, 2))
         >>> rows[2000::500, 0] = 40
-        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True)
+        >>> pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, moves="off")
         >>> results = pipeline.process(rows)
         >>> low = [one for one in pipeline.past_episodes() if one.column == 0 and one.direction < 0]
         >>> rule = pipeline.propose(max(low, key=lambda one: one.change).number)
@@ -642,7 +648,10 @@ class Pipeline(Alerting):
         self._load_key(snapshot, key if key is None else key_of(key))
 
     def detector(self, key: str | bytes | int | None = None) -> Detector:
-        """A copy of the detector of a key, or of the rows without a key: to score, explain or save."""
+        """A copy of the detector of a key, or of the rows without a key: to score, explain or save.
+
+        With moves it has three columns more, jump(*), flutter(*) and drift(*), which are near 1 for a row that moves as usual.
+        """
         cls = DETECTORS.get(self.kind, Detector)
         copy = cls.__new__(cls)
         if not self._detector_of(key if key is None else key_of(key), copy):
@@ -650,21 +659,43 @@ class Pipeline(Alerting):
             raise because("unknown_key", DataError(message))
         learned = self._learned() or []
         if self.options["shingle"] == 1 and self.column_names and len(learned) == len(self.column_names):
-            copy.column_names = self._learned_names(self.column_names) or ()
+            names = self._learned_names(self.column_names) or ()
+            copy.column_names = (*names, *MOVES) if self._has_moves(copy) else names
         copy.ignore_unknown = self.ignore_unknown
         return copy
 
     def score(self, x: Rows | Row, key: str | bytes | int | None = None, *, progress: Progress = False) -> Any:
         """Score rows with the model of a key, without learning: what if such a row arrived?
 
-        These are scores of the detector, without the other judges, which look at earlier rows. A pipeline with
-        learn="none" judges by these scores alone.
+        These are scores of the detector, without the other judges, which look at earlier rows. With moves
+        a row is scored with the number 1 for each move. That is nearly what a pipeline with learn="none" judges, the usual
+        numbers of the key.
         Progress is shown as in process.
         """
         if self.options["shingle"] > 1 or any(kind for _, kind in self._learned() or []):
             raise ParameterError("score without learning needs rows as they are learned; with shingle, diff, rate or log use"
                                  " process of a clone()")  # fmt: skip
-        return self.detector(key).score(x, progress=progress)
+        detector = self.detector(key)
+        return detector.score(self._moving_as_usual(x) if self._has_moves(detector) else x, progress=progress)
+
+    def _has_moves(self, detector: Detector) -> bool:
+        """Whether the detector of a key has the columns of moves; some kinds have none."""
+        learned = len(self._learned() or [])
+        return self.options["shingle"] == 1 and detector.columns == learned + len(MOVES)
+
+    def _moving_as_usual(self, x: Any) -> Any:
+        """Rows as a detector gets them: with the columns of moves."""
+        columns: int = self.columns or 0
+        rows, _ = rows_of(x, self.column_names, self.ignore_unknown, columns, False)
+        if isinstance(rows, dict):
+            return {**rows, **dict.fromkeys(MOVES, 1.0)}
+        if rows.ndim == 1 and columns == 1 and len(rows) > 1:  # a series
+            rows = rows.reshape(-1, 1)
+        if rows.ndim == 0 or rows.shape[-1] != columns:
+            given = rows.shape[-1] if rows.ndim else 1
+            cause = "too_few_fields" if given < columns else "too_many_fields"
+            raise because(cause, DataError(f"expected rows of {columns} columns, not {given}"))
+        return np.concatenate([rows, np.ones((*rows.shape[:-1], len(MOVES)))], axis=-1)
 
     def silent(self, time: Any) -> list[Silence]:
         """The keys that have become silent by this time, each once per silence; see the option silence."""

@@ -320,6 +320,8 @@ Explain = Union[bool, Literal["anomalies"]]
 Output = Literal["auto", "array", "pandas", "polars", "arrow"]
 Switch = Union[bool, Literal["off", "on"]]
 
+MOVES = ("jump(*)", "flutter(*)", "drift(*)")  # how the values of a row moved: columns of detectors beside its own
+
 
 class AlertOptions(TypedDict, total=False):
     """The options of oif.Pipeline that suit a single series."""

@@ -17,7 +17,7 @@ def rows():
 
 
 def processed(**options):
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, **options)
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, moves="off", **options)
     pipeline.column_names = ["latency", "load"]
     pipeline.process(rows(), times=np.arange(5000) * 60 + 1.7e9)
     return pipeline
@@ -45,7 +45,7 @@ def test_a_useless_episode_becomes_a_rule():
 
 
 def test_scores_do_not_depend_on_it():
-    with_episodes, without = processed(), oif.Pipeline(oif.RollingIsolationForest(seed=1))
+    with_episodes, without = processed(), oif.Pipeline(oif.RollingIsolationForest(seed=1), moves="off")
     without.process(rows(), times=np.arange(5000) * 60 + 1.7e9)
     assert with_episodes.process_one([101, 5], time=1.8e9) == without.process_one([101, 5], time=1.8e9)
     assert without.past_episodes() == [] and not without.keep_episodes
@@ -61,7 +61,7 @@ def test_copies_keep_episodes(copy):
 
 def test_a_state_file_keeps_episodes(tmp_path):
     path = tmp_path / "state.oif"
-    with oif.Pipeline.open(path, keep_episodes=True) as pipeline:
+    with oif.Pipeline.open(path, moves="off", keep_episodes=True) as pipeline:
         pipeline.process(rows())
         past = pipeline.past_episodes()
     assert past and pipeline.keep_episodes
@@ -72,7 +72,7 @@ def test_a_state_file_keeps_episodes(tmp_path):
 
 
 def test_keys_are_those_of_the_rows():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True)
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), keep_episodes=True, moves="off")
     pipeline.process(rows(), ["web-1"] * 5000)
     one = pipeline.past_episodes()[-1]
     assert one.key == "web-1" and math.isnan(one.first_seconds)

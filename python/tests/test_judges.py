@@ -98,13 +98,13 @@ def test_a_season_of_another_type_is_a_type_error(season):
 
 
 def test_what_is_on_or_off_may_be_a_bool():
-    assert oif.Pipeline(find_season=False).options["find_season"] == "off"
-    assert oif.Pipeline(find_season=True).options["find_season"] == "on"
-    assert oif.Pipeline(find_season="off").options == oif.Pipeline(find_season=False).options
+    assert oif.Pipeline(moves=False, find_season=True).options["moves"] == "off"
+    assert oif.Pipeline(moves=False, find_season=True).options["find_season"] == "on"
+    assert oif.Pipeline(moves="off").options == oif.Pipeline(moves=False).options
     with pytest.raises(oif.ParameterError):
-        oif.Pipeline(find_season="maybe")
+        oif.Pipeline(moves="maybe")
     with pytest.raises(TypeError):
-        oif.Pipeline(find_season=1)
+        oif.Pipeline(moves=1)
 
 
 def test_process_of_a_detector_takes_a_bool_and_keeps_it(rows):
@@ -116,8 +116,10 @@ def test_process_of_a_detector_takes_a_bool_and_keeps_it(rows):
 
 
 def test_the_repr_shows_seasons_and_switches_and_can_be_read_back():
-    pipeline = oif.Pipeline(season=[48, "1d"])
-    assert repr(pipeline) == "Pipeline(RollingIsolationForest(), season_rows=48, season_seconds=86400.0)"
+    pipeline = oif.Pipeline(season=[48, "1d"], moves=False)
+    assert repr(pipeline) == (
+        "Pipeline(RollingIsolationForest(), season_rows=48, season_seconds=86400.0, moves='off')"
+    )
     assert repr(oif.Pipeline(season="off")) == "Pipeline(RollingIsolationForest(), find_season='off')"
     for made in (pipeline, oif.Pipeline(season="off")):
         assert repr(eval(repr(made), vars(oif))) == repr(made)
@@ -278,6 +280,9 @@ def test_values_have_no_size(rows):
     assert np.isnan(why.size) and why.to_dict()["usual"] is None
 
 
+# ---- Moves ----
+
+
 def make_wave():
     """A slow wave beside noise; the last value jumps, but stays within the range of the wave."""
     random = np.random.default_rng(6)
@@ -287,22 +292,35 @@ def make_wave():
 
 
 def test_a_jump_within_the_usual_range_is_an_anomaly():
-    pipeline = oif.Pipeline(season="off")
+    assert oif.Pipeline(season="off").process(make_wave())["anomaly"][-1], "the detector gets the moves"
+    pipeline = oif.Pipeline(season="off", moves=False)
     last = pipeline.process(make_wave())[-1]
     assert last["anomaly"] and last["reason"] == Reason.JUMP
     assert pipeline.explain()[0].reason == Reason.JUMP and pipeline.expected()[0].by == "jump"
 
 
-def test_rows_are_scored_by_the_detector_of_the_key():
+def test_moves_stay_as_they_were(rows):
+    with pytest.raises(oif.ParameterError, match="moves cannot be changed"):
+        made = oif.Pipeline()
+        made.process_one([1, 2])
+        made.moves = "off"
+    trained = oif.RollingIsolationForest()
+    trained.learn(rows)
+    assert oif.Pipeline(trained).moves == "off", "it has no columns for them"
+    with pytest.raises(TypeError, match="moves"):
+        trained.process(rows, moves="on")
+
+
+def test_rows_are_scored_as_if_they_moved_as_usual():
     pandas = pytest.importorskip("pandas")
     wave = make_wave()
     frame = pandas.DataFrame(wave, columns=["flow", "load"])
     pipeline = oif.Pipeline(season="off")
     pipeline.process(frame)
     detector = pipeline.detector()
-    assert detector.column_names == ("flow", "load")
+    assert detector.column_names == ("flow", "load", "jump(*)", "flutter(*)", "drift(*)")
     scores = pipeline.score(frame)
-    assert np.array_equal(scores, detector.score(frame))
+    assert np.array_equal(scores, detector.score(np.column_stack([wave, np.ones((len(wave), 3))])))
     assert np.array_equal(scores, pipeline.score(wave))
     assert np.array_equal(scores, pipeline.score(frame[["load", "flow"]]))
     assert scores[7] == pipeline.score(wave[7]) == pipeline.score({"load": wave[7, 1], "flow": wave[7, 0]})
@@ -314,6 +332,17 @@ def test_rows_are_scored_by_the_detector_of_the_key():
     series.process(wave[:, :1])
     assert np.array_equal(series.score(wave[:, 0]), series.score(wave[:, :1]))
     assert isinstance(series.score([3.0]), float)
+
+
+@pytest.mark.parametrize(
+    "detector", [oif.Loda, oif.HalfSpaceTrees, oif.IForestASD, [oif.RollingIsolationForest, oif.Loda]]
+)
+def test_detectors_that_mind_constant_columns_get_no_moves(detector):
+    wave = make_wave()[:1000]
+    on, off = (oif.Pipeline(detector, season="off", moves=moves) for moves in ("on", "off"))
+    assert np.array_equal(on.process(wave)["score"], off.process(wave)["score"], equal_nan=True)
+    assert on.moves == "on" and on.detector().columns == 2
+    assert np.array_equal(on.score(wave), off.score(wave))
 
 
 def test_the_first_value_of_a_column_that_was_always_missing_is_reported_once():
@@ -331,7 +360,7 @@ def test_the_first_value_of_a_column_that_was_always_missing_is_reported_once():
 @pytest.mark.parametrize("season", [48, "auto"])
 def test_copies_and_pickles_keep_seasons_and_go_on_alike(season):
     rows, _ = make_days()
-    pipeline = oif.Pipeline(season=season)
+    pipeline = oif.Pipeline(season=season, moves=False)
     assert pickle.loads(pickle.dumps(pipeline)).options == pipeline.options
     pipeline.process(rows[:1000])
     twins = [pickle.loads(pickle.dumps(pipeline)), copy.copy(pipeline), pipeline.clone()]

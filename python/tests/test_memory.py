@@ -150,7 +150,7 @@ def test_a_frame_of_float64_is_not_copied_as_a_whole():
 
 
 def test_keys_that_are_asked_copied_and_moved_leave_nothing_behind(rows, repetitions):
-    pipeline = oif.Pipeline(oif.Loda(), max_keys=10)
+    pipeline = oif.Pipeline(oif.Loda(), max_keys=10, moves="off")
     pipeline.process(rows, keys=[str(i % 5) for i in range(len(rows))])
     trained = pipeline.detector("1")
 

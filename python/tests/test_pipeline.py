@@ -34,7 +34,7 @@ def test_a_block_gives_the_results_of_single_rows(stream, detector_class):
 
 def test_scores_are_those_of_the_detector_when_all_is_learned(stream):
     forest = oif.OnlineIsolationForest(seed=4)
-    pipeline = oif.Pipeline(oif.OnlineIsolationForest(seed=4), learn="all")
+    pipeline = oif.Pipeline(oif.OnlineIsolationForest(seed=4), learn="all", moves="off")
     assert same_bits(pipeline.process(stream[:1000])["score"], forest.learn_score(stream[:1000]))
 
 

@@ -23,7 +23,7 @@ def stream():
 
 @pytest.mark.parametrize("learn", ["all", "normal", "decay"])
 def test_the_results_are_those_of_a_pipeline(stream, detector_class, learn):
-    pipeline = oif.Pipeline(detector_class(), alert_rate=0.01, learn=learn)
+    pipeline = oif.Pipeline(detector_class(), alert_rate=0.01, learn=learn, moves="off")
     expected = pipeline.process(stream, explain="anomalies")
     detector = detector_class()
     parts = np.array_split(stream, [1, 900, 901, 3001])

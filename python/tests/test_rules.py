@@ -26,7 +26,7 @@ def rows_by_name(numbers):
 
 def taught(**arguments):
     """A pipeline that knows rows by name."""
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), **arguments)
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), moves="off", **arguments)
     pipeline.process(rows_by_name(normal()))
     return pipeline
 
@@ -63,7 +63,7 @@ def test_one_direction_is_held_back_and_counted():
 
 
 def test_times_of_held_rows_are_known():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), rules=[LOW])
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), moves="off", rules=[LOW])
     pipeline.column_names = NAMES
     pipeline.process(normal(), times=START + np.arange(3000.0))
     before = pipeline.rules[0].held
@@ -76,15 +76,15 @@ def test_times_of_held_rows_are_known():
 def test_names_that_come_with_a_table_are_known_to_its_first_row():
     numbers = np.vstack([normal(), [20, 5, 50]])
     pandas = pytest.importorskip("pandas")
-    results = oif.Pipeline(rules=LOW).process(pandas.DataFrame(numbers, columns=NAMES))
+    results = oif.Pipeline(moves="off", rules=LOW).process(pandas.DataFrame(numbers, columns=NAMES))
     assert results["rule"].iloc[-1] == 1 and not results["anomaly"].iloc[-1]
-    plain = oif.Pipeline().process(numbers)
+    plain = oif.Pipeline(moves="off").process(numbers)
     assert plain["anomaly"][-1] and not plain["rule"].any() and plain.dtype["rule"] == np.uint32
     assert results["rule"].dtype == np.uint32
 
 
 def test_names_that_come_later_are_known_too():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), rules="mute column=1 direction=low")
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), moves="off", rules="mute column=1 direction=low")
     pipeline.process(normal())
     assert pipeline.process_one([20, 5, 50]).rule == 1  # without names, columns are called 1, 2, ...
     pipeline.column_names = NAMES
@@ -268,7 +268,7 @@ def test_a_state_file_has_rules_unless_others_are_given(tmp_path):
 
 
 def test_what_was_expected_of_columns():
-    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1))
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(seed=1), moves="off")
     assert pipeline.expected() == []
     pipeline.process(rows_by_name(normal()))
     assert judge(pipeline, latency=180).anomaly

@@ -97,7 +97,7 @@ def test_scores_are_those_of_the_program(kind, program, rows, tmp_path):
     ).stdout
     lines = list(csv.DictReader(printed.splitlines()))
     results = oif.Pipeline(KINDS[kind](seed=5)).process(rows)
-    alone = oif.Pipeline(KINDS[kind](seed=5), learn="all").process(rows)
+    alone = oif.Pipeline(KINDS[kind](seed=5), learn="all", moves="off").process(rows)
     assert same_bits(KINDS[kind](seed=5).learn_score(rows), alone["score"])
     assert same_bits(results["score"], [float(line["score"]) for line in lines])
     assert results["anomaly"].tolist() == [line["anomaly"] == "1" for line in lines]

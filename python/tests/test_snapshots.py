@@ -129,7 +129,7 @@ def test_golden_snapshots_can_be_loaded():
         loaded.check()
         rows = {"pipeline_updates": 23, "hst": 200, "rrcf": 200, "loda": 200}.get(path.stem, 600)
         if isinstance(loaded, oif.Pipeline):
-            assert loaded.rows == rows and path.stem in ("pipeline", "pipeline_keys", "pipeline_updates")
+            assert loaded.rows == rows and path.stem in ("pipeline", "pipeline_keys", "pipeline_moves", "pipeline_updates")
         else:
             assert loaded.rows_learned == rows and path.stem in (loaded.kind, loaded.params.get("forgetting"))
 

@@ -67,7 +67,7 @@ def test_a_pipeline_has_the_options_of_the_table():
 def test_process_of_a_detector_has_the_options_for_one_series():
     hints = typing.get_type_hints(AlertOptions)
     params = {param["name"]: param for param in _core.pipeline_info()["params"]}
-    of_many = ("shingle", "max_keys", "memory_limit", "evicted")
+    of_many = ("shingle", "max_keys", "memory_limit", "evicted", "moves")
     with_times = ("season_seconds", "other_season_seconds", "alerts", "silence")
     assert list(hints) == [name for name in params if name not in of_many + with_times]
     compare([params[name] for name in hints], {name: (params[name]["initial"], hint) for name, hint in hints.items()})

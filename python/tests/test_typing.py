@@ -37,8 +37,8 @@ forest = oif.RollingIsolationForest(threads=2, ignore_unknown=True)
 missing: bool = oif.Pipeline(ignore_unknown=True).process_one([1.0]).has_no_model
 held: list[int] = [rule.held for rule in oif.Pipeline(rules=["mute reason=stuck"], min_change={"a": "20%"}).rules]
 ranges: list[tuple[float, float]] = [(one.low, one.high) for one in oif.Pipeline(only_high="a").expected()]
-strengths: list[float] = [season.strength for season in oif.Pipeline(season="auto", find_season=True).season("a")]
-switch: str = oif.Pipeline(find_season="on").find_season
+strengths: list[float] = [season.strength for season in oif.Pipeline(season="auto", find_season=True, moves=True).season("a")]
+moves: str = oif.Pipeline(moves="on").moves
 roles = oif.Pipeline(key="pump", time="at", keep_episodes=True)
 north: oif.Result = roles.process_one({"pump": "north", "at": "2026-11-17T22:00:00Z", "flow": 60})
 texts: list[str | None] = [roles.propose(one.number, one.key) for one in roles.past_episodes()]

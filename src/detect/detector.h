@@ -87,6 +87,9 @@ typedef struct oif_detector_kind {
     oif_score_scale scale;
     oif_score_rarity rarity; /* of scores among rows of several columns */
 
+    /* Columns that stay constant change its scores, as it looks at them as often as at others. */
+    bool minds_constants;
+
     /* Whether the parameters fit together; each is already in its range. NULL if any combination
      * does.
      *
@@ -147,6 +150,9 @@ extern const oif_detector_kind *const oif_detector_kinds[];
 /* The kind that `params` belongs to. NULL if `params` is NULL, zeroed or not a detector's, such as
  * the options of a pipeline. */
 const oif_detector_kind *oif_detector_kind_of(const oif_params *params);
+
+/* Whether constant columns change the scores of the detector, or of one in the list. */
+bool oif_detector_minds_constants(const oif_params *params);
 
 /* ---- Inside a detector, for the rest of the library ---- */
 

@@ -193,3 +193,13 @@ size_t oif_together_split(const oif_params *params, oif_params parts[OIF_TOGETHE
     }
     return l ? l->part_count : 0;
 }
+
+bool oif_detector_minds_constants(const oif_params *params)
+{
+    oif_params parts[OIF_TOGETHER_MAX];
+    const size_t count = oif_together_split(params, parts);
+    for (size_t i = 0; i < count; i++)
+        if (oif_detector_kind_of(&parts[i])->minds_constants)
+            return true;
+    return false;
+}

@@ -11,4 +11,6 @@ void oif_widen_row(const oif_widening *widening, const double *row, double *wide
         for (size_t j = 0; j < new_columns; j++)
             *wide++ = NAN;
     }
+    for (size_t j = 0; j < widening->others; j++)
+        *wide++ = *row++;
 }

@@ -1,8 +1,8 @@
 /* Where the columns of a row go when rows get more of them. What a detector gets for a row may be a
- * shingle of several rows; each of them becomes wider:
+ * shingle of several rows and numbers after it (model.h); each of the rows becomes wider:
  *
- *     before    a b | a b | a b           rows 3, before 2
- *     after     a b c | a b c | a b c     after 3
+ *     before    a b | a b | a b | jump flutter shape           rows 3, before 2, others 3
+ *     after     a b c | a b c | a b c | jump flutter shape     after 3
  *
  * New columns were missing until now. */
 #ifndef OIF_DETECT_WIDENING_H
@@ -14,6 +14,7 @@
 typedef struct oif_widening {
     size_t rows;          /* of a shingle */
     size_t before, after; /* columns of each */
+    size_t others;        /* numbers after the shingle */
 } oif_widening;
 
 /* The new place of a number. */

@@ -25,7 +25,7 @@ static oif_status read_limits(const oif_params *params, const oif_derived_plan *
                               const oif_params *options, limits *found, oif_error *error)
 {
     const size_t few = 16;
-    oif_model_options o = oif_pipeline_options_read(options);
+    oif_model_options o = oif_pipeline_options_read(options, params);
     double limit = oif_params_value(options, "memory_limit");
     size_t bytes = 0;
     oif_status status = oif_model_estimate_bytes(params, plan, &o, &bytes, error);
@@ -49,7 +49,7 @@ static oif_status make_blank(const oif_params *params, const oif_derived_plan *p
                              const oif_params *options, oif_model **blank, limits *found,
                              oif_error *error)
 {
-    oif_model_options o = oif_pipeline_options_read(options);
+    oif_model_options o = oif_pipeline_options_read(options, params);
     oif_status status = read_limits(params, plan, options, found, error);
     return status == OIF_OK ? oif_model_new(params, plan, &o, blank, error) : status;
 }
@@ -599,7 +599,8 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     uint32_t entry;
     if (!is_alike(*detector, pipeline))
         return oif_fail(error, OIF_EPARAM,
-                        "the detector has other parameters or columns than those of the pipeline");
+                        "the detector has other parameters or columns than those of the pipeline; "
+                        "moves add columns");
     oif_status status = OIF_OK;
     if (oif_detector_is_in_callers_memory(*detector)) /* it must not become the blank one */
         status = oif_models_keep_blank(&pipeline->models, error);
@@ -621,25 +622,36 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     return OIF_OK;
 }
 
+/* A detector that exists has no columns for moves. */
+static oif_status leave_moves_out(const oif_params *options, oif_params *without, oif_error *error)
+{
+    oif_pipeline_options_init(without);
+    if (options) {
+        const oif_status status = oif_pipeline_options_check(options, error);
+        if (status != OIF_OK)
+            return status;
+        *without = *options;
+    }
+    return oif_params_set_text(without, "moves", "off", error);
+}
+
 oif_status oif_pipeline_new_around(oif_detector **detector, const oif_params *options,
                                    const char *key, size_t key_bytes, oif_pipeline **pipeline,
                                    oif_error *error)
 {
     oif_pipeline *made = NULL;
-    oif_params initial;
-    oif_pipeline_options_init(&initial);
-    options = options ? options : &initial;
-    oif_status status = oif_pipeline_options_check(options, error);
+    oif_params without_moves;
+    oif_status status = leave_moves_out(options, &without_moves, error);
     if (status != OIF_OK)
         return status;
     size_t columns = oif_detector_columns(*detector),
-           shingle = (size_t)oif_params_value(options, "shingle");
+           shingle = (size_t)oif_params_value(&without_moves, "shingle");
     if (columns % shingle != 0)
         return oif_fail(error, OIF_EPARAM,
                         "a detector of %zu columns cannot take shingles of %zu rows", columns,
                         shingle);
-    status =
-        oif_pipeline_new(oif_detector_params(*detector), columns / shingle, options, &made, error);
+    status = oif_pipeline_new(oif_detector_params(*detector), columns / shingle, &without_moves,
+                              &made, error);
     if (status == OIF_OK && shingle == 1)
         status = oif_column_names_clone(oif_detector_names(*detector), &made->names, error);
     if (status == OIF_OK)
@@ -700,7 +712,7 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
     oif_status status = oif_pipeline_options_change(&changed, name, value, error);
     if (status != OIF_OK)
         return status;
-    oif_model_options options = oif_pipeline_options_read(&changed);
+    oif_model_options options = oif_pipeline_options_read(&changed, &pipeline->params);
     if (pipeline->budget.per_day > 0 || !have_equal_values(&pipeline->options, &changed))
         pipeline->stored = (oif_stored_place){0}; /* all models change */
     pipeline->options = changed;

@@ -47,6 +47,8 @@ static const oif_param option_list[] = {
      "whether a season is searched for while rows arrive, unless one is given, so a value may be "
      "unusual for its time",
      OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
+    {"moves", "whether detectors get how the values moved beside the values; not with a shingle",
+     OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
     {"alerts",
      "episodes per day that all keys together may cost, instead of alert_rate; 0: no such limit",
      OIF_PARAM_REAL, 0, 1e6, 0, NULL},
@@ -87,13 +89,22 @@ static oif_judges_options read_judges(const oif_params *options)
     return judges;
 }
 
-oif_model_options oif_pipeline_options_read(const oif_params *options)
+/* A shingle already shows how values move. A detector that minds constants would score a table
+ * whose rows do not move otherwise with the moves than without. */
+static bool shows_moves(const oif_params *options, const oif_params *detector)
+{
+    return oif_params_value(options, "moves") != 0 && oif_params_value(options, "shingle") == 1 &&
+           !oif_detector_minds_constants(detector);
+}
+
+oif_model_options oif_pipeline_options_read(const oif_params *options, const oif_params *detector)
 {
     return (oif_model_options){
         .shingle = (uint32_t)oif_params_value(options, "shingle"),
         .learn = (oif_learn)oif_params_value(options, "learn"),
         .earned = oif_params_value(options, "alert_rate"),
         .silence = oif_params_value(options, "silence"),
+        .moves = shows_moves(options, detector),
         .judges = read_judges(options),
     };
 }

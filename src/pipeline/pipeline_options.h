@@ -10,8 +10,8 @@ enum { OIF_EVICTED_FORGET, OIF_EVICTED_KEEP };
 /* OIF_EPARAM   they are not the options of a pipeline, or contradict each other */
 oif_status oif_pipeline_options_check(const oif_params *options, oif_error *error);
 
-/* What a model is created with. */
-oif_model_options oif_pipeline_options_read(const oif_params *options);
+/* What a model with such detectors is created with. */
+oif_model_options oif_pipeline_options_read(const oif_params *options, const oif_params *detector);
 
 /* Sets an option of a pipeline that exists, and checks all.
  *

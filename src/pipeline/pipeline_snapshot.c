@@ -169,7 +169,7 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, oif_pipeline_head
     oif_pipeline *made = NULL;
     oif_error why;
     bound_state(reader, p);
-    const oif_model_options options = oif_pipeline_options_read(&p->options);
+    const oif_model_options options = oif_pipeline_options_read(&p->options, &p->params);
     if (oif_model_numbers(&options, p->derived.derived_columns) != p->dimension)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     if (reader->status != OIF_OK)

@@ -78,14 +78,18 @@ static double seconds_at(const table_work *work, size_t row)
 
 /* ---- Observe, score, compare ---- */
 
+/* The moves of the first rows would be known by too few rows, so none are judged. */
 static void observe(table_work *work, oif_model *model)
 {
+    const double as_usual = 1;
     for (size_t i = 0; i < work->count; i++) {
         oif_model_observe(model, work->rows + i * work->stride, seconds_at(work, i));
         if (i < work->first)
             continue;
         double *seen = work->seen + (i - work->first) * work->numbers;
         memcpy(seen, oif_model_recent(model), work->numbers * sizeof *seen);
+        for (size_t k = 0; k < OIF_MOVES && model->options.moves; k++)
+            seen[work->numbers - OIF_MOVES + k] = as_usual;
     }
 }
 

@@ -308,16 +308,19 @@ static void process_block(oif_pipeline *pipeline, oif_result results[BLOCK])
                                         &results[i], NULL));
 }
 
-static void new_pipeline(world *w)
+static void new_pipeline(world *w, const char *moves)
 {
+    oif_params options;
+    oif_pipeline_options_init(&options);
+    require_ok(oif_params_set_text(&options, "moves", moves, NULL));
     require_ok(
-        oif_pipeline_new(oif_detector_params(w->model), DIMENSION, NULL, &w->pipeline, NULL));
+        oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
 }
 
 static void a_pipeline(world *w)
 {
     oif_result results[BLOCK];
-    new_pipeline(w);
+    new_pipeline(w, "on");
     process_block(w->pipeline, results);
 }
 
@@ -328,10 +331,15 @@ static void a_pipeline_with_threads(world *w)
 }
 
 /* A pipeline without rows that will pack its models. */
+static void new_packing_pipeline(world *w, const char *moves)
+{
+    new_pipeline(w, moves);
+    w->pipeline->models.whole_at_first = w->pipeline->models.whole_at_most = 0;
+}
+
 static void a_pipeline_before_it_packs(world *w)
 {
-    new_pipeline(w);
-    w->pipeline->models.whole_at_first = w->pipeline->models.whole_at_most = 0;
+    new_packing_pipeline(w, "on");
 }
 
 /* The model of "b" is unpacked and has grown. Before a row of another key, it is packed into
@@ -346,13 +354,15 @@ static void pack_and_unpack(world *w)
 
 static void a_packing_pipeline(world *w)
 {
-    a_pipeline_before_it_packs(w);
+    new_packing_pipeline(w, "on");
     pack_and_unpack(w);
 }
 
+/* Without moves, because the detector of the caller has no columns for it. */
 static void a_packing_pipeline_and_a_detector(world *w)
 {
-    a_packing_pipeline(w);
+    new_packing_pipeline(w, "off");
+    pack_and_unpack(w);
     a_detector(w);
 }
 
@@ -374,7 +384,9 @@ static void a_saved_deriving_pipeline(world *w)
 
 static void a_pipeline_and_a_detector(world *w)
 {
-    a_pipeline(w);
+    oif_result results[BLOCK];
+    new_pipeline(w, "off");
+    process_block(w->pipeline, results);
     a_detector(w);
 }
 
@@ -1768,13 +1780,17 @@ static void pass_row_piped(oif_pipeline *pipeline, uint64_t number)
     }
 }
 
-static oif_pipeline *new_warm_pipeline(size_t kind, unsigned shingle)
+/* With a shingle, or with moves: both at once are refused. */
+static oif_pipeline *new_warm_pipeline(size_t kind, bool with_moves)
 {
     oif_pipeline *pipeline = NULL;
     oif_detector *detector = new_of_kind(kind);
     oif_params options;
     oif_pipeline_options_init(&options);
-    require_ok(oif_params_set(&options, "shingle", shingle, NULL));
+    if (with_moves)
+        require_ok(oif_params_set_text(&options, "moves", "on", NULL));
+    else
+        require_ok(oif_params_set(&options, "shingle", 2, NULL));
     require_ok(oif_params_set(&options, "alert_rate", 0.01, NULL));
     require_ok(oif_params_set_text(&options, "learn", "decay", NULL));
     require_ok(
@@ -1804,8 +1820,8 @@ static void no_row_allocates_in_a_pipeline_that_knows_its_keys(void **state)
     const oif_detector_info *info;
     uint64_t rows = rows_wanted() / 2, kinds = 0;
     for (; (info = kind_at(kinds)) != NULL; kinds++)
-        for (unsigned shingle = 1; shingle <= 2; shingle++) {
-            oif_pipeline *pipeline = new_warm_pipeline(kinds, shingle);
+        for (int with_moves = 0; with_moves < 2; with_moves++) {
+            oif_pipeline *pipeline = new_warm_pipeline(kinds, with_moves);
             require_rows_without_memory(pipeline, info->table.name, rows);
             oif_pipeline_free(pipeline);
         }
@@ -1941,8 +1957,8 @@ static void every_call_runs_on_a_small_stack(void **state)
     for (size_t kind = 0; kind_at(kind) != NULL; kind++) {
         measure_calls(new_of_kind(kind));
         measure_calls(new_deepest(kind));
-        for (unsigned shingle = 1; shingle <= 2; shingle++) {
-            oif_pipeline *pipeline = new_warm_pipeline(kind, shingle);
+        for (int with_moves = 0; with_moves < 2; with_moves++) {
+            oif_pipeline *pipeline = new_warm_pipeline(kind, with_moves);
             require_ok(oif_pipeline_keep_episodes(pipeline, true, NULL));
             note_depth("a pipeline of long life", stack_used(live_for_long, pipeline));
             oif_pipeline_free(pipeline);

@@ -49,7 +49,8 @@ std::vector<double> rows(unsigned count)
 
 oif::params options()
 {
-    return oif::params::pipeline_options().set("learn", "normal").set("find_season", "off");
+    oif::params made = oif::params::pipeline_options().set("moves", "off").set("learn", "normal");
+    return made.set("find_season", "off");
 }
 
 oif::pipeline named()

@@ -37,9 +37,9 @@ static void wider_ranges_are_those_of_rows_that_lacked_the_columns(void **unused
 {
     (void)unused;
     static const size_t counts[] = {0, 1, 63, 200, 256, 257, 700, 1500, 2048, 2049, 4096, 5000};
-    /* Three rows of a shingle: 2 -> 3 columns each. */
-    const oif_widening widening = {.rows = 3, .before = 2, .after = 3};
-    enum { BEFORE = 6, AFTER = 9 };
+    /* Two rows of a shingle and two numbers after it: 2 -> 3 columns each. */
+    const oif_widening widening = {.rows = 2, .before = 2, .after = 3, .others = 2};
+    enum { BEFORE = 6, AFTER = 8 };
     const size_t bytes = oif_row_ranges_bytes(AFTER);
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         dice from = {c};
@@ -115,7 +115,7 @@ static void wider_seasons_are_those_of_rows_that_lacked_the_columns(void **unuse
 static void scores_of_rows_without_the_new_column_stay_the_same(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {"", "shingle=4", "season_seconds=300"};
+    static const char *const options[] = {"moves=off", "", "shingle=4", "season_seconds=300"};
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
         for (uint32_t rows = 1; rows < 3000; rows = rows * 3 + 1) {
             dice from = {o};
@@ -181,16 +181,16 @@ static void every_detector_takes_more_columns(void **unused)
 {
     (void)unused;
     static const char *const options[] = {"", "shingle=3 learn=normal alert_rate=0.02",
-                                          "season_seconds=600"};
+                                          "season_seconds=600 moves=on", ""};
     static const char *const lists[] = {"rolling-iforest+hst", "hst+sdo"};
-    for (size_t trial = 0; trial < 3 * (SMALL_DETECTORS + 2); trial++) {
-        const size_t kind = trial / 3;
+    for (size_t trial = 0; trial < 4 * (SMALL_DETECTORS + 2); trial++) {
+        const size_t kind = trial / 4;
         dice from = {trial};
         double row[MOST_COLUMNS];
         const bool is_list = kind >= SMALL_DETECTORS;
         oif_pipeline *pipeline =
             new_pipeline(is_list ? lists[kind - SMALL_DETECTORS] : small_detectors[kind].name,
-                         is_list ? "" : small_detectors[kind].settings, 2, options[trial % 3]);
+                         is_list ? "" : small_detectors[kind].settings, 2, options[trial % 4]);
         for (size_t columns = 2; columns < MOST_COLUMNS; columns += 1 + dice_below(&from, 4)) {
             const uint32_t rows = dice_below(&from, 300);
             for (uint32_t i = 0; i < rows; i++) {
@@ -298,7 +298,7 @@ static void an_old_snapshot_takes_more_columns(void **unused)
 {
     (void)unused;
     static const char *const files[] = {"golden/snapshots/format-1/pipeline.oif",
-                                        "golden/snapshots/format-1/pipeline_keys.oif"};
+                                        "golden/snapshots/format-1/pipeline_moves.oif"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         oif_pipeline *pipeline = NULL;
         oif_error error;
@@ -404,7 +404,7 @@ static void the_last_row_is_explained_as_before(void **unused)
         oif_result result = {0};
         oif_attribution before[2], after[3];
         oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "");
-        for (size_t i = 0; i < 3000; i++) {
+        for (size_t i = 0; i < 3000; i++) { /* a walk, so moves count */
             row[0] = 0.98 * row[0] + 0.2 * dice_normal(&from);
             row[1] = seed % 3 ? dice_normal(&from) : 0.98 * row[1] + 0.2 * dice_normal(&from);
             result = process(pipeline, row);
@@ -470,7 +470,7 @@ static void a_memory_limit_holds_for_the_wider_models(void **unused)
     char option[64];
     oif_params params = params_named("rolling-iforest", "");
     require_ok(oif_detector_estimate_bytes(&params, 2, &bytes, &error));
-    snprintf(option, sizeof option, "memory_limit=%zu season_seconds=0", 3 * bytes);
+    snprintf(option, sizeof option, "memory_limit=%zu moves=off season_seconds=0", 3 * bytes);
     oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, option);
     draw_row(&from, row, 2);
     process(pipeline, row);

@@ -158,7 +158,8 @@ static void names_and_threads_of_a_removed_detector_are_gone(void **unused)
     (void)unused;
     static const char *const names[] = {"a", "b", "c"};
     oif_detector *named = new_named("online-iforest", "window_size=64", COLUMNS);
-    oif_pipeline *pipeline, *fresh = new_pipeline("online-iforest", "window_size=64", COLUMNS, "");
+    oif_pipeline *pipeline,
+        *fresh = new_pipeline("online-iforest", "window_size=64", COLUMNS, "moves=off");
     require_ok(oif_detector_name_columns(named, names, NULL));
     require_ok(oif_detector_set_threads(named, 2, NULL));
     require_ok(oif_pipeline_new_around(&named, NULL, "key", 3, &pipeline, NULL));
@@ -187,8 +188,8 @@ static void memory_of_the_caller_is_not_used_after_its_key(void **unused)
 {
     (void)unused;
     oif_params params = params_named("online-iforest", "window_size=64");
-    oif_pipeline *pipeline = new_pipeline("online-iforest", "window_size=64", COLUMNS, ""),
-                 *fresh = new_pipeline("online-iforest", "window_size=64", COLUMNS, "");
+    oif_pipeline *pipeline = new_pipeline("online-iforest", "window_size=64", COLUMNS, "moves=off"),
+                 *fresh = new_pipeline("online-iforest", "window_size=64", COLUMNS, "moves=off");
     oif_detector *detector;
     size_t bytes = 0;
     require_ok(oif_detector_estimate_bytes(&params, COLUMNS, &bytes, NULL));

@@ -57,7 +57,8 @@ static const char *const two_keys[] = {"web-1", "web-2"};
 static oif_pipeline *taught(const char *const *keys, size_t key_count)
 {
     static const char *const names[] = {"latency", "errors", "free memory"};
-    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "alert_rate=0.01");
+    oif_pipeline *pipeline =
+        new_pipeline("rolling-iforest", "", COLUMNS, "moves=off alert_rate=0.01");
     oif_error error;
     require_ok_or(oif_pipeline_name_columns(pipeline, names, &error), error);
     teach(pipeline, keys, key_count, LEARNED_ROWS, 3);
@@ -407,7 +408,7 @@ static void threads_keep_the_same_episodes(void **unused)
     for (int t = 0; t < 2; t++) {
         oif_error error;
         size_t done;
-        pipelines[t] = new_pipeline("rolling-iforest", "", COLUMNS, "alert_rate=0.02");
+        pipelines[t] = new_pipeline("rolling-iforest", "", COLUMNS, "moves=off alert_rate=0.02");
         keep(pipelines[t]);
         require_ok_or(oif_pipeline_set_threads(pipelines[t], t == 0 ? 1 : 3, &error), error);
         require_ok_or(oif_pipeline_process_rows(pipelines[t], rows, ROWS, COLUMNS, keys, NULL,

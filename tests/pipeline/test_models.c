@@ -222,7 +222,7 @@ static void a_model_becomes_whole_once_it_has_learned_much(void **unused)
 static void a_detector_can_be_exchanged_with_a_packed_model(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_packing("loda", "window_size=64", "");
+    oif_pipeline *pipeline = new_packing("loda", "window_size=64", "moves=off");
     oif_detector *own = new_named("loda", "window_size=64", COLUMNS), *given = own;
     dice from = {6};
     double row[COLUMNS];
@@ -338,7 +338,8 @@ static void a_key_takes_memory_as_it_learns(void **unused)
 static void the_first_models_are_whole(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "find_season=off");
+    oif_pipeline *pipeline =
+        new_pipeline("rolling-iforest", "", COLUMNS, "find_season=off moves=off");
     double row[COLUMNS] = {0};
     for (uint32_t i = 0; i < 600; i++)
         process_key(pipeline, key_text(i), row);

@@ -139,7 +139,7 @@ static void a_shingle_is_the_last_rows_as_one(void **unused)
 {
     (void)unused;
     oif_pipeline *shingled = new_pipeline("online-iforest", "window_size=256", 2, "shingle=3");
-    oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 6, "");
+    oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 6, "moves=off");
     dice from = {10};
     double rows[6] = {0};
     for (int i = 0; i < 1000; i++) {
@@ -424,7 +424,7 @@ static void a_clone_goes_on_as_the_original(void **unused)
 static void a_detector_that_learned_elsewhere_gives_the_alerts(void **unused)
 {
     (void)unused;
-    const char *options = "alert_rate=0.02 learn=all";
+    const char *options = "alert_rate=0.02 learn=all moves=off";
     oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 2, options),
                  *lent = new_pipeline("online-iforest", "window_size=256", 2, options);
     oif_params params = params_named("online-iforest", "window_size=256");
@@ -452,7 +452,7 @@ static void a_key_without_a_row_is_not_that_of_the_last_row(void **unused)
 {
     (void)unused;
     const double far[] = {1e6, 0};
-    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "max_keys=2"), *copy;
+    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "max_keys=2 moves=off"), *copy;
     oif_params params = params_named("loda", "");
     oif_detector *detector;
     oif_attribution why[2];

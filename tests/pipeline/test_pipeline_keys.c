@@ -369,6 +369,8 @@ static void a_key_that_does_not_fit_is_refused_with_a_sentence(void **unused)
          "the key was learned with insertion=row, and the pipeline has insertion=none"},
         {"rolling-iforest", "", "shingle=4", 2,
          "the key was learned with shingle=1, and the pipeline has shingle=4"},
+        {"rolling-iforest", "", "moves=off", 2,
+         "the key was learned with moves=on, and the pipeline has moves=off"},
     };
     oif_pipeline *pipeline = new_pipeline("rolling-iforest", small, 2, "");
     dice from = {7};

@@ -63,7 +63,7 @@ enum { FEW_KEYS = 6 };
 static oif_pipeline *small_pipeline(dice *from)
 {
     oif_pipeline *made = new_pipeline("loda", "num_projections=1 num_bins=2 window_size=4", COLUMNS,
-                                      "find_season=off");
+                                      "find_season=off moves=off");
     process_rows(made, from, 0, FEW_KEYS, 20);
     return made;
 }

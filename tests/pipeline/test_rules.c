@@ -256,7 +256,7 @@ static uint64_t held_by(const oif_pipeline *pipeline, size_t rule)
 static void one_direction_can_be_muted(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = taught_with("mute column=latency direction=low\n", "");
+    oif_pipeline *pipeline = taught_with("mute column=latency direction=low\n", "moves=off");
     const uint64_t before = held_by(pipeline, 0);
     const oif_result low = try_row(pipeline, 20, 0);
     assert_true(!low.anomaly && low.rule == 1 && low.severity > low.threshold && low.learned);
@@ -273,7 +273,7 @@ static void small_changes_can_be_muted(void **unused)
     (void)unused;
     oif_expected expected[COLUMNS];
     oif_pipeline *pipeline =
-        taught_with("mute column=latency change<20%\nmute column=errors change<50", "");
+        taught_with("mute column=latency change<20%\nmute column=errors change<50", "moves=off");
     oif_pipeline_expected(pipeline, expected);
     assert_true(expected[0].low > 96 && expected[0].low < 99 && expected[0].high > 101 &&
                 expected[0].high < 104);
@@ -282,7 +282,7 @@ static void small_changes_can_be_muted(void **unused)
     assert_true(try_row(pipeline, 100, 40).rule == 2);
     assert_true(try_row(pipeline, 140, 0).anomaly);
     oif_pipeline_free(pipeline);
-    pipeline = taught_with("mute column=errors change<50", "");
+    pipeline = taught_with("mute column=errors change<50", "moves=off");
     assert_true(try_row(pipeline, 100, 60).anomaly);
     oif_pipeline_free(pipeline);
 }
@@ -291,7 +291,7 @@ static void small_changes_can_be_muted(void **unused)
 static void an_alert_of_other_columns_is_not_muted(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = taught_with("mute column=latency", "");
+    oif_pipeline *pipeline = taught_with("mute column=latency", "moves=off");
     assert_true(try_row(pipeline, 180, 0).rule == 1);
     const oif_result both = try_row(pipeline, 120, 80); /* errors are farther out */
     assert_true(both.anomaly && both.rule == 0);
@@ -303,7 +303,7 @@ static void an_alert_of_other_columns_is_not_muted(void **unused)
 static void a_flood_of_muted_alerts_hides_no_other(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = taught_with("mute column=latency", "");
+    oif_pipeline *pipeline = taught_with("mute column=latency", "moves=off");
     dice from = {9};
     unsigned held = 0, alerts = 0;
     for (int i = 0; i < 4000; i++) {
@@ -357,7 +357,7 @@ static oif_result result_with(const oif_pipeline *pipeline, const char *rules, c
 static void a_finding_in_another_column_is_not_lost_with_muted_values(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = taught_with_category("rolling-iforest", "find_season=off");
+    oif_pipeline *pipeline = taught_with_category("rolling-iforest", "moves=off find_season=off");
     const double both[] = {1e6, 0, 2}, latency[] = {1e6, 0, 1};
     const oif_result plain = result_with(pipeline, "", both);
     assert_true(plain.anomaly && plain.reason != OIF_REASON_NEW_VALUE);
@@ -374,7 +374,8 @@ static void a_finding_in_another_column_is_not_lost_with_muted_values(void **unu
 static void all_detectors_of_a_list_are_asked_after_a_muted_category(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = taught_with_category("rolling-iforest+hst", "alert_rate=0.01");
+    oif_pipeline *pipeline =
+        taught_with_category("rolling-iforest+hst", "moves=off alert_rate=0.01");
     unsigned by_second = 0;
     for (int i = 0; i < 600; i++) {
         const double latency = 2.5 + i % 20 * 0.25, errors = -5 + i / 20 * 0.35;
@@ -397,7 +398,7 @@ static void a_muted_first_value_is_not_reported_as_a_value(void **unused)
     (void)unused;
     static const char *const rules[] = {"", "mute column=2 reason=first", "mute column=2"};
     for (size_t i = 0; i < 3; i++) {
-        oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "");
+        oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "moves=off");
         dice from = {2};
         oif_result result = {0};
         set_rules(pipeline, rules[i]);
@@ -415,7 +416,7 @@ static void ignored_rows_do_not_shift_a_season(void **unused)
     (void)unused;
     for (int ignores = 0; ignores < 2; ignores++) {
         oif_pipeline *pipeline =
-            new_pipeline("rolling-iforest", "", 1, "season_rows=50 find_season=off");
+            new_pipeline("rolling-iforest", "", 1, "moves=off season_rows=50 find_season=off");
         dice from = {3};
         unsigned anomalies = 0;
         set_rules(pipeline,
@@ -446,7 +447,7 @@ static oif_result at(oif_pipeline *pipeline, const char *key, double seconds, do
 static void keys_and_times_are_conditions(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "");
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "moves=off");
     dice from = {5};
     set_rules(pipeline, "mute key=db-* from=1970-01-01T01:00:00Z until=1970-01-01T02:00:00Z # x");
     for (int i = 0; i < LEARNED_ROWS; i++) {
@@ -469,7 +470,8 @@ static void keys_and_times_are_conditions(void **unused)
 static void ignored_rows_teach_nothing(void **unused)
 {
     (void)unused;
-    oif_pipeline *ignoring = taught_with("", "learn=all find_season=off"), *without = NULL;
+    oif_pipeline *ignoring = taught_with("", "moves=off learn=all find_season=off"),
+                 *without = NULL;
     oif_error error;
     oif_rule_info info;
     require_ok_or(oif_pipeline_clone(ignoring, &without, &error), error);
@@ -599,7 +601,7 @@ static void rules_that_share_clocks_decide_alike(void **unused)
 static void names_are_checked_and_counts_kept(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = taught_with("mute column=latency\n", "");
+    oif_pipeline *pipeline = taught_with("mute column=latency\n", "moves=off");
     oif_error error;
     oif_rule_info info;
     try_row(pipeline, 180, 0);
@@ -648,7 +650,7 @@ static void rules_survive_a_snapshot(void **unused)
     (void)unused;
     oif_pipeline *pipeline = taught_with("mute column=latency direction=low # why\n"
                                          "ignore key=x time=01:00-02:00\n",
-                                         ""),
+                                         "moves=off"),
                  *loaded = NULL, *copy = NULL;
     oif_error error;
     try_row(pipeline, 20, 0);
@@ -703,7 +705,7 @@ static void threads_hold_back_the_same_rows(void **unused)
     for (int t = 0; t < 2; t++) {
         oif_error error;
         size_t done;
-        pipelines[t] = new_pipeline("rolling-iforest", "", COLUMNS, "");
+        pipelines[t] = new_pipeline("rolling-iforest", "", COLUMNS, "moves=off");
         set_rules(pipelines[t], "mute column=2 key=a,b,c\nignore key=d from=1970-01-01T02:00:00Z");
         require_ok_or(oif_pipeline_set_threads(pipelines[t], t == 0 ? 1 : 3, &error), error);
         require_ok_or(oif_pipeline_process_rows(pipelines[t], rows, ROWS, COLUMNS, keys, NULL,

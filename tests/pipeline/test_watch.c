@@ -37,7 +37,9 @@ static const oif_finding *observe(oif_watch *watch, const double *row)
 /* What a column says about its last row, and its deviation in each row. */
 typedef struct column_twin {
     oif_finding steps[3], amplitude, distance, run,
-        gap;                      /* `severity` is how many times the usual size */
+        gap; /* `severity` is how many times the usual size */
+    bool moves;
+    double jump, flutter, drift;
     double deviations[MOST_ROWS]; /* NaN: no value, or no level yet */
 } column_twin;
 
@@ -113,13 +115,15 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
 {
     static const size_t lags[] = {1, 2, 4};
     oif_usual_size step_sizes[3] = {{0}}, amplitudes = {0}, distances = {0};
-    double v[MOST_ROWS], level = 0, spread = 0, recent = 0, usual_run = 1, usual_gap = 1;
+    double v[MOST_ROWS], level = 0, spread = 0, recent = 0, usual_run = 1, usual_gap = 1,
+                         nearer = 0;
     size_t count = 0, run = 0, gap = 0, changes = 0, level_values = 32, beyond = 0;
-    *t = (column_twin){0};
+    *t = (column_twin){.jump = 1};
     for (size_t r = 0; r < rows; r++) {
         const double x = column[r];
         memset(t->steps, 0, sizeof t->steps);
         t->amplitude = t->distance = t->run = t->gap = (oif_finding){0};
+        t->moves = false;
         t->deviations[r] = NAN;
         if (isnan(x)) {
             gap++;
@@ -177,8 +181,21 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
                 beyond = 0;
             }
         }
+        if (count >= 4) {
+            const double step = apart(x, v[count - 1]), oldest = apart(x, v[count - 4]),
+                         learned = count < 1024 ? (double)count + 1 : 1024,
+                         mean = oif_usual_mean(&step_sizes[0]);
+            nearer += ((step < oldest ? 1 : step > oldest ? 0 : 0.5) - nearer) / learned;
+            t->flutter += (fmin(step, 20 * mean) - t->flutter) / 16;
+            t->moves = count >= 64 && nearer >= 0.55;
+            t->jump = mean > 0 ? fmin(step / mean, 20) : 1;
+            t->drift = oif_usual_mean(&distances);
+            t->drift = t->drift > 0 ? fmin(apart(recent, level) / t->drift, 20) : 1;
+        }
         count++;
     }
+    const double mean = oif_usual_mean(&step_sizes[0]);
+    t->flutter = mean > 0 ? fmin(t->flutter / mean, 20) : 1;
 }
 
 static void take(oif_finding *most, const oif_finding *one, size_t column)
@@ -235,13 +252,15 @@ static oif_finding energy_of(const column_twin *columns, size_t count, size_t ro
     return found;
 }
 
-/* The findings of the last row. */
+/* The findings of the last row, and its moves. */
 static void judge_rows(const double *const *columns, size_t count, size_t rows,
-                       oif_finding findings[OIF_JUDGES])
+                       oif_finding findings[OIF_JUDGES], double moves[OIF_MOVES])
 {
     static column_twin twins[MOST_COLUMNS];
     const double penalty = log10((double)count);
     oif_finding step = {0}, amplitude = {0}, distance = {0}, run = {0}, gap = {0};
+    double jump = 0, flutter = 0, drift = 0;
+    int moving = 0;
     for (size_t j = 0; j < count; j++) {
         column_twin *t = &twins[j];
         walk(t, columns[j], rows, count);
@@ -251,6 +270,12 @@ static void judge_rows(const double *const *columns, size_t count, size_t rows,
         take(&distance, &t->distance, j);
         take(&run, &t->run, j);
         take(&gap, &t->gap, j);
+        if (!t->moves)
+            continue;
+        moving++;
+        jump += t->jump * t->jump;
+        flutter += t->flutter * t->flutter;
+        drift += t->drift * t->drift;
     }
     rate(&step, 2, 1, penalty, OIF_REASON_JUMP);
     rate(&amplitude, 2, 1 / .8, penalty, OIF_REASON_VALUES);
@@ -270,6 +295,9 @@ static void judge_rows(const double *const *columns, size_t count, size_t rows,
     gap.size -= gap.severity > 0; /* the row before had a value */
     gap.usual -= gap.severity > 0;
     findings[OIF_JUDGE_GAP] = gap;
+    moves[0] = moving > 0 ? sqrt(jump / moving) : 1;
+    moves[1] = moving > 0 ? sqrt(flutter / moving) : 1;
+    moves[2] = moving > 0 ? sqrt(drift / moving) : 1;
 }
 
 static bool are_close(double a, double b)
@@ -307,7 +335,7 @@ static void expect_the_twins_findings(uint64_t seed, size_t rows, size_t every, 
     const uint32_t held = dice_below(&s.dice, 1000);
     oif_watch *watch = new_watch(s.dimension);
     for (size_t r = 0; r < rows; r++) {
-        double row[MOST_COLUMNS];
+        double row[MOST_COLUMNS], moves[OIF_MOVES];
         oif_finding expected[OIF_JUDGES];
         next_row(&s, row);
         if (r % 150 > 100 && r % 150 < 100 + held % 30) /* stuck, or missing */
@@ -320,9 +348,13 @@ static void expect_the_twins_findings(uint64_t seed, size_t rows, size_t every, 
         if (r % every > 0 && actual[OIF_JUDGE_RUN].severity == 0 &&
             actual[OIF_JUDGE_GAP].severity == 0)
             continue;
-        judge_rows(columns, s.dimension, r + 1, expected);
+        judge_rows(columns, s.dimension, r + 1, expected, moves);
         for (size_t i = 0; i < 4; i++)
             expect_same_finding(&actual[judges[i]], &expected[judges[i]], judges[i], seed, r + 1);
+        for (size_t i = 0; i < OIF_MOVES; i++)
+            if (!are_close(watch->moves[i], moves[i]))
+                fail_msg("seed %" PRIu64 ", row %zu, move %zu: %.12g, the twin: %.12g", seed, r + 1,
+                         i, watch->moves[i], moves[i]);
         require_sound(watch);
     }
     free(watch);
@@ -487,6 +519,56 @@ static void rows_that_are_far_from_their_level_are_a_spread(void **unused)
         assert_int_equal(found->direction, oif_watch_side(watch, 0, x));
     }
     assert_true(most > bar);
+    free(watch);
+}
+
+/* ---- Moves ---- */
+
+/* Once there are enough rows to know that it is one. */
+static void a_shuffled_table_has_moves_of_1(void **unused)
+{
+    (void)unused;
+    for (int constant = 0; constant < 2; constant++) {
+        dice from = {11};
+        oif_watch *watch = new_watch(3);
+        int moved = 0;
+        for (int r = 0; r < 5000; r++) {
+            const double row[] = {dice_normal(&from), dice_below(&from, 3),
+                                  constant ? 5 : exp(dice_normal(&from))};
+            observe(watch, row);
+            for (size_t i = 0; i < OIF_MOVES; i++)
+                moved += watch->moves[i] != 1 && r >= 600;
+        }
+        assert_int_equal(moved, 0);
+        free(watch);
+    }
+}
+
+static void in_a_series_a_jump_and_flutter_and_drift_stand_out(void **unused)
+{
+    (void)unused;
+    dice from = {12};
+    oif_watch *watch = new_watch(1);
+    double x = 0;
+    for (int r = 0; r < 2000; r++) {
+        x = 0.98 * x + dice_normal(&from);
+        observe(watch, &x);
+    }
+    assert_true(oif_watch_moves_count(watch));
+    expect_within(watch->moves[1], 0.3, 2, "flutter while all is usual");
+    x += 12;
+    observe(watch, &x);
+    expect_within(watch->moves[0], 8, 20, "jump");
+    for (int r = 0; r < 16; r++) {
+        const double other = x + (r % 2 ? 5 : -5);
+        observe(watch, &other);
+    }
+    expect_within(watch->moves[1], 5, 20, "flutter");
+    for (int r = 0; r < 64; r++) {
+        const double far = 60;
+        observe(watch, &far);
+    }
+    expect_within(watch->moves[2], 5, 20, "drift");
     free(watch);
 }
 
@@ -688,6 +770,9 @@ static oif_watch *sound_watch(void)
 static void what_no_stream_gives_is_refused(void **unused)
 {
     (void)unused;
+    EXPECT_REFUSED(w->moves_since = w->rows + 1, "moves vary since a row to come");
+    EXPECT_REFUSED(w->moves[2] = INFINITY, "a move is not finite");
+    EXPECT_REFUSED(w->moves[0] = NAN, "a move is not finite");
     EXPECT_REFUSED(w->squares[15] = -1, "a square is");
     EXPECT_REFUSED(w->squares[3] = NAN, "a square is");
     EXPECT_REFUSED(w->squares[3] = 901, "a square is"); /* 30 deviations at most */
@@ -698,7 +783,10 @@ static void what_no_stream_gives_is_refused(void **unused)
     EXPECT_REFUSED(c->level = NAN, "its level is none");
     EXPECT_REFUSED(c->recent = INFINITY, "its level is none");
     EXPECT_REFUSED(c->spread = -1, "its level is none");
+    EXPECT_REFUSED(c->flutter = NAN, "its level is none");
     EXPECT_REFUSED(c->start[31] = NAN, "its level is none");
+    EXPECT_REFUSED(c->nearer = 1.1, "a share is not between 0 and 1");
+    EXPECT_REFUSED(c->nearer = NAN, "a share is not between 0 and 1");
     EXPECT_REFUSED(c->usual_run = 0.5, "a run has fewer rows than one");
     EXPECT_REFUSED(c->usual_gap = NAN, "a run has fewer rows than one");
     EXPECT_REFUSED(c->usual_gap = 0x1p41, "a run has fewer rows than one");
@@ -744,6 +832,8 @@ int main(void)
         cmocka_unit_test(a_gap_is_told_in_its_column_for_some_rows),
         cmocka_unit_test(usual_runs_and_gaps_are_not_told),
         cmocka_unit_test(rows_that_are_far_from_their_level_are_a_spread),
+        cmocka_unit_test(a_shuffled_table_has_moves_of_1),
+        cmocka_unit_test(in_a_series_a_jump_and_flutter_and_drift_stand_out),
         cmocka_unit_test(after_a_row_that_is_passed_no_step_is_known),
         cmocka_unit_test(after_a_rewind_the_first_row_is_no_jump_and_what_is_usual_is_known),
         cmocka_unit_test(a_wider_watch_continues_the_columns_it_had),

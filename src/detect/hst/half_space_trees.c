@@ -698,6 +698,7 @@ const oif_detector_kind oif_half_space_trees = {
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .rarity = {.usual = -0.4, .per_decade = 1.7},
     .check_params = check_params,
+    .minds_constants = true,
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

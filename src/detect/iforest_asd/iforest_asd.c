@@ -402,6 +402,7 @@ const oif_detector_kind oif_iforest_asd = {
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .rarity = {.usual = 0.5, .per_decade = 0.2},
     .check_params = NULL, /* any fit together: a subsample larger than the window is the window */
+    .minds_constants = true,
     .state_bytes = state_bytes,
     .init = init,
     .insertion_depth = insertion_depth,

@@ -641,6 +641,7 @@ const oif_detector_kind oif_loda = {
     .scale = OIF_SCORES_IN_BITS,
     .rarity = {.usual = 8.7, .per_decade = 0.75},
     .check_params = NULL, /* every combination is valid */
+    .minds_constants = true,
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

@@ -1,4 +1,4 @@
-/* The judges beside the detectors of a model (finding.h): what changed or is stuck (watch.h), a
+/* The judges beside the detectors of a model (finding.h): what moved or is stuck (watch.h), a
  * column that no longer follows another one (partner.h), a value that is unusual for its time
  * (season.h). The block has no pointers and may be part of another. */
 #ifndef OIF_PIPELINE_JUDGES_JUDGES_H

@@ -31,6 +31,11 @@ double oif_usual_times(const oif_usual_size *usual, double magnitude)
     return magnitude < OIF_MOST_TIMES * usual->size ? magnitude / usual->size : OIF_MOST_TIMES;
 }
 
+double oif_usual_mean(const oif_usual_size *usual)
+{
+    return usual->count > 0 ? usual->sum / usual->count : 0;
+}
+
 /* What is far above all before it is an incident, which must not hide the next one. */
 static double without_excess(const oif_usual_size *usual, double magnitude)
 {

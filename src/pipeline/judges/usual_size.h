@@ -26,6 +26,9 @@ typedef struct oif_usual_size {
 #define OIF_MOST_TIMES 1000.0
 double oif_usual_times(const oif_usual_size *usual, double magnitude);
 
+/* The mean magnitude; 0 before the first. */
+double oif_usual_mean(const oif_usual_size *usual);
+
 /* Learns a magnitude from 0 to OIF_MOST_MAGNITUDE. `adapts`: otherwise it is only counted. A
  * magnitude that changes slowly, such as a mean of many rows, need not adapt with every row. */
 #define OIF_MOST_MAGNITUDE 0x1p900 /* so a sum is finite */

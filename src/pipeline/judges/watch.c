@@ -12,9 +12,13 @@ enum {
     WINDOW = OIF_WATCH_WINDOW,
     LEVEL_ROWS = 2000, /* that the level is averaged over */
     RECENT_ROWS = 64,
+    FLUTTER_ROWS = 16,
+    MEMORY_ROWS = 64,   /* before a column can resemble itself ... */
+    NEARER_ROWS = 1024, /* ... which is averaged over these */
     KNOWN_CHANGES = 32, /* before runs and gaps are judged */
     EARLY_CHANGES = 48, /* that raise the usual run at once */
     PATIENCE = 64, /* rows after which a long run or gap, or another level, is the new normal */
+    MOVES_LEARNED = 256,
     MOST_COUNTED = 1 << 30
 };
 
@@ -26,7 +30,7 @@ static const double run_at_usual = 1, per_octave_of_run = 1 / .7;
 static const double gap_at_usual = 1.8;
 static const double lowest_bar = 2.8; /* oif_gate's, which a run exceeds before it is too long */
 
-static const double most_distances = 30;
+static const double most_moves = 20, most_distances = 30, least_nearer = .55;
 
 /* ---- Creation ---- */
 
@@ -45,6 +49,8 @@ static void forget_last(oif_column_watch *column)
 void oif_watch_init(oif_watch *watch, size_t columns)
 {
     watch->columns = watch->unseen = (uint32_t)columns;
+    for (size_t i = 0; i < OIF_MOVES; i++)
+        watch->moves[i] = 1;
     for (size_t j = 0; j < columns; j++) {
         forget_last(&watch->column[j]);
         watch->column[j].usual_run = watch->column[j].usual_gap = 1;
@@ -98,6 +104,8 @@ typedef struct row_sums {
     double squares, furthest; /* of distances from the levels; the largest distance */
     uint32_t levels;          /* columns with a level */
     uint32_t furthest_column;
+    double moves[OIF_MOVES];
+    uint32_t moving; /* columns that resemble themselves */
 } row_sums;
 
 /* Whether a row is itself unusual, and not only the rows before it: about as far from the level, on
@@ -233,6 +241,36 @@ static void follow_steps(oif_column_watch *c, uint32_t j, double x, row_sums *su
     }
 }
 
+static double mean_of(const oif_column_watch *c, oif_magnitude magnitude)
+{
+    return oif_usual_mean(&c->sizes[magnitude]);
+}
+
+static void add_move(double *sum, double size, double usual)
+{
+    const double times = usual > 0 ? bounded(size / usual, most_moves) : 1;
+    *sum += times * times;
+}
+
+/* How the column has moved; the step is already part of its mean. */
+static void follow_moves(oif_column_watch *c, double x, row_sums *sums)
+{
+    const double step = distance_between(x, c->last[0]),
+                 oldest = distance_between(x, c->last[LAGS - 1]), usual = mean_of(c, OIF_STEP_OF_1),
+                 most = most_moves * usual;
+    if (oldest != oldest)
+        return;
+    const double rows = c->values < NEARER_ROWS ? c->values + 1 : NEARER_ROWS;
+    c->nearer += ((step < oldest ? 1 : step > oldest ? 0 : .5) - c->nearer) / rows;
+    c->flutter += ((step < most ? step : most) - c->flutter) / FLUTTER_ROWS;
+    if (c->values < MEMORY_ROWS || c->nearer < least_nearer)
+        return;
+    sums->moving++;
+    add_move(&sums->moves[0], step, usual);
+    add_move(&sums->moves[1], c->flutter, usual);
+    add_move(&sums->moves[2], distance_between(c->recent, c->level), mean_of(c, OIF_DISTANCE));
+}
+
 /* ---- Runs and gaps ---- */
 
 /* `rows` is a run or gap that has ended, from 1. The usual one rises at once among the first ones,
@@ -316,6 +354,7 @@ static void observe_value(oif_watch *watch, uint32_t j, double x, row_sums *sums
         learn_start(c, x);
     else
         follow_level(c, j, x, sums);
+    follow_moves(c, x, sums);
     keep_last(c, x);
     count_value(c);
 }
@@ -397,6 +436,14 @@ static void judge(oif_watch *watch, const row_sums *sums, oif_finding findings[O
     }
 }
 
+static void set_moves(oif_watch *watch, const row_sums *sums)
+{
+    for (size_t i = 0; i < OIF_MOVES; i++)
+        watch->moves[i] = sums->moving > 0 ? oif_sqrt(sums->moves[i] / sums->moving) : 1;
+    if (sums->moving > 0 && watch->moves_since == 0)
+        watch->moves_since = watch->rows;
+}
+
 void oif_watch_observe(oif_watch *watch, const double *row, oif_finding findings[OIF_JUDGES])
 {
     row_sums sums = {0};
@@ -408,6 +455,7 @@ void oif_watch_observe(oif_watch *watch, const double *row, oif_finding findings
             follow_gap(watch, &watch->column[j], j, &sums);
     }
     judge(watch, &sums, findings);
+    set_moves(watch, &sums);
 }
 
 void oif_watch_pass(oif_watch *watch, const double *row)
@@ -429,6 +477,13 @@ void oif_watch_rewind(oif_watch *watch)
 }
 
 /* ---- Questions ---- */
+
+/* A detector that has learned only ones needs a while; one that has hardly begun does not. */
+bool oif_watch_moves_count(const oif_watch *watch)
+{
+    return watch->moves_since > 0 && (watch->moves_since <= 2 * MEMORY_ROWS ||
+                                      watch->rows - watch->moves_since >= MOVES_LEARNED);
+}
 
 static bool knows_level(const oif_column_watch *c)
 {

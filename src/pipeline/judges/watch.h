@@ -9,6 +9,16 @@
  * and then follows the last 2,000 or so, each by at most three times their usual distance. If the
  * mean of the last rows stays away from it for 64 values, they are the new level.
  *
+ * The same numbers say how the values of a row have moved. Detectors get them beside the values,
+ * because where a value lies does not say how it got there:
+ *
+ *     jump      the last step               each in units of its mean, at most 20, then over all
+ *     flutter   the mean of the last steps  columns sqrt(mean of squares); near 1 while all is
+ *     drift     the distance from the level usual
+ *
+ * A column takes part while its values resemble those before: while they are nearer to the last one
+ * than to the fourth before. In a shuffled table no column does, and the three numbers stay 1.
+ *
  * The block has no pointers and may be part of another. */
 #ifndef OIF_PIPELINE_JUDGES_WATCH_H
 #define OIF_PIPELINE_JUDGES_WATCH_H
@@ -18,9 +28,10 @@
 #include "pipeline/judges/usual_size.h"
 
 enum {
-    OIF_WATCH_LAGS = 4,   /* the last values that are kept */
-    OIF_WATCH_START = 32, /* values before the level is known */
-    OIF_WATCH_WINDOW = 16 /* rows of the energy */
+    OIF_WATCH_LAGS = 4,    /* the last values that are kept */
+    OIF_WATCH_START = 32,  /* values before the level is known */
+    OIF_WATCH_WINDOW = 16, /* rows of the energy */
+    OIF_MOVES = 3          /* jump, flutter, drift */
 };
 
 /* Magnitudes of a column that have a usual size. */
@@ -37,6 +48,8 @@ typedef struct oif_column_watch {
     double last[OIF_WATCH_LAGS]; /* values, the newest first */
     double level, spread;        /* the slow mean, and the mean distance from it */
     double recent;               /* the mean of the last 64 or so */
+    double flutter;              /* the mean of the last 16 or so steps */
+    double nearer;               /* the share of values nearer to the last one than to the fourth */
     double usual_run, usual_gap; /* in rows, from 1; long ones */
     oif_usual_size sizes[OIF_MAGNITUDES];
     uint32_t values;               /* that were not missing; halved now and then */
@@ -52,6 +65,8 @@ typedef struct oif_watch {
     uint32_t columns;
     uint32_t unseen; /* columns that never had a value */
     uint64_t rows;
+    uint64_t moves_since; /* the row with which the moves began to vary; 0: not yet */
+    double moves[OIF_MOVES];
     double squares[OIF_WATCH_WINDOW]; /* of distances from the levels, of row i at i % WINDOW */
     oif_usual_size energy;
     oif_column_watch column[];
@@ -73,6 +88,9 @@ void oif_watch_pass(oif_watch *watch, const double *row);
 
 /* Before a finished table is judged whose rows were all observed: what is usual stays known. */
 void oif_watch_rewind(oif_watch *watch);
+
+/* Whether the moves of the last row may be judged: detectors have learned how they vary. */
+bool oif_watch_moves_count(const oif_watch *watch);
 
 /* Whether a column ever had a value. */
 static inline bool oif_watch_has_seen(const oif_watch *watch, size_t column)

@@ -33,6 +33,8 @@ static const oif_field column_fields[] = {NUMBERS(last, OIF_WATCH_LAGS),
                                           NUMBER(level),
                                           NUMBER(spread),
                                           NUMBER(recent),
+                                          NUMBER(flutter),
+                                          NUMBER(nearer),
                                           NUMBER(usual_run),
                                           NUMBER(usual_gap),
                                           USUAL_SIZE("step_1", OIF_STEP_OF_1),
@@ -51,6 +53,8 @@ static const oif_field column_fields[] = {NUMBERS(last, OIF_WATCH_LAGS),
 void oif_watch_visit_fields(oif_watch *watch, oif_state_visitor *visitor)
 {
     oif_visit_u64(visitor, "watch_rows", &watch->rows, 1);
+    oif_visit_u64(visitor, "moves_since", &watch->moves_since, 1);
+    oif_visit_f64(visitor, "moves", watch->moves, OIF_MOVES);
     oif_visit_f64(visitor, "squares", watch->squares, OIF_WATCH_WINDOW);
     oif_usual_visit_fields(&watch->energy, visitor);
     oif_visit_u32(visitor, "unseen", &watch->unseen, 1);
@@ -101,8 +105,9 @@ static oif_status check_column(const oif_column_watch *c, const oif_check *check
     OIF_REQUIRE(check, are_values(c->last, OIF_WATCH_LAGS), "a value is infinite");
     OIF_REQUIRE(check,
                 are_finite(&c->level, 1) && are_finite(&c->recent, 1) && is_amount(c->spread) &&
-                    are_finite(c->start, OIF_WATCH_START),
+                    is_amount(c->flutter) && are_finite(c->start, OIF_WATCH_START),
                 "its level is none");
+    OIF_REQUIRE(check, c->nearer >= 0 && c->nearer <= 1, "a share is not between 0 and 1");
     OIF_REQUIRE(check, is_length(c->usual_run) && is_length(c->usual_gap),
                 "a run has fewer rows than one, or more than any stream");
     OIF_REQUIRE(check,
@@ -127,6 +132,8 @@ oif_status oif_watch_check(const oif_watch *watch, oif_error *error)
 {
     const double most_square = 900; /* of 30 deviations */
     oif_check check = {error, NULL, 0};
+    OIF_REQUIRE(&check, watch->moves_since <= watch->rows, "moves vary since a row to come");
+    OIF_REQUIRE(&check, are_finite(watch->moves, OIF_MOVES), "a move is not finite");
     for (size_t i = 0; i < OIF_WATCH_WINDOW; i++)
         OIF_REQUIRE(&check, watch->squares[i] >= 0 && watch->squares[i] <= most_square,
                     "a square is no mean of squared deviations");

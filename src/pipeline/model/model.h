@@ -1,11 +1,11 @@
 /* The model of one key: its detectors, the judges beside them, and the gate that makes episodes of
  * what they find.
  *
- *     row -> last rows (shingle) -> detectors -> score -> finding
- *       |                                                    |
- *       +-> judges -----------------> findings --------------+-> decide -> gate -> episode
- *                                                                  ^         |
- *                                                                rules       +-> learn, or not
+ *     row -> last rows (shingle) ---> detectors -> score -> finding
+ *       |                                 ^                    |
+ *       +-> judges -> moves --------------+                    +-> decide -> gate -> episode
+ *              |                                               |     ^         |
+ *              +----------------------------> findings --------+   rules       +-> learn, or not
  *
  * Before all that, columns may be derived from the input columns (derived_columns.h).
  *
@@ -37,15 +37,17 @@ typedef struct oif_model_options {
     oif_learn learn;
     double earned;  /* episodes, by the next row */
     double silence; /* oif_pauses.limit */
+    uint64_t moves; /* 1: detectors get the moves beside the values; not with a shingle */
     oif_judges_options judges;
 } oif_model_options;
 
 /* Where the parts of a model's block are. */
 typedef struct oif_model_layout {
-    size_t judges;  /* oif_judges */
-    size_t recent;  /* double [shingle][columns]: the last rows, oldest first */
-    size_t shares;  /* double [shingle][columns]: scratch space of explain */
-    size_t scratch; /* double [shingle][columns]: the same */
+    size_t judges; /* oif_judges */
+    /* double [shingle][columns]: the last rows, oldest first. The moves follow, if any. */
+    size_t recent;
+    size_t shares;  /* double [oif_model_numbers()]: scratch space of explain */
+    size_t scratch; /* double [oif_model_numbers()]: the same */
     size_t derived; /* oif_derived_state; empty if no column is derived */
     size_t row;     /* double [columns]: the row with its derived columns; empty likewise */
 } oif_model_layout;
@@ -78,7 +80,8 @@ static inline double *oif_model_recent(const oif_model *model)
 /* How many numbers a detector gets for each row. */
 static inline size_t oif_model_numbers(const oif_model_options *options, size_t columns)
 {
-    return oif_size_multiply(options->shingle, columns);
+    return oif_size_add(oif_size_multiply(options->shingle, columns),
+                        options->moves ? OIF_MOVES : 0);
 }
 
 /* Bytes of a model and its detectors, given by `params`; failures as in

@@ -30,7 +30,8 @@ const double *oif_model_shares(oif_model *model)
     const size_t columns = model->columns;
     const double *row = last_row_of(model);
     double *shares = oif_block_part(model, model->at.shares), sum = 0;
-    if (oif_detector_explain(model->detectors[model->detector], oif_model_recent(model), columns,
+    const size_t step = model->options.moves ? columns + OIF_MOVES : columns;
+    if (oif_detector_explain(model->detectors[model->detector], oif_model_recent(model), step,
                              shares, scratch_of(model), NULL) != OIF_OK)
         memset(shares, 0, columns * sizeof *shares); /* only an infinity could fail */
     for (size_t i = 0; i < columns; i++) {

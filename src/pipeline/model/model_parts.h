@@ -44,6 +44,12 @@ static inline double *last_row_of(const oif_model *m)
     return oif_model_recent(m) + (m->options.shingle - 1) * m->columns;
 }
 
+/* The moves as a detector gets them, after the values of the row. */
+static inline double *moves_of_row(const oif_model *m)
+{
+    return oif_model_recent(m) + m->columns;
+}
+
 static inline bool is_frozen(const oif_model *m)
 {
     return m->options.learn == OIF_LEARN_NONE;

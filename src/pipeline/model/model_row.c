@@ -64,10 +64,23 @@ static void find_category(const oif_model *m, oif_finding *found)
 
 /* ---- Scores ---- */
 
+static bool counts_moves(const oif_model *m)
+{
+    return oif_watch_moves_count(watch_of(m)) && !is_frozen(m);
+}
+
 /* Whether detectors learn a row and then score it. Usually they score it first. */
 static bool learns_first(const oif_model *m)
 {
-    return m->options.learn == OIF_LEARN_ALL;
+    return m->options.learn == OIF_LEARN_ALL && (!m->options.moves || counts_moves(m));
+}
+
+/* Moves that do not count are as usual to a detector, but it learns them. */
+static void set_moves(const oif_model *m, bool to_learn)
+{
+    const double as_usual = 1;
+    for (size_t i = 0; m->options.moves && i < OIF_MOVES; i++)
+        moves_of_row(m)[i] = to_learn || counts_moves(m) ? watch_of(m)->moves[i] : as_usual;
 }
 
 static double score_by(oif_model *m, size_t i)
@@ -104,6 +117,7 @@ static double with_rows_before(oif_model *m, double severity)
 static void score(oif_model *m, oif_finding *found, oif_result *result)
 {
     double most = 0;
+    set_moves(m, false);
     for (uint32_t i = 0; i < m->detector_count; i++) {
         const bool was_ready = oif_detector_ready(m->detectors[i]);
         const double given = score_by(m, i),
@@ -154,6 +168,7 @@ static void learn(oif_model *m, const double *row, bool by_detectors)
 {
     oif_status status = OIF_OK;
     oif_judges_learn(judges_of(m), row);
+    set_moves(m, true);
     for (size_t i = 0; i < m->detector_count && by_detectors; i++)
         status = oif_detector_learn(m->detectors[i], oif_model_recent(m), NULL);
     (void)status; /* only an infinity could fail */
@@ -236,6 +251,7 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
     oif_finding findings[OIF_JUDGES] = {{.size = NAN, .usual = NAN}};
     const bool was_ready = verdict || oif_model_ready(model);
     find(model, row, seconds, verdict, findings, result);
+    const bool learns_before = learns_first(model); /* as when it was scored, after its moves */
     result->ready = was_ready && result->score == result->score;
     oif_model_decide(model, findings, seconds, rules, result);
     if (result->anomaly)
@@ -243,7 +259,7 @@ void oif_model_process(oif_model *model, const double *row, double seconds,
     result->learned = is_acceptable(model, &findings[OIF_JUDGE_FIRST_VALUE], result->anomaly) &&
                       model->rows >= model->options.shingle;
     if (result->learned)
-        learn(model, row, !verdict && !learns_first(model));
+        learn(model, row, !verdict && !learns_before);
     if (model->plan->categories > 0 && counts_categories(model, result))
         oif_derived_learn(model->plan, derived_of(model));
     if (!is_frozen(model))

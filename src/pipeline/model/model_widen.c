@@ -30,8 +30,10 @@ static void widen_derived(oif_model *wide, const oif_model *m)
 
 void oif_model_widen(oif_model *wide, const oif_model *model)
 {
-    const oif_widening widening = {
-        .rows = model->options.shingle, .before = model->columns, .after = wide->columns};
+    const oif_widening widening = {.rows = model->options.shingle,
+                                   .before = model->columns,
+                                   .after = wide->columns,
+                                   .others = model->options.moves ? OIF_MOVES : 0};
     copy_head(wide, model);
     oif_judges_widen(judges_of(wide), judges_of(model));
     oif_widen_row(&widening, oif_model_recent(model), oif_model_recent(wide));

@@ -12,7 +12,7 @@ class AlertsTest {
     private static final double START = 1_700_000_000;
 
     private static Pipeline pipeline(String... names) {
-        Params options = Params.options().set("learn", "normal").set("find_season", "off");
+        Params options = Params.options().set("learn", "normal").set("moves", "off").set("find_season", "off");
         Pipeline pipeline = new Pipeline(Params.of("rolling-iforest"), names.length, options);
         pipeline.nameColumns(List.of(names));
         return pipeline;

@@ -24,7 +24,7 @@ class BaseAndRowsTest {
     /** The settings of base-and-rows.properties. */
     private static Pipeline pipeline() {
         Params detector = Params.of("online-iforest").set("window_size", 16).set("num_trees", 2);
-        Params options = Params.options().set("find_season", "off");
+        Params options = Params.options().set("moves", "off").set("find_season", "off");
         return new Pipeline(detector, COLUMNS, options);
     }
 

@@ -58,7 +58,7 @@ class PipelineTest {
     @Test
     void aJumpIsReportedWithItsSizeAndTheUsualOne() {
         Random random = new Random(5);
-        Params options = Params.options().set("find_season", "off");
+        Params options = Params.options().set("find_season", "off").set("moves", "off");
         try (Pipeline pipeline = new Pipeline(Params.of("rolling-iforest"), 2, options)) {
             for (int i = 0; i < 6000; i++) {
                 pipeline.process(10 * Math.sin(i / 50.0) + 0.1 * random.nextGaussian(), random.nextGaussian());
