@@ -163,8 +163,14 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
                                            : copysign(10, away);
             t->amplitude = measured(&amplitudes, fabs(away), away, true);
             const double distance = apart(recent, level);
+            double lately = x; /* the mean of the last five values */
+            for (size_t i = 1; i < 5; i++)
+                lately +=
+                    copysign(apart(v[count - i], lately), v[count - i] - lately) / (double)(i + 1);
             t->distance = silent(measured(&distances, distance, recent - level, count % 8 == 0),
-                                 fabs(away) >= distance && (away < 0) == (recent < level));
+                                 fabs(away) >= distance && (away < 0) == (recent < level) &&
+                                     apart(lately, level) >= distance &&
+                                     (lately < level) == (recent < level));
             level_values += level_values < 2000;
             const double learned = (double)level_values,
                          most = spread > 0 ? 3 * spread : fabs(away);

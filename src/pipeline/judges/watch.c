@@ -204,7 +204,10 @@ static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *su
         c->spread > 0 ? c->level + bounded(away_from(c->level, x), most * c->spread) : x;
     c->recent += away_from(c->recent, near) / RECENT_ROWS;
     const double away = away_from(c->level, c->recent), distance = fabs(away);
-    if (is_no_echo(away_from(c->level, x), away))
+    double lately = x; /* the mean of the last values; one alone may be as far by chance */
+    for (uint32_t i = 0; i < LAGS && c->last[i] == c->last[i]; i++)
+        lately += away_from(lately, c->last[i]) / (i + 2);
+    if (is_no_echo(away_from(c->level, x), away) && is_no_echo(away_from(c->level, lately), away))
         compare(&sums->distance, &c->sizes[OIF_DISTANCE], distance, j, away);
     oif_usual_learn(&c->sizes[OIF_DISTANCE], distance, adapts);
     judge_amplitude(c, j, x, sums);
