@@ -379,7 +379,7 @@ static void a_step_is_a_jump_up_or_down_in_its_column(void **unused)
 }
 
 /* The mean of the last rows leaves the level, which is found before long, and is found no more once
- * that is the new normal: a level that stays is not an incident for ever. */
+ * that is the new normal: a level that stays is not an incident forever. */
 static void another_level_is_told_for_a_while(void **unused)
 {
     (void)unused;

@@ -152,7 +152,7 @@ static void learn_level(oif_column_watch *c, double x)
     c->spread += ((distance < 2 * most ? distance : 2 * most) - c->spread) / rows;
 }
 
-/* A level that stays is not news for ever. */
+/* A level that stays is not news forever. */
 static void follow_beyond(oif_column_watch *c, double x, double distance)
 {
     const double enough = 1.5; /* less than what exceeds the lowest bar */
