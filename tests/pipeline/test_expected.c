@@ -148,26 +148,31 @@ static void a_partner_expects_what_it_predicts(void **unused)
     oif_memory_free(partner);
 }
 
-static void a_jump_is_expected_from_the_row_before(void **unused)
+/* Whether the step was one of 1, 2 or 4 rows: the range is around the value there, and a value that
+ * jumped up is above it. */
+static void a_jump_is_expected_from_where_it_began(void **unused)
 {
     (void)unused;
     oif_watch *watch = zeroed(oif_watch_bytes(1));
-    double x = 0, before = 0, low, high;
-    unsigned within = 0;
+    double x[5] = {0}, low, high;
+    unsigned jumps = 0;
     dice from = {5};
     oif_watch_init(watch, 1);
     for (int i = 0; i < 4000; i++) {
-        before = x;
-        x += dice_normal(&from);
-        oif_finding findings[OIF_JUDGES];
-        oif_watch_observe(watch, &x, findings);
-        if (i >= 2000) {
-            assert_true(oif_watch_jump_range(watch, 0, &low, &high));
-            assert_true(low < before && before < high);
-            within += x >= low && x <= high;
-        }
+        memmove(x + 1, x, 4 * sizeof *x);
+        x[0] += dice_normal(&from);
+        oif_finding findings[OIF_JUDGES], *change = &findings[OIF_JUDGE_CHANGE];
+        oif_watch_observe(watch, x, findings);
+        if (i < 2000 || change->reason != OIF_REASON_JUMP || change->severity < 2)
+            continue;
+        assert_true(oif_watch_jump_range(change, x[0], &low, &high));
+        const double middle = (low + high) / 2;
+        assert_true(fabs(middle - x[1]) < 1e-9 || fabs(middle - x[2]) < 1e-9 ||
+                    fabs(middle - x[4]) < 1e-9);
+        assert_true(change->direction > 0 ? x[0] > high : x[0] < low);
+        jumps++;
     }
-    assert_true(within > 1940 && within < 2000);
+    assert_true(jumps > 10);
     oif_memory_free(watch);
 }
 
@@ -179,7 +184,7 @@ int main(void)
         cmocka_unit_test(every_detector_answers),
         cmocka_unit_test(a_season_expects_what_it_predicts),
         cmocka_unit_test(a_partner_expects_what_it_predicts),
-        cmocka_unit_test(a_jump_is_expected_from_the_row_before),
+        cmocka_unit_test(a_jump_is_expected_from_where_it_began),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,7 +410,7 @@ static void a_step_is_a_jump_up_or_down_in_its_column(void **unused)
         expect_within(found->size, 36, 44, "size");
         expect_within(found->usual, 2.5, 5.5, "the usual size");
         expect_within(found->severity, 4, 7, "severity");
-        assert_true(oif_watch_jump_range(watch, 1, &low, &high));
+        assert_true(oif_watch_jump_range(found, row[1], &low, &high));
         assert_true(low > 20 - 10 && high < 20 + 10 && low < high);
         free(watch);
     }
@@ -690,12 +690,12 @@ static void ranges_of_huge_values_are_unknown(void **unused)
     }
     for (int r = 0; r < 500; r++) {
         const double x = dice_chance(&from, 0.5) ? DBL_MAX : 5e-324;
-        const oif_finding *found = observe(watch, &x);
+        const oif_finding *found = observe(watch, &x), *change = &found[OIF_JUDGE_CHANGE];
         for (oif_judge i = OIF_JUDGE_CHANGE; i <= OIF_JUDGE_GAP; i++)
             assert_true(isfinite(found[i].severity) && isfinite(found[i].size));
         if (oif_watch_usual_range(watch, 0, &low, &high))
             assert_true(isfinite(low) && isfinite(high));
-        if (oif_watch_jump_range(watch, 0, &low, &high))
+        if (oif_watch_jump_range(change, x, &low, &high))
             assert_true(isfinite(low) && isfinite(high));
         require_sound(watch);
     }

@@ -157,8 +157,7 @@ bool oif_judges_expected(const oif_judges *judges, const oif_finding *found, con
 {
     switch (found->reason) {
     case OIF_REASON_SEASON: return expected_by_seasons(judges, found->column, low, high);
-    case OIF_REASON_JUMP:
-        return oif_watch_jump_range(oif_judges_watch(judges), found->column, low, high);
+    case OIF_REASON_JUMP: return oif_watch_jump_range(found, row[found->column], low, high);
     case OIF_REASON_LEVEL:
     case OIF_REASON_SPREAD:
         return oif_watch_usual_range(oif_judges_watch(judges), found->column, low, high);

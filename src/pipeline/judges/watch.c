@@ -523,8 +523,7 @@ bool oif_watch_usual_range(const oif_watch *watch, size_t column, double *low, d
     return knows_level(c) && range_around(c->level, distances * c->spread, low, high);
 }
 
-bool oif_watch_jump_range(const oif_watch *watch, size_t column, double *low, double *high)
+bool oif_watch_jump_range(const oif_finding *jump, double value, double *low, double *high)
 {
-    const oif_column_watch *c = &watch->column[column];
-    return range_around(c->last[1], c->sizes[OIF_STEP_OF_1].size, low, high);
+    return range_around(value - jump->direction * jump->size, jump->usual, low, high);
 }

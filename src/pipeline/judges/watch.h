@@ -105,10 +105,10 @@ double oif_watch_distance(const oif_watch *watch, size_t column, double value);
 /* 1: above the level, -1: below, 0: neither. */
 int oif_watch_side(const oif_watch *watch, size_t column, double value);
 
-/* The range of usual values, by the level; of values that do not jump, from the row before the
- * last. Return false while they are unknown. */
+/* The range of usual values, by the level; of values that do not jump from where a value has jumped
+ * from, 1, 2 or 4 rows before. Return false while they are unknown. */
 bool oif_watch_usual_range(const oif_watch *watch, size_t column, double *low, double *high);
-bool oif_watch_jump_range(const oif_watch *watch, size_t column, double *low, double *high);
+bool oif_watch_jump_range(const oif_finding *jump, double value, double *low, double *high);
 
 /* Makes a watch without rows that of `watch`, which has fewer columns: the new ones come after
  * them, and were missing until now. */
