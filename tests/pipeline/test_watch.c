@@ -118,6 +118,7 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
     double v[MOST_ROWS], level = 0, spread = 0, recent = 0, usual_run = 1, usual_gap = 1,
                          nearer = 0;
     size_t count = 0, run = 0, gap = 0, changes = 0, level_values = 32, beyond = 0;
+    bool is_back = false;
     *t = (column_twin){.jump = 1};
     for (size_t r = 0; r < rows; r++) {
         const double x = column[r];
@@ -164,13 +165,13 @@ static void walk(column_twin *t, const double *column, size_t rows, size_t colum
             t->amplitude = measured(&amplitudes, fabs(away), away, true);
             const double distance = apart(recent, level);
             double lately = x; /* the mean of the last five values */
-            for (size_t i = 1; i < 5; i++)
+            for (size_t k = 1; k < 5; k++)
                 lately +=
-                    copysign(apart(v[count - i], lately), v[count - i] - lately) / (double)(i + 1);
-            t->distance = silent(measured(&distances, distance, recent - level, count % 8 == 0),
-                                 fabs(away) >= distance && (away < 0) == (recent < level) &&
-                                     apart(lately, level) >= distance &&
-                                     (lately < level) == (recent < level));
+                    copysign(apart(v[count - k], lately), v[count - k] - lately) / (double)(k + 1);
+            is_back = distance > distances.size && (is_back || 2 * apart(lately, level) < distance);
+            t->distance =
+                silent(measured(&distances, distance, recent - level, count % 8 == 0),
+                       !is_back && fabs(away) >= distance && (away < 0) == (recent < level));
             level_values += level_values < 2000;
             const double learned = (double)level_values,
                          most = spread > 0 ? 3 * spread : fabs(away);
@@ -441,6 +442,29 @@ static void another_level_is_told_for_a_while(void **unused)
         assert_true(last < 150);
         free(watch);
     }
+}
+
+/* What an incident leaves in the mean of the last rows is no news. */
+static void the_end_of_an_incident_is_not_another_level(void **unused)
+{
+    (void)unused;
+    for (int bad = 3; bad <= 40; bad += 6)
+        for (uint64_t seed = 1; seed <= 10; seed++) {
+            dice from = {seed};
+            oif_watch *watch = watch_of_noise(&from, 1, 600);
+            for (int r = 0; r < bad; r++) {
+                const double x = 80 + dice_normal(&from);
+                observe(watch, &x);
+            }
+            for (int r = 0; r < 200; r++) {
+                const double x = 20 + dice_normal(&from);
+                const oif_finding *found = &observe(watch, &x)[OIF_JUDGE_CHANGE];
+                if (r >= 9 && found->reason == OIF_REASON_LEVEL && found->severity > bar)
+                    fail_msg("%d rows were bad (seed %d): %g in row %d after them", bad, (int)seed,
+                             found->severity, r);
+            }
+            free(watch);
+        }
 }
 
 static void a_stuck_column_is_told_for_some_rows(void **unused)
@@ -799,6 +823,7 @@ static void what_no_stream_gives_is_refused(void **unused)
     EXPECT_REFUSED(c->values = (1U << 30) + 1, "it counts more values than it had");
     EXPECT_REFUSED(c->level_values = c->values + 1, "it counts more values than it had");
     EXPECT_REFUSED(c->beyond = UINT32_MAX, "it counts more values than it had");
+    EXPECT_REFUSED(c->is_back = 2, "it counts more values than it had");
     EXPECT_REFUSED(c->changes = c->values + 1, "it counts more values than it had");
     EXPECT_REFUSED(c->run = UINT32_MAX, "it counts more values than it had");
     EXPECT_REFUSED(c->gap = UINT32_MAX, "it counts more values than it had");
@@ -834,6 +859,7 @@ int main(void)
         cmocka_unit_test(it_finds_what_the_definitions_say),
         cmocka_unit_test(a_step_is_a_jump_up_or_down_in_its_column),
         cmocka_unit_test(another_level_is_told_for_a_while),
+        cmocka_unit_test(the_end_of_an_incident_is_not_another_level),
         cmocka_unit_test(a_stuck_column_is_told_for_some_rows),
         cmocka_unit_test(a_gap_is_told_in_its_column_for_some_rows),
         cmocka_unit_test(usual_runs_and_gaps_are_not_told),

@@ -193,6 +193,19 @@ static void judge_amplitude(oif_column_watch *c, uint32_t j, double x, row_sums 
     oif_usual_learn(&c->sizes[OIF_AMPLITUDE], fabs(away), true);
 }
 
+/* After an incident the mean of the last values is far from the level for as long as it remembers,
+ * which is no news. */
+static void follow_return(oif_column_watch *c, double x, double away)
+{
+    double lately = x; /* the mean of the last values; one alone may be near by chance */
+    for (uint32_t i = 0; i < LAGS && c->last[i] == c->last[i]; i++)
+        lately += away_from(lately, c->last[i]) / (i + 2);
+    if (fabs(away) <= c->sizes[OIF_DISTANCE].size)
+        c->is_back = 0;
+    else if (2 * fabs(away_from(c->level, lately)) < fabs(away))
+        c->is_back = 1;
+}
+
 /* Judges and learns the level, which is known. */
 static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *sums)
 {
@@ -204,10 +217,8 @@ static void follow_level(oif_column_watch *c, uint32_t j, double x, row_sums *su
         c->spread > 0 ? c->level + bounded(away_from(c->level, x), most * c->spread) : x;
     c->recent += away_from(c->recent, near) / RECENT_ROWS;
     const double away = away_from(c->level, c->recent), distance = fabs(away);
-    double lately = x; /* the mean of the last values; one alone may be as far by chance */
-    for (uint32_t i = 0; i < LAGS && c->last[i] == c->last[i]; i++)
-        lately += away_from(lately, c->last[i]) / (i + 2);
-    if (is_no_echo(away_from(c->level, x), away) && is_no_echo(away_from(c->level, lately), away))
+    follow_return(c, x, away);
+    if (is_no_echo(away_from(c->level, x), away) && !c->is_back)
         compare(&sums->distance, &c->sizes[OIF_DISTANCE], distance, j, away);
     oif_usual_learn(&c->sizes[OIF_DISTANCE], distance, adapts);
     judge_amplitude(c, j, x, sums);

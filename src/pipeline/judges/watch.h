@@ -58,6 +58,7 @@ typedef struct oif_column_watch {
     uint32_t changes;              /* of the value; likewise */
     uint32_t run;                  /* rows that repeat a value */
     uint32_t gap;                  /* rows without a value */
+    uint64_t is_back;              /* 1: the last few are near the level, the mean of more is not */
     double start[OIF_WATCH_START]; /* the first values, relative to the very first */
 } oif_column_watch;
 

@@ -45,6 +45,7 @@ static const oif_field column_fields[] = {NUMBERS(last, OIF_WATCH_LAGS),
                                           COUNT(values),
                                           COUNT(level_values),
                                           COUNT(beyond),
+                                          PART("is_back", OIF_FIELD_U64, is_back),
                                           COUNT(changes),
                                           COUNT(run),
                                           COUNT(gap),
@@ -112,7 +113,7 @@ static oif_status check_column(const oif_column_watch *c, const oif_check *check
                 "a run has fewer rows than one, or more than any stream");
     OIF_REQUIRE(check,
                 c->values <= most && c->level_values <= c->values && c->beyond <= most &&
-                    c->changes <= most && c->run <= most && c->gap <= most &&
+                    c->is_back <= 1 && c->changes <= most && c->run <= most && c->gap <= most &&
                     c->changes <= c->values,
                 "it counts more values than it had");
     for (size_t i = 0; i < OIF_MAGNITUDES; i++)
