@@ -31,5 +31,4 @@ bool quoting_write_doubled(const char *text, size_t bytes);
 bool quoting_write_logfmt(const char *text, size_t bytes);
 bool quoting_write_logfmt_name(const char *name);
 
-
 #endif

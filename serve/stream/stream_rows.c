@@ -140,7 +140,7 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                     .skip = stream_position(one, &from) - from.first_row,
                     .limit = UINT64_MAX,
                     .now = background_wall_seconds(),
-                     .is_in_journal = true};
+                    .is_in_journal = true};
     return keep_body(one, &run, why) && stream_take_rows(one, &run, why);
 }
 
