@@ -527,7 +527,7 @@ class Pipeline(Alerting):
         >>> pipeline.process_one([140, 5]).anomaly
         True
         >>> [(one.column, one.value, round(one.low), round(one.high), one.by) for one in pipeline.expected()]
-        [(0, 140.0, 98, 102, 'spread'), (1, 5.0, 3, 7, 'values')]
+        [(0, 140.0, 97, 104, 'jump'), (1, 5.0, 3, 7, 'values')]
         """
         ranges = self._expected()
         names = self._learned_names(self.column_names) or range(len(ranges))

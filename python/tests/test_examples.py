@@ -49,7 +49,7 @@ def test_the_notebook(tmp_path):
         assert not cell.get("outputs"), "without outputs in the repository"
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), cell["id"], "exec"), session)
-    assert session["table"][0].auc > 0.8 and session["table"][0].events == 1 and session["result"].anomaly
+    assert session["table"][0].auc > 0.7 and session["table"][0].events == 1 and session["result"].anomaly
     assert (tmp_path / "pump.oif").exists()
     from matplotlib import pyplot
 

@@ -258,7 +258,7 @@ def reasons_of_the_worst(rows):
 @pytest.mark.parametrize(
     "reason, change, size",
     [
-        (Reason.LEVEL, lambda column: column + np.where(np.arange(4000) < 3900, 0, 3), (2, 4)),
+        (Reason.LEVEL, lambda column: column + np.where(np.arange(4000) < 3900, 0, 3), (1, 4)),
         (Reason.STUCK, lambda column: np.where(np.arange(4000) < 3900, column, 0.5), (20, 100)),
         (Reason.MISSING, lambda column: np.where(np.arange(4000) < 3900, column, np.nan), (20, 100)),
         (Reason.JUMP, lambda column: column + np.where(np.arange(4000) == 3950, 30, 0), (25, 35)),
@@ -269,7 +269,7 @@ def test_an_explanation_has_the_size_and_the_usual_one(reason, change, size):
     column = np.convolve(random.normal(size=4004), np.ones(5) / 5, "valid")  # values resemble those before
     why, episode = reasons_of_the_worst(np.column_stack([random.normal(size=4000), change(column)]))
     assert (why.column, why.reason) == (1, reason)
-    assert size[0] <= why.size <= size[1] and 0 < why.usual < why.size
+    assert size[0] <= why.size <= size[1] and 0 <= why.usual < why.size
     assert (episode.reason, episode.size, episode.usual) == (reason, why.size, why.usual)
 
 

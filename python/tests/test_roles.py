@@ -141,7 +141,7 @@ def test_values_that_were_never_seen_are_found(kind, columns):
     columns = {**columns, "path": ["/home", "/login", "/search"] * (COUNT // 3)}
     columns["path"][2390] = "/etc/passwd"
     table = structured_with_path(columns) if kind == "structured" else TABLES[kind](columns)
-    pipeline = oif.Pipeline(oif.Loda(), alert_rate=0.01, category="path", exclude=["row", "ts", "host"])
+    pipeline = oif.Pipeline(oif.RollingIsolationForest(), alert_rate=0.01, category="path", exclude=["row", "ts", "host"])
     results = pipeline.process(table, output="array")
     assert results["anomaly"][2390] and oif.Reason(results["reason"][2390]) is oif.Reason.NEW_VALUE
     assert pipeline.column_names == ("load", "heat", "path")

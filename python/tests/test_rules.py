@@ -274,7 +274,7 @@ def test_what_was_expected_of_columns():
     assert judge(pipeline, latency=180).anomaly
     latency, errors, memory = pipeline.expected()
     assert (latency.column, latency.value) == ("latency", 180)
-    assert 90 < latency.low < 98 and 102 < latency.high < 110
+    assert 85 < latency.low < 99 and 101 < latency.high < 115
     assert errors.low < errors.value < errors.high and memory.column == "free memory"
     why = pipeline.explain()[0]
     assert (why.column, why.value, why.expected) == ("latency", 180, (latency.low, latency.high))
