@@ -154,7 +154,7 @@ readers='cli\.(bad_input|inspect|score|score_(bad_rows|files|first_line|formats|
 servers='serve\.(alertmanager|idle|config_file|days|deploy|feedback|incidents|kill|late_columns|metrics|openapi|operation|prometheus_pull|reload|stream|waiting)'
 with_asan=(-R "^(base|detect|faults|front|incidents|pipeline|replay|rows|serve|snapshot)\.|^$readers\$" -E "^($statistics|$servers)\$")
 
-measurements=(operations reality short)
+measurements=(operations reality)
 machines=(release-clang bench-quick bench-keys same-bits analysis wheels paper java flink)
 
 measure() { # measure NAME: a short form of a campaign, against its limits
