@@ -444,7 +444,7 @@ static void another_level_is_told_for_a_while(void **unused)
     }
 }
 
-/* What an incident leaves in the mean of the last rows is no news. */
+/* What an incident leaves in the mean of the last rows is not reported. */
 static void the_end_of_an_incident_is_not_another_level(void **unused)
 {
     (void)unused;

@@ -160,6 +160,15 @@ static void learn_level(oif_column_watch *c, double x)
     c->spread += ((distance < 2 * most ? distance : 2 * most) - c->spread) / rows;
 }
 
+/* The mean of a value and of up to `before` values before it. */
+static double mean_of_last(const oif_column_watch *c, double x, uint32_t before)
+{
+    double mean = x;
+    for (uint32_t i = 0; i < before && c->last[i] == c->last[i]; i++)
+        mean += away_from(mean, c->last[i]) / (i + 2);
+    return mean;
+}
+
 /* A level that stays is not news forever. */
 static void follow_beyond(oif_column_watch *c, double x, double distance)
 {
@@ -169,10 +178,7 @@ static void follow_beyond(oif_column_watch *c, double x, double distance)
     c->beyond = is_beyond ? c->beyond + 1 : 0;
     if (c->beyond < PATIENCE)
         return;
-    double mean = x; /* of the last values */
-    for (uint32_t i = 0; i + 1 < LAGS && c->last[i] == c->last[i]; i++)
-        mean += away_from(mean, c->last[i]) / (i + 2);
-    c->level = c->recent = mean;
+    c->level = c->recent = mean_of_last(c, x, LAGS - 1);
     c->level_values = START;
     c->beyond = 0;
 }
@@ -193,16 +199,13 @@ static void judge_amplitude(oif_column_watch *c, uint32_t j, double x, row_sums 
     oif_usual_learn(&c->sizes[OIF_AMPLITUDE], fabs(away), true);
 }
 
-/* After an incident the mean of the last values is far from the level for as long as it remembers,
- * which is no news. */
+/* After an incident the mean of the last rows is far from the level for as long as it remembers.
+ * That is an echo, and not reported. One value alone may be near by chance. */
 static void follow_return(oif_column_watch *c, double x, double away)
 {
-    double lately = x; /* the mean of the last values; one alone may be near by chance */
-    for (uint32_t i = 0; i < LAGS && c->last[i] == c->last[i]; i++)
-        lately += away_from(lately, c->last[i]) / (i + 2);
     if (fabs(away) <= c->sizes[OIF_DISTANCE].size)
         c->is_back = 0;
-    else if (2 * fabs(away_from(c->level, lately)) < fabs(away))
+    else if (2 * fabs(away_from(c->level, mean_of_last(c, x, LAGS))) < fabs(away))
         c->is_back = 1;
 }
 

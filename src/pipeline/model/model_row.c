@@ -102,7 +102,7 @@ static bool judges_scores(const oif_model *m)
 }
 
 /* Three rare rows in a row are rarer than each of them: their mean and a half. A row that was an
- * alert is no evidence again (oif_model_process). */
+ * alert does not count again (oif_model_process). A frozen model judges each row alone. */
 static double with_rows_before(oif_model *m, double severity)
 {
     const double rare = 1.3, more = 0.5;
@@ -132,7 +132,7 @@ static void score(oif_model *m, oif_finding *found, oif_result *result)
     if (m->detector_count > 1)
         result->score = most;
     if (judges_scores(m))
-        found->severity = with_rows_before(m, most);
+        found->severity = is_frozen(m) ? most : with_rows_before(m, most);
 }
 
 static void take_verdict(oif_model *m, const oif_table_verdict *verdict, oif_finding *found,
