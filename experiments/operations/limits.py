@@ -43,12 +43,9 @@ class Limits(NamedTuple):
 # ---- The bars of the product, all for the default command ----
 
 FOUND_BARS = {
-    "spike-6": Found(9, bar=True),
     "spike-10-of-10": Found(10, bar=True),
     "spike-10-of-100": Found(9, bar=True),
-    "latency-6": Found(9, bar=True),
     "shift-3": Found(9, 10, bar=True),
-    "spread-3": Found(9, 10, bar=True),
     "drop": Found(10, bar=True),
     "unit-error": Found(10, bar=True),
     "counter-1": Found(10, bar=True),

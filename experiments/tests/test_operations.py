@@ -422,7 +422,7 @@ def test_a_tool_that_fails_is_named_with_its_words(fake, tmp_path):
 
 # ---- Limits ----
 
-KEY = ("spike-6", tool.DEFAULT.title)
+KEY = ("spike-10-of-10", tool.DEFAULT.title)
 LOUD = ("normal", 0.01, tool.DEFAULT.title)
 
 
@@ -437,7 +437,7 @@ def failures(cell, limit):
 def test_a_cell_below_its_limit_is_named():
     assert failures(cell_of(9), Found(9)) == []
     (failure,) = failures(cell_of(8), Found(9, bar=True))
-    for part in ("bar: ", "spike-6", "1 of 5 columns, 6 sd", "oif score", "8 of 10", "wanted 9"):
+    for part in ("bar: ", "spike-10-of-10", "1 of 10 columns, 10 sd", "oif score", "8 of 10", "wanted 9"):
         assert part in failure
 
 
@@ -483,10 +483,10 @@ def test_limits_of_what_was_not_measured_are_counted():
 
 
 def test_bars_stay_whatever_was_measured():
-    chance, other = ("spike-6", campaign.CHANCE), ("spike-6", "rrcf")
+    chance, other = ("spike-10-of-10", campaign.CHANCE), ("spike-10-of-10", "rrcf")
     cells = {KEY: cell_of(8), other: cell_of(6, rows=4), chance: Chance((0.1,) * 10)}
     accepted = limits.accepted(Results(cells, {LOUD: Quiet(0.01, 10_000, 500, 9, 10)}, {}))
-    assert accepted.found[KEY] == limits.FOUND_BARS["spike-6"]
+    assert accepted.found[KEY] == limits.FOUND_BARS["spike-10-of-10"]
     assert accepted.share[LOUD] == limits.SHARE_BARS[LOUD[0]]
     assert accepted.found[other] == Found(5, 13)
     assert chance not in accepted.found
@@ -523,7 +523,7 @@ def half(oif, seed):
 @pytest.fixture
 def measured(fake, monkeypatch, tmp_path):
     monkeypatch.setattr(quiet, "LENGTH", 300)
-    rows = tuple(BY_KEY[key] for key in ("spike-6", "spike-50", "season-season-96"))
+    rows = tuple(BY_KEY[key] for key in ("spike-10-of-10", "spike-50", "season-season-96"))
     detectors = tuple(tool.detector_commands(fake))
     monkeypatch.setitem(measures.BY_KEY, "drift", measures.BY_KEY["drift"]._replace(of=half))
     commands = (tool.DEFAULT, *detectors)
@@ -537,8 +537,8 @@ def test_every_cell_is_measured_with_every_seed(measured):
     assert results.cells["spike-50", "eager"] == Cell((0, 0))
     assert results.cells["spike-50", "never"] == Cell((None, None))
     assert results.cells["spike-50", campaign.CHANCE] == Chance((0.0, 0.0))
-    assert results.cells["spike-6", tool.DEFAULT.title] == Cell((None, None))
-    assert results.cells["spike-6", yardstick.TITLE].seeds == 2
+    assert results.cells["spike-10-of-10", tool.DEFAULT.title] == Cell((None, None))
+    assert results.cells["spike-10-of-10", yardstick.TITLE].seeds == 2
     assert results.cells["season-season-96", yardstick.TITLE].seeds == 2
     assert results.quiet["normal", 0.01, tool.DEFAULT.title] == Quiet(0.01, 600, 0, 0, 2)
     assert results.measures == {"drift": Part(3, 6)}
@@ -577,7 +577,7 @@ def test_the_picture_marks_the_bar_that_is_missed(measured):
     picture = heatmap.draw(plan, results)
     assert 'class="bar missed"' in picture and "prefers-color-scheme: dark" in picture
     assert "1 of 5 columns, 50 sd, oif score: found in 2 of 2, median delay 0 rows" in picture
-    met = results._replace(cells={**results.cells, ("spike-6", "oif score"): Cell((0, 0))})
+    met = results._replace(cells={**results.cells, ("spike-10-of-10", "oif score"): Cell((0, 0))})
     count = 'class="bar met"'
     assert heatmap.draw(plan, met).count(count) == picture.count(count) + 1
 
@@ -595,7 +595,7 @@ def test_the_page_loads_nothing_and_names_missed_bars(measured, tmp_path):
     text = (tmp_path / "operations.html").read_text()
     loaded = ("<link", "src=", "@import", "url(", 'href="http')
     assert not [word for word in loaded if word in text]
-    assert "spike-6 (1 of 5 columns, 6 sd), oif score: found in 0 of 2" in text
+    assert "spike-10-of-10 (1 of 10 columns, 10 sd), oif score: found in 0 of 2" in text
     assert '<span class="good">0.50 (3 of 6)</span>' in text
     assert {file.name for file in tmp_path.glob("operations.*")} == {
         "operations.html", "operations.json", "operations.svg",
@@ -612,10 +612,10 @@ def run_command(monkeypatch, capsys, *arguments):
 
 
 def test_check_exits_with_1_and_names_what_is_missed(fake, tmp_path, monkeypatch, capsys):
-    arguments = ("--oif", fake, "--results", tmp_path, "--seeds", 2, "spike-6", "spike-50")
+    arguments = ("--oif", fake, "--results", tmp_path, "--seeds", 2, "spike-10-of-10", "spike-50")
     assert run_command(monkeypatch, capsys, *arguments)[0] == 0
     code, printed = run_command(monkeypatch, capsys, *arguments, "--check")
-    assert code == 1 and "MISSED bar: spike-6" in printed and "MISSED bar: spike-50" not in printed
+    assert code == 1 and "MISSED bar: spike-10-of-10" in printed and "MISSED bar: spike-50" not in printed
 
 
 def test_an_unknown_kind_or_detector_is_refused(fake, monkeypatch, capsys):
