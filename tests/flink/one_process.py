@@ -6,11 +6,12 @@ import struct
 import subprocess
 
 FIELDS = ("score", "threshold", "anomaly")
+EMPTY = {"score": "nan", "threshold": "nan", "anomaly": "0"}
 
 
 def bits(value):
-    """Returns the bits of a number; None for NaN and infinities, which oif leaves empty and Java writes as words."""
-    number = float(value.replace("Infinity", "inf") or "nan") if isinstance(value, str) else float(value)
+    """Returns the bits of a number; None for NaN and infinities, which oif leaves out and Java writes as words."""
+    number = float(value.replace("Infinity", "inf")) if isinstance(value, str) else float(value)
     return struct.pack(">d", number) if math.isfinite(number) else None
 
 
@@ -25,9 +26,12 @@ def score_command(detector="online-iforest"):
 
 
 def expected_results(program, readings, detector="online-iforest"):
-    """Runs `oif score`. Returns a dict: row -> bits of its fields."""
+    """Runs `oif score`. Returns a dict: row -> bits of its fields.
+
+    The tool leaves `anomaly` empty before a model is ready, where a job writes 0.
+    """
     text = subprocess.run([program, *score_command(detector), readings], check=True, capture_output=True, text=True).stdout
-    return {int(line["row"]): tuple(bits(line[name]) for name in FIELDS) for line in csv.DictReader(text.splitlines())}
+    return {int(line["row"]): tuple(bits(line[name] or EMPTY[name]) for name in FIELDS) for line in csv.DictReader(text.splitlines())}
 
 
 def results_of(lines):
