@@ -137,8 +137,10 @@ static bool follow_episode(scoring_run *scoring, const scored_row *row, const ro
     }
     if (result->episode == OIF_EPISODE_ENDS)
         return true;
-    if (!open && !(open = open_episodes_add(&scoring->episodes_open, row->key)))
-        return !(scoring->is_memory_short = true);
+    if (!open && !(open = open_episodes_add(&scoring->episodes_open, row->key))) {
+        scoring->is_memory_short = true;
+        return false;
+    }
     size_t bytes = 0;
     char *line = line_of_worst(scoring, row, verdict, &bytes);
     open->info = verdict->episode;

@@ -7,12 +7,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct stream_series {
-    char *name;
+    char name[STREAM_NAME_BYTES];
     stream_figures figures;
 } stream_series;
 
@@ -47,15 +47,7 @@ static void take_stream(void *context, stream *visited)
     }
     stream_series *one = &all->streams[all->count++];
     stream_get_figures(visited, &one->figures);
-    one->name = strdup(stream_name(visited));
-    all->is_short = all->is_short || !one->name;
-}
-
-static void close_collected(collected *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        free(all->streams[i].name);
-    free(all->streams);
+    snprintf(one->name, sizeof one->name, "%s", stream_name(visited));
 }
 
 /* ---- Text ---- */
@@ -290,7 +282,7 @@ bool exposition_write(const exposition_sources *sources, request_figures *reques
         write_incidents(sources->all);
     }
     bool is_whole = !all.is_short;
-    close_collected(&all);
+    free(all.streams);
     write_receivers(sources);
     if (sources->puller)
         write_pulls(sources->puller);
