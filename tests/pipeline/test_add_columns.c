@@ -80,12 +80,11 @@ static void wider_seasons_are_those_of_rows_that_lacked_the_columns(void **unuse
         }
         for (size_t i = 0; i < ROWS; i++) {
             double row[AFTER];
-            size_t column = 0;
-            int direction = 0;
             draw_wide_row(&from, row, BEFORE, AFTER);
             row[0] += 5 * sin(6.283185307179586 * (double)i / 24);
             for (size_t k = 0; k < 2; k++) { /* the narrow ones, and the twins */
-                oif_season_observe(season[k], row, 300.0 * (double)i, &column, &direction);
+                oif_finding found = {0};
+                oif_season_observe(season[k], row, 300.0 * (double)i, &found);
                 oif_season_learn(season[k], row);
             }
         }
@@ -93,15 +92,12 @@ static void wider_seasons_are_those_of_rows_that_lacked_the_columns(void **unuse
         require_ok(oif_season_check(season[2], NULL));
         for (size_t i = 0; i < 200; i++) {
             double row[AFTER];
-            size_t columns[2] = {0, 0};
-            int directions[2] = {0, 0};
+            oif_finding found[2] = {{0}};
             draw_row(&from, row, AFTER);
-            const double seconds = 300.0 * (double)(ROWS + i),
-                         evidence = oif_season_observe(season[1], row, seconds, &columns[0],
-                                                       &directions[0]);
-            assert_true(evidence ==
-                        oif_season_observe(season[2], row, seconds, &columns[1], &directions[1]));
-            assert_int_equal(columns[0], columns[1]);
+            for (size_t k = 0; k < 2; k++)
+                oif_season_observe(season[1 + k], row, 300.0 * (double)(ROWS + i), &found[k]);
+            assert_true(found[0].severity == found[1].severity);
+            assert_int_equal(found[0].column, found[1].column);
             oif_season_learn(season[1], row);
             oif_season_learn(season[2], row);
         }

@@ -100,7 +100,7 @@ static void every_detector_answers(void **unused)
     }
 }
 
-/* ---- Senses ---- */
+/* ---- Judges ---- */
 
 static void a_season_expects_what_it_predicts(void **unused)
 {
@@ -110,14 +110,13 @@ static void a_season_expects_what_it_predicts(void **unused)
     oif_season *season = zeroed(oif_season_bytes(1, &options));
     dice from = {2};
     double low, high;
-    size_t column;
-    int direction;
     oif_season_init(season, 1, &options);
     assert_false(oif_season_expected(season, 0, &low, &high));
     for (int i = 0; i < 100 * PERIOD; i++) {
         const double usual = 1000 + 100 * sin(2 * 3.14159265 * i / PERIOD),
                      x = usual + dice_normal(&from);
-        oif_season_observe(season, &x, NAN, &column, &direction);
+        oif_finding found = {0};
+        oif_season_observe(season, &x, NAN, &found);
         if (i > 99 * PERIOD) {
             assert_true(oif_season_expected(season, 0, &low, &high));
             assert_true(low > usual - 8 && low < usual && high > usual && high < usual + 8);

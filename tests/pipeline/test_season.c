@@ -1,4 +1,4 @@
-/* The sense for seasons against a twin that keeps all rows and finds those of the same phase, and
+/* The judge of seasons against a twin that keeps all rows and finds those of the same phase, and
  * the cases it is meant for. */
 #include "../detect/any_detector.h"
 
@@ -27,19 +27,16 @@ static void require_sound(const oif_season *season)
     require_ok_or(oif_season_check(season, &error), error);
 }
 
-static double observe_at(oif_season *season, const double *row, double seconds, size_t *column,
-                         int *direction)
+static oif_finding observe_at(oif_season *season, const double *row, double seconds)
 {
-    *column = NONE;
-    *direction = 0;
-    return oif_season_observe(season, row, seconds, column, direction);
+    oif_finding found = {.column = NONE};
+    oif_season_observe(season, row, seconds, &found);
+    return found;
 }
 
 static double observe(oif_season *season, const double *row)
 {
-    size_t column;
-    int direction;
-    return observe_at(season, row, NAN, &column, &direction);
+    return observe_at(season, row, NAN).severity;
 }
 
 /* ---- The twin, for a period in rows ---- */
@@ -73,16 +70,16 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of a phase. Of the periods 0, 4, 8, .. the last one that has the phase counts; the
- * same for 1, 5, 9, .. and so on. The current period counts if the phase is over. */
+/* The median of a phase. Of the periods 0, 3, 6, .. the last one that has the phase counts; the
+ * same for 1, 4, 7, .. and 2, 5, 8, .. The current period counts if the phase is over. */
 static double twin_median(const twin *t, int phase, size_t column)
 {
-    double found[4];
+    double found[3];
     int last = t->count - 1, count = 0, last_period = last / t->period;
     int now = last % t->period / t->phase_rows;
-    for (int slot = 0; slot < 4; slot++) {
+    for (int slot = 0; slot < 3; slot++) {
         double mean = NAN;
-        for (int period = slot; period <= last_period; period += 4)
+        for (int period = slot; period <= last_period; period += 3)
             if (period < last_period || phase < now) {
                 double had = twin_mean(t, period, phase, column);
                 mean = isnan(had) ? mean : had;
@@ -110,19 +107,20 @@ static double twin_difference(const twin *t, size_t column)
     double before = twin_median(t, (phase + t->phases - 1) % t->phases, column);
     double slope = share > 0 ? fmax(fabs(b - a), fabs(a - before)) : 0; /* fmax ignores NaN */
     double x = t->rows[last][column] / 4 - expected;
-    if (isnan(x) || isnan(slope) || slope == 0)
+    if (isnan(x))
         return x;
-    return copysign(fmax(0, fabs(x) - slope), x);
+    double size = isnan(slope) ? fabs(x) : fmax(0, fabs(x) - slope);
+    return size > 0 ? copysign(fmin(size, OIF_MOST_MAGNITUDE), x) : 0;
 }
 
 static void require_same(const oif_season *season, const twin *t, int period)
 {
-    const double *differences = oif_block_part(season, season->differences_at);
     for (size_t j = 0; j < COLUMNS; j++) {
-        double expected = twin_difference(t, j);
-        if (isnan(expected) ? !isnan(differences[j]) : differences[j] != expected)
+        double expected = twin_difference(t, j),
+               found = oif_season_difference(season, j, t->rows[t->count - 1][j]);
+        if (isnan(expected) ? !isnan(found) : found != expected)
             fail_msg("period %d, row %d, column %zu: differs by %.17g, by definition by %.17g",
-                     period, t->count - 1, j, 4 * differences[j], 4 * expected);
+                     period, t->count - 1, j, 4 * found, 4 * expected);
     }
 }
 
@@ -133,7 +131,8 @@ static void differences_are_those_of_the_definition(void **state)
     static twin t;
     const int periods[] = {2, 3, 96, 512, 513, 600, 1030};
     for (size_t p = 0; p < sizeof periods / sizeof *periods; p++) {
-        const int period = periods[p], phase_rows = (period + 511) / 512;
+        const int period = periods[p],
+                  phase_rows = (period + OIF_SEASON_PHASES - 1) / OIF_SEASON_PHASES;
         oif_season *season = new_season(period, false);
         t.period = period;
         t.phase_rows = phase_rows;
@@ -172,14 +171,14 @@ static void make_row(dice *from, double phase, double row[COLUMNS])
     row[2] = dice_normal(from);
 }
 
-/* Learns some rows; returns the largest evidence in the second half. */
+/* Learns some rows; returns the largest severity in the second half. */
 static double learn_rows(oif_season *season, dice *from, int rows)
 {
     double row[COLUMNS], most = 0;
     for (int i = 0; i < rows; i++) {
         make_row(from, (double)(season->rows % PERIOD), row);
-        double evidence = observe(season, row);
-        most = i > rows / 2 ? fmax(most, evidence) : most;
+        double severity = observe(season, row);
+        most = i > rows / 2 ? fmax(most, severity) : most;
         oif_season_learn(season, row);
     }
     return most;
@@ -191,19 +190,21 @@ static void a_number_of_another_time_of_the_day_is_noticed(void **state)
     dice from = {1};
     oif_season *season = new_season(PERIOD, false);
     double row[COLUMNS];
-    size_t column;
-    int direction;
-    expect_within(learn_rows(season, &from, 60 * PERIOD + 24), 0, 0.4, "ordinary evidence");
+    expect_within(learn_rows(season, &from, 60 * PERIOD + 24), 0, 3, "ordinary severity");
     make_row(&from, 24, row);
     row[0] = 80; /* as at night */
-    expect_within(observe_at(season, row, NAN, &column, &direction), 1, 9, "the evidence");
-    assert_int_equal(column, 0);
-    assert_int_equal(direction, -1);
+    oif_finding found = observe_at(season, row, NAN);
+    expect_within(found.severity, 4, 9, "the severity");
+    expect_within(found.size, 30, 45, "the size of the difference");
+    expect_within(found.usual, 4, 9, "the usual difference");
+    assert_int_equal(found.column, 0);
+    assert_int_equal(found.direction, -1);
     make_row(&from, 25, row);
     row[1] = 50; /* a peak at the wrong time */
-    expect_within(observe_at(season, row, NAN, &column, &direction), 2, 19, "the evidence");
-    assert_int_equal(column, 1);
-    assert_int_equal(direction, 1);
+    found = observe_at(season, row, NAN);
+    expect_within(found.severity, 6, 19, "the severity");
+    assert_int_equal(found.column, 1);
+    assert_int_equal(found.direction, 1);
     oif_memory_free(season);
 }
 
@@ -217,9 +218,9 @@ static void a_column_without_a_season_is_not_judged(void **state)
         row[0] = dice_normal(&from);
         row[1] = walk += dice_normal(&from);
         row[2] = (double)i + (i == 19000 ? 500 : 0);
-        double evidence = observe(season, row);
-        if (evidence > 0.1) /* what chance leaves as the strength of a season */
-            fail_msg("row %d: evidence %g", i, evidence);
+        double severity = observe(season, row);
+        if (severity > 2.8) /* the bar */
+            fail_msg("row %d: severity %g", i, severity);
         oif_season_learn(season, row);
     }
     oif_memory_free(season);
@@ -240,10 +241,10 @@ static void one_bad_period_does_not_matter(void **state)
     }
     for (int i = 0; i < PERIOD; i++) {
         make_row(&from, i, row);
-        const double evidence = observe(season, row);
-        most = i < PERIOD / 2 ? 0 : fmax(most, evidence); /* then the shape is that of good rows */
+        const double severity = observe(season, row);
+        most = i < PERIOD / 2 ? 0 : fmax(most, severity); /* then the shape is that of good rows */
     }
-    expect_within(most, 0, 0.4, "the evidence after a bad period");
+    expect_within(most, 0, 3, "the severity after a bad period");
     oif_memory_free(season);
 }
 
@@ -251,20 +252,20 @@ static void one_bad_period_does_not_matter(void **state)
 static void a_steep_slope_is_not_unusual(void **state)
 {
     (void)state;
-    enum { LONG = 30 * 512 };
+    enum { LONG = 30 * OIF_SEASON_PHASES };
     dice from = {4};
     oif_season *season = new_season(LONG, false);
     double most = 0;
     for (int i = 0; i < 8 * LONG; i++) {
         int at = i % LONG < LONG / 2 ? i % LONG : LONG - i % LONG;
         double row[COLUMNS] = {at + dice_normal(&from), 0, NAN};
-        double evidence = observe(season, row);
-        most = i > 5 * LONG ? fmax(most, evidence) : most;
+        double severity = observe(season, row);
+        most = i > 5 * LONG ? fmax(most, severity) : most;
         oif_season_learn(season, row);
     }
-    expect_within(most, 0, 1, "the evidence of a slope");
+    expect_within(most, 0, 3, "the severity of a slope");
     double row[COLUMNS] = {900, 0, NAN}; /* at the minimum */
-    expect_within(observe(season, row), 3, 30, "the evidence of a wrong number");
+    expect_within(observe(season, row), 6, 30, "the severity of a wrong number");
     oif_memory_free(season);
 }
 
@@ -276,26 +277,24 @@ static void a_period_may_be_in_seconds(void **state)
         dice from = {5};
         oif_season *season = new_season(86400, true);
         double row[COLUMNS], most = 0, seconds = 0;
-        size_t column;
-        int direction;
         for (int i = 0; i < 60 * PERIOD + 24; i++) {
             seconds = 1.7e9 + 900.0 * i + jitter * dice_unit(&from);
             make_row(&from, seconds / 900 - floor(seconds / 86400) * PERIOD, row);
             row[1] = dice_normal(&from);
             if (dice_chance(&from, 0.1) && i > PERIOD)
                 continue;
-            double evidence = observe_at(season, row, seconds, &column, &direction);
-            most = i > 30 * PERIOD ? fmax(most, evidence) : most;
+            double severity = observe_at(season, row, seconds).severity;
+            most = i > 30 * PERIOD ? fmax(most, severity) : most;
             oif_season_learn(season, row);
         }
         expect_within(season->phases, PERIOD - 1, PERIOD + 1, "the phases");
         require_sound(season);
-        expect_within(most, 0, 0.4, "ordinary evidence");
-        assert_true(observe_at(season, row, NAN, &column, &direction) == 0);
+        expect_within(most, 0, 3, "ordinary severity");
+        assert_true(observe_at(season, row, NAN).severity == 0);
         oif_season_learn(season, row);
         row[0] = row[0] > 100 ? 75 : 125;
-        double evidence = observe_at(season, row, seconds + 900, &column, &direction);
-        expect_within(evidence, 1, 9, "the evidence of a wrong number");
+        double severity = observe_at(season, row, seconds + 900).severity;
+        expect_within(severity, 4, 12, "the severity of a wrong number");
         oif_memory_free(season);
     }
 }
@@ -316,11 +315,9 @@ static void any_time_and_any_number_leave_it_sound(void **state)
             }
             if (dice_chance(&from, 0.05))
                 seconds = times[dice_below(&from, 13)];
-            size_t column;
-            int direction;
-            double evidence = observe_at(season, row, seconds, &column, &direction);
-            if (!(evidence >= 0 && evidence < 1000))
-                fail_msg("style %d, row %" PRIu64 ": evidence %g", of, i, evidence);
+            double severity = observe_at(season, row, seconds).severity;
+            if (!(severity >= 0 && severity < 1000))
+                fail_msg("style %d, row %" PRIu64 ": severity %g", of, i, severity);
             if (i % 3)
                 oif_season_learn(season, row);
             if (i % 16 == 0)
@@ -349,19 +346,20 @@ static void damage_is_noticed(void **state)
     oif_season *season = new_season(PERIOD, false);
     learn_rows(season, &from, 10 * PERIOD);
     uint32_t *history = oif_block_part(season, season->history_at);
-    double *means = oif_block_part(season, season->means_at),
-           *own = oif_block_part(season, season->own_at),
-           *other = oif_block_part(season, season->other_at);
+    oif_season_column *columns = oif_block_part(season, season->columns_at);
     require_refused(season, season->phases, 97);
     require_refused(season, season->phase, 96);
-    require_refused(season, season->slot, 4);
+    require_refused(season, season->slot, 3);
     require_refused(season, season->first_seconds, INFINITY);
     require_refused(season, season->middle, 1.5);
     require_refused(season, season->middle, NAN);
     require_refused(season, history[5], 0x7f800000);
-    require_refused(season, means[1], NAN);
-    require_refused(season, own[2], -1);
-    require_refused(season, other[2], INFINITY);
+    require_refused(season, columns[1].mean, NAN);
+    require_refused(season, columns[0].difference.size, NAN);
+    require_refused(season, columns[1].unlikeness.sum, -1);
+    require_refused(season, columns[1].shape.rows, -1);
+    require_refused(season, columns[2].own, -1);
+    require_refused(season, columns[2].other, INFINITY);
     oif_memory_free(season);
 }
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Evidence of these two becomes severity: docs/algorithms/judges.md. */
-static const double per_partner_evidence = 2, per_season_evidence = 1 / .3;
+/* Evidence becomes severity: docs/algorithms/judges.md. */
+static const double per_partner_evidence = 2;
 
 /* ---- Parts ---- */
 
@@ -82,19 +82,9 @@ static void observe_partners(oif_judges *judges, const double *row, oif_finding 
 static void observe_seasons(oif_judges *judges, const double *row, double seconds,
                             oif_finding *found)
 {
-    *found = (oif_finding){.reason = OIF_REASON_SEASON, .size = NAN, .usual = NAN};
-    for (size_t i = 0; i < judges->season_count; i++) {
-        size_t column = 0;
-        int direction = 0;
-        const double evidence =
-            oif_season_observe(season_of(judges, i), row, seconds, &column, &direction);
-        const double severity = evidence > 0 ? 1 + per_season_evidence * evidence : 0;
-        if (severity > found->severity) {
-            found->severity = severity;
-            found->column = (uint32_t)column;
-            found->direction = direction;
-        }
-    }
+    *found = (oif_finding){.reason = OIF_REASON_SEASON};
+    for (size_t i = 0; i < judges->season_count; i++)
+        oif_season_observe(season_of(judges, i), row, seconds, found);
 }
 
 void oif_judges_observe(oif_judges *judges, const double *row, double seconds,

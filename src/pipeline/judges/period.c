@@ -24,10 +24,26 @@ static const double as_good = 0.8;       /* a shorter lag is preferred to a long
 static const double most_change = 3;     /* larger ones are cut, in mean absolute changes */
 static const double near_clock = 0.04;   /* of a period */
 
+static size_t step_of(size_t columns)
+{
+    return (columns + OIF_PERIOD_COLUMNS - 1) / OIF_PERIOD_COLUMNS;
+}
+
+static size_t columns_searched(size_t columns)
+{
+    return (columns + step_of(columns) - 1) / step_of(columns);
+}
+
+size_t oif_period_search_bytes(size_t columns)
+{
+    const oif_period_search *search = NULL;
+    return sizeof *search + columns_searched(columns) * sizeof search->values[0];
+}
+
 void oif_period_search_init(oif_period_search *search, size_t columns)
 {
-    search->step = (uint32_t)((columns + OIF_PERIOD_COLUMNS - 1) / OIF_PERIOD_COLUMNS);
-    search->columns = (uint32_t)((columns + search->step - 1) / search->step);
+    search->step = (uint32_t)step_of(columns);
+    search->columns = (uint32_t)columns_searched(columns);
     search->rows_per_sample = 1;
 }
 
@@ -303,8 +319,6 @@ void oif_period_search_unchanged(const oif_period_search *search, const oif_unch
         oif_unchanged_add(unchanged, values, first * sizeof *values);
         oif_unchanged_add(unchanged, values + end, (SAMPLES - end) * sizeof *values);
     }
-    oif_unchanged_add(unchanged, search->values[search->columns],
-                      (OIF_PERIOD_COLUMNS - search->columns) * sizeof search->values[0]);
 }
 
 void oif_period_search_visit_fields(oif_period_search *search, oif_state_visitor *visitor)

@@ -37,13 +37,16 @@ typedef struct oif_period_search {
     uint64_t rows_per_sample; /* a power of two */
     double sums[OIF_PERIOD_COLUMNS];
     uint32_t counts[OIF_PERIOD_COLUMNS]; /* values in these sums */
-    /* bits of floats; a missing sample is the one before it */
-    uint32_t values[OIF_PERIOD_COLUMNS][OIF_PERIOD_SAMPLES];
-    double changes[OIF_PERIOD_SAMPLES]; /* scratch space of a search, too much for the stack; blank
+    double changes[OIF_PERIOD_SAMPLES];  /* scratch space of a search, too much for the stack; blank
                                          * between searches, so a packed model leaves it out */
+    /* of each column; bits of floats; a missing sample is the one before it */
+    uint32_t values[][OIF_PERIOD_SAMPLES];
 } oif_period_search;
 
-/* Initialises a search without rows in a zeroed struct. */
+/* Bytes of a search, which is a block. */
+size_t oif_period_search_bytes(size_t columns);
+
+/* Initialises a search without rows in a zeroed block of that many bytes. */
 void oif_period_search_init(oif_period_search *search, size_t columns);
 
 /* Takes the next row. Returns the period in rows once one is found, otherwise 0. */

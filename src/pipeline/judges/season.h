@@ -1,12 +1,12 @@
-/* The sense for seasons: is a value unusual for this time of the day or week?
+/* The judge of seasons: is a value unusual for this time of the day or week?
  *
- * A period is divided into up to 512 phases. Every phase keeps, for each column, its values in the
- * last 4 periods. From the third period on, a value is compared with their median, so one bad
- * period does not matter. The difference is judged by the ranges of the differences of recent rows.
+ * A period is divided into up to 336 phases. Every phase keeps, for each column, its values in the
+ * last 3 periods. From the third period on, a value is compared with their median, so one bad
+ * period does not matter. The difference is judged by its usual size (usual_size.h).
  *
  *     phase            0     1     2    ...   95
- *     3 periods ago   12    17    23         11
- *     2               12    90    22         10          90: an incident
+ *     3 periods ago   12    90    22         10          90: an incident
+ *     2               12    17    23         11
  *     1               13    16     -         10          missing, or not learned
  *     this            12    18    <-- differs from the median, 17, by 1
  *
@@ -21,7 +21,7 @@
  *
  * Many columns have no season, or a weak one. From time to time a row is also compared with a
  * random phase. The strength of a season is one minus the difference from its own phase divided by
- * that from others. It is a weight of the evidence.
+ * that from others. A difference counts in proportion, up to a strength of 0.3.
  *
  * A period is a number of rows or of seconds. In seconds, the first period shows how many rows it
  * has; there are at most that many phases. A period of 0 is searched for (period.h), and once it is
@@ -35,13 +35,14 @@
 #include "base/memory.h"
 #include "base/state_visitor.h"
 #include "base/unchanged.h"
-#include "oif.h"
+#include "pipeline/judges/finding.h"
+#include "pipeline/judges/usual_size.h"
 
 #include <stdbool.h>
 
 enum {
-    OIF_SEASON_PHASES = 512, /* at most */
-    OIF_SEASON_PERIODS = 4   /* kept */
+    OIF_SEASON_PHASES = 336, /* at most */
+    OIF_SEASON_PERIODS = 3   /* kept */
 };
 
 typedef struct oif_season_options {
@@ -54,8 +55,16 @@ typedef struct oif_season_shape {
     double rows; /* that count */
     double x, y; /* means */
     double x_squares, y_squares, products;
-    double last; /* product of the last row, in units of the others; not saved */
 } oif_season_shape;
+
+typedef struct oif_season_column {
+    double mean;               /* of its values in this phase of this period */
+    uint64_t count;            /* of these */
+    double own, other;         /* the mean distance from the own phase, and from others */
+    oif_usual_size difference; /* from the expected value, beyond the slope */
+    oif_usual_size unlikeness; /* of the shape: 1 - its correlation with the expected one */
+    oif_season_shape shape;
+} oif_season_column;
 
 /* The head of the block; arrays follow at the offsets `.._at`. Values are stored in quarters, so no
  * difference of two overflows. */
@@ -77,32 +86,25 @@ typedef struct oif_season {
     double last_seconds;  /* of the last row, if the period is searched for; NaN before */
     double pause;         /* usual seconds from row to row; 0: unknown */
 
-    size_t history_at;     /* uint32_t [phases][PERIODS][columns]: bits of floats, NaN for none */
-    size_t means_at;       /* double [columns]: of the rows of this phase */
-    size_t counts_at;      /* uint32_t [columns]: their number */
-    size_t own_at;         /* double [columns]: mean absolute difference from the own phase */
-    size_t other_at;       /* double [columns]: mean absolute difference from other phases */
-    size_t cells_at;       /* float [PERIODS][columns]: scratch space for a phase */
-    size_t expected_at;    /* double [3][columns]: scratch space for medians and differences */
-    size_t differences_at; /* double [columns]: of the last row from the medians */
-    size_t ranges_at;      /* oif_row_ranges of differences */
-    size_t shapes_at;      /* oif_season_shape [columns] */
-    size_t likeness_at;    /* double [columns]: how alike these are, from -1 to 1 */
-    size_t alike_at;       /* oif_row_ranges of likenesses */
-    size_t search_at;      /* oif_period_search, if the period is searched for */
+    size_t columns_at;  /* oif_season_column [columns] */
+    size_t expected_at; /* double [3][columns]: of the last row; not saved */
+    size_t history_at;  /* uint32_t [phases][PERIODS][columns]: bits of floats, NaN for none */
+    size_t search_at;   /* oif_period_search, if the period is searched for */
 } oif_season;
 
 /* Bytes of the block; SIZE_MAX if no machine could hold it. */
 size_t oif_season_bytes(size_t columns, const oif_season_options *options);
 
-/* Initialises a sense without rows in a zeroed block of that many bytes. */
+/* Initialises a season without rows in a zeroed block of that many bytes. */
 void oif_season_init(oif_season *season, size_t columns, const oif_season_options *options);
 
-/* Observes the next row. Returns the evidence that a value is unusual for its phase, or 0. If there
- * is evidence, `column` is its column and `direction` says whether it is high (1) or low (-1).
- * `seconds` is the time of the row, NaN if unknown; unused for a period in rows. */
-double oif_season_observe(oif_season *season, const double *row, double seconds, size_t *column,
-                          int *direction);
+/* Judges the next row, and replaces a finding that is less severe. `seconds` is the time of the
+ * row, NaN if unknown; unused for a period in rows. */
+void oif_season_observe(oif_season *season, const double *row, double seconds, oif_finding *found);
+
+/* How far a value is from what is expected of it in the row observed last, beyond what the slope
+ * may explain; in quarters. NaN while unknown. */
+double oif_season_difference(const oif_season *season, size_t column, double value);
 
 /* The range expected of a column in the row observed last: what the season predicts, widened by the
  * usual differences. Returns false while it is unknown. */
@@ -117,7 +119,7 @@ void oif_season_pass(oif_season *season);
 /* Learns the row observed last, which is usual. */
 void oif_season_learn(oif_season *season, const double *row);
 
-/* Makes a sense without rows that of `season`, which has fewer columns: the new ones come after
+/* Makes a season without rows that of `season`, which has fewer columns: the new ones come after
  * them, and were missing until now. */
 void oif_season_widen(oif_season *wide, const oif_season *season);
 

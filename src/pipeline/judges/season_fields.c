@@ -7,19 +7,24 @@
 
 /* ---- Snapshots ---- */
 
-static void visit_shapes(oif_season *season, oif_state_visitor *visitor)
-{
-    static const oif_field fields[] = {
-        {"shape_rows", OIF_FIELD_F64, offsetof(oif_season_shape, rows), 1},
-        {"shape_x", OIF_FIELD_F64, offsetof(oif_season_shape, x), 1},
-        {"shape_y", OIF_FIELD_F64, offsetof(oif_season_shape, y), 1},
-        {"shape_x_squares", OIF_FIELD_F64, offsetof(oif_season_shape, x_squares), 1},
-        {"shape_y_squares", OIF_FIELD_F64, offsetof(oif_season_shape, y_squares), 1},
-        {"shape_products", OIF_FIELD_F64, offsetof(oif_season_shape, products), 1}};
-    oif_visit_records(visitor,
-                      &(oif_records){fields, sizeof fields / sizeof *fields, shapes_of(season),
-                                     sizeof(oif_season_shape), season->columns});
-}
+#define NUMBER(name, member)                                                                       \
+    {                                                                                              \
+        name, OIF_FIELD_F64, offsetof(oif_season_column, member), 1                                \
+    }
+
+static const oif_field column_fields[] = {
+    NUMBER("season_mean", mean),
+    {"season_count", OIF_FIELD_U64, offsetof(oif_season_column, count), 1},
+    NUMBER("season_own", own),
+    NUMBER("season_other", other),
+    OIF_USUAL_FIELDS("season_difference", oif_season_column, difference),
+    OIF_USUAL_FIELDS("season_unlikeness", oif_season_column, unlikeness),
+    NUMBER("shape_rows", shape.rows),
+    NUMBER("shape_x", shape.x),
+    NUMBER("shape_y", shape.y),
+    NUMBER("shape_x_squares", shape.x_squares),
+    NUMBER("shape_y_squares", shape.y_squares),
+    NUMBER("shape_products", shape.products)};
 
 static void visit_search(oif_season *season, oif_state_visitor *visitor)
 {
@@ -41,14 +46,10 @@ void oif_season_visit_fields(oif_season *season, oif_state_visitor *visitor)
     oif_visit_u64(visitor, "season_first_rows", &season->first_rows, 1);
     oif_visit_f64(visitor, "season_first_seconds", &season->first_seconds, 1);
     oif_visit_f64(visitor, "season_middle", &season->middle, 1);
+    oif_visit_records(
+        visitor, &(oif_records){column_fields, sizeof column_fields / sizeof *column_fields,
+                                column_of(season, 0), sizeof(oif_season_column), season->columns});
     oif_visit_u32(visitor, "season_history", history_of(season, 0), cells);
-    oif_visit_f64(visitor, "season_means", means_of(season), season->columns);
-    oif_visit_u32(visitor, "season_counts", counts_of(season), season->columns);
-    oif_visit_f64(visitor, "season_own", own_of(season), season->columns);
-    oif_visit_f64(visitor, "season_other", other_of(season), season->columns);
-    oif_row_ranges_visit_fields(ranges_of(season), visitor);
-    visit_shapes(season, visitor);
-    oif_row_ranges_visit_fields(alike_of(season), visitor);
     if (is_searched_for(season))
         visit_search(season, visitor);
 }
@@ -66,8 +67,6 @@ static void widen_history(oif_season *wide, const oif_season *season)
 /* What was expected of the last row is not kept. */
 void oif_season_widen(oif_season *wide, const oif_season *season)
 {
-    const size_t columns = season->columns;
-    const oif_widening widening = {.rows = 1, .before = columns, .after = wide->columns};
     wide->period = season->period;
     wide->in_seconds = season->in_seconds;
     wide->phases = season->phases;
@@ -81,13 +80,7 @@ void oif_season_widen(oif_season *wide, const oif_season *season)
     wide->last_seconds = season->last_seconds;
     wide->pause = season->pause;
     widen_history(wide, season);
-    memcpy(means_of(wide), means_of(season), columns * sizeof(double));
-    memcpy(counts_of(wide), counts_of(season), columns * sizeof(uint32_t));
-    memcpy(own_of(wide), own_of(season), columns * sizeof(double));
-    memcpy(other_of(wide), other_of(season), columns * sizeof(double));
-    memcpy(shapes_of(wide), shapes_of(season), columns * sizeof(oif_season_shape));
-    oif_row_ranges_widen(ranges_of(wide), ranges_of(season), &widening);
-    oif_row_ranges_widen(alike_of(wide), alike_of(season), &widening);
+    memcpy(column_of(wide, 0), column_of(season, 0), season->columns * sizeof(oif_season_column));
     if (is_searched_for(season))
         oif_period_search_widen(search_of(wide), search_of(season));
 }
@@ -106,25 +99,17 @@ static bool has_infinity(const oif_season *season)
     uint32_t infinite = 0; /* no branch, so compilers can vectorise it */
     for (size_t i = 0; i < cells; i++)
         infinite |= (uint32_t)((history[i] & INT32_MAX) == infinite_bits);
-    if (infinite)
-        return true;
-    for (size_t j = 0; j < season->columns; j++)
-        if (!(fabs(means_of(season)[j]) <= DBL_MAX && is_amount(own_of(season)[j]) &&
-              is_amount(other_of(season)[j])))
-            return true;
-    return false;
+    return infinite != 0;
 }
 
-static bool has_impossible_shape(const oif_season *season)
+static bool is_possible(const oif_season_column *c)
 {
-    for (size_t j = 0; j < season->columns; j++) {
-        const oif_season_shape *shape = &shapes_of(season)[j];
-        if (!(is_amount(shape->rows) && fabs(shape->x) < 2 * most_distance &&
-              fabs(shape->y) < 2 * most_distance && is_amount(shape->x_squares) &&
-              is_amount(shape->y_squares) && fabs(shape->products) <= DBL_MAX))
-            return true;
-    }
-    return false;
+    const oif_season_shape *shape = &c->shape;
+    return fabs(c->mean) <= DBL_MAX && is_amount(c->own) && is_amount(c->other) &&
+           oif_usual_check(&c->difference) && oif_usual_check(&c->unlikeness) &&
+           is_amount(shape->rows) && fabs(shape->x) < 2 * most_distance &&
+           fabs(shape->y) < 2 * most_distance && is_amount(shape->x_squares) &&
+           is_amount(shape->y_squares) && fabs(shape->products) <= DBL_MAX;
 }
 
 static oif_status check_search(const oif_season *season, oif_error *error)
@@ -163,7 +148,8 @@ oif_status oif_season_check(const oif_season *season, oif_error *error)
     OIF_REQUIRE(&check, season->middle >= 0 && season->middle <= 1,
                 "the middle of a phase is outside of it");
     OIF_REQUIRE(&check, !has_infinity(season), "a number of a past period is infinite");
-    OIF_REQUIRE(&check, !has_impossible_shape(season), "the shape of a season is impossible");
-    const oif_status status = oif_row_ranges_check(ranges_of(season), error);
-    return status == OIF_OK ? oif_row_ranges_check(alike_of(season), error) : status;
+    for (size_t j = 0; j < season->columns; j++)
+        OIF_REQUIRE(&check, is_possible(column_of(season, j)),
+                    "a column of a season is impossible");
+    return OIF_OK;
 }

@@ -3,7 +3,6 @@
 #define OIF_PIPELINE_JUDGES_SEASON_LAYOUT_H
 
 #include "base/block.h"
-#include "detect/row_ranges.h"
 #include "pipeline/judges/period.h"
 #include "pipeline/judges/season.h"
 
@@ -21,56 +20,18 @@ static inline uint32_t *history_of(const oif_season *season, uint32_t phase)
     return history + (size_t)phase * PERIODS * season->columns;
 }
 
-static inline double *means_of(const oif_season *season)
+static inline oif_season_column *column_of(const oif_season *season, size_t column)
 {
-    return oif_block_part(season, season->means_at);
+    return (oif_season_column *)oif_block_part(season, season->columns_at) + column;
 }
 
-static inline uint32_t *counts_of(const oif_season *season)
-{
-    return oif_block_part(season, season->counts_at);
-}
+/* What is expected of the last row, how much of a difference the slope may explain, and the medians
+ * of another phase. */
+enum { EXPECTED, SLOPE, OTHER, ARRAYS };
 
-static inline double *own_of(const oif_season *season)
-{
-    return oif_block_part(season, season->own_at);
-}
-
-static inline double *other_of(const oif_season *season)
-{
-    return oif_block_part(season, season->other_at);
-}
-
-/* Scratch arrays: the expected values of the last row, how much of the difference the slope may
- * explain, and one for temporary use. */
 static inline double *expected_of(const oif_season *season, size_t array)
 {
     return (double *)oif_block_part(season, season->expected_at) + array * season->columns;
-}
-
-static inline double *differences_of(const oif_season *season)
-{
-    return oif_block_part(season, season->differences_at);
-}
-
-static inline oif_row_ranges *ranges_of(const oif_season *season)
-{
-    return oif_block_part(season, season->ranges_at);
-}
-
-static inline oif_season_shape *shapes_of(const oif_season *season)
-{
-    return oif_block_part(season, season->shapes_at);
-}
-
-static inline double *likeness_of(const oif_season *season)
-{
-    return oif_block_part(season, season->likeness_at);
-}
-
-static inline oif_row_ranges *alike_of(const oif_season *season)
-{
-    return oif_block_part(season, season->alike_at);
 }
 
 static inline oif_period_search *search_of(const oif_season *season)

@@ -2,7 +2,6 @@
 #include "pipeline/judges/season_layout.h"
 
 #include "base/stable_math.h"
-#include "base/vector.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,29 +12,23 @@ enum {
 };
 
 static const double quarter = 0.25, most_periods = 0x1p52;
-/* The strength of a season whose values, and whose shape, are judged. */
-static const double least_strength = 0.05, least_for_shapes = 0.3;
+static const double at_usual = 0.5, per_octave = 3; /* severity: docs/algorithms/judges.md */
+static const double more_for_shapes = 1.5;          /* shapes are never more than twice unlike */
+/* The strength of a season whose values, and whose shape, are judged; a stronger one than `certain`
+ * counts no more. */
+static const double least_strength = 0.05, least_for_shapes = 0.3, certain = 0.3;
 
 /* ---- Creation ---- */
 
 static oif_season lay_out(size_t columns, const oif_season_options *options)
 {
     oif_season s = {.options = *options, .columns = columns, .bytes = oif_size_align(sizeof s)};
-    size_t cells = oif_size_multiply(columns, (size_t)phases_at_most(options) * PERIODS);
+    const size_t cells = oif_size_multiply(columns, (size_t)phases_at_most(options) * PERIODS);
+    s.columns_at = oif_size_append(&s.bytes, columns, sizeof(oif_season_column));
+    s.expected_at = oif_size_append(&s.bytes, columns, ARRAYS * sizeof(double));
     s.history_at = oif_size_append(&s.bytes, cells, sizeof(uint32_t));
-    s.means_at = oif_size_append(&s.bytes, columns, sizeof(double));
-    s.counts_at = oif_size_append(&s.bytes, columns, sizeof(uint32_t));
-    s.own_at = oif_size_append(&s.bytes, columns, sizeof(double));
-    s.other_at = oif_size_append(&s.bytes, columns, sizeof(double));
-    s.cells_at = oif_size_append(&s.bytes, columns, PERIODS * sizeof(float));
-    s.expected_at = oif_size_append(&s.bytes, columns, 3 * sizeof(double));
-    s.differences_at = oif_size_append(&s.bytes, columns, sizeof(double));
-    s.ranges_at = oif_size_append(&s.bytes, oif_row_ranges_bytes(columns), 1);
-    s.shapes_at = oif_size_append(&s.bytes, columns, sizeof(oif_season_shape));
-    s.likeness_at = oif_size_append(&s.bytes, columns, sizeof(double));
-    s.alike_at = oif_size_append(&s.bytes, oif_row_ranges_bytes(columns), 1);
     s.search_at =
-        oif_size_append(&s.bytes, options->period == 0 ? sizeof(oif_period_search) : 0, 1);
+        oif_size_append(&s.bytes, options->period == 0 ? oif_period_search_bytes(columns) : 0, 1);
     return s;
 }
 
@@ -55,12 +48,6 @@ static uint32_t bits_of_float(double number)
     return bits;
 }
 
-static void fill_with(double *numbers, size_t count, double number)
-{
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = number;
-}
-
 /* Starts a season of the period, with everything after the head blank except for the search. */
 static void start(oif_season *season)
 {
@@ -71,10 +58,6 @@ static void start(oif_season *season)
     season->middle = 0.5;
     for (size_t i = 0; i < columns * phases_at_most(&season->options) * PERIODS; i++)
         history[i] = bits_of_none;
-    fill_with(differences_of(season), columns, NAN);
-    fill_with(likeness_of(season), columns, NAN);
-    oif_row_ranges_init(ranges_of(season), columns);
-    oif_row_ranges_init(alike_of(season), columns);
 }
 
 void oif_season_init(oif_season *season, size_t columns, const oif_season_options *options)
@@ -140,82 +123,54 @@ static place place_by_rows(const oif_season *season)
 static void keep_means(oif_season *season)
 {
     uint32_t *cells = history_of(season, season->phase) + season->slot * season->columns;
-    uint32_t *counts = counts_of(season);
-    for (size_t j = 0; j < season->columns; j++)
-        if (counts[j] > 0)
-            cells[j] = bits_of_float(means_of(season)[j]);
-    memset(counts, 0, season->columns * sizeof *counts);
-}
-
-static void learn_phase(oif_season *season, const double *row)
-{
-    double *means = means_of(season);
-    uint32_t *counts = counts_of(season);
     for (size_t j = 0; j < season->columns; j++) {
-        const double x = row[j] * quarter;
-        if (x != x)
-            continue;
-        if (counts[j]++ == 0)
-            means[j] = x;
-        else
-            means[j] += (x - means[j]) / counts[j];
+        oif_season_column *c = column_of(season, j);
+        if (c->count > 0)
+            cells[j] = bits_of_float(c->mean);
+        c->count = 0;
     }
 }
 
-/* ---- Judging ---- */
+static void learn_phase(oif_season_column *c, double x)
+{
+    c->mean = c->count++ == 0 ? x : c->mean + (x - c->mean) / (double)c->count;
+}
 
-OIF_INLINE float smaller(float a, float b)
+/* ---- What is expected ---- */
+
+static float smaller(float a, float b)
 {
     return a < b ? a : b;
 }
 
-OIF_INLINE float larger(float a, float b)
+static float larger(float a, float b)
 {
     return a < b ? b : a;
 }
 
-/* The medians of up to four values each; NaN if there are fewer than two. A missing value counts as
- * infinity, beyond all others. */
-OIF_INLINE void find_medians(const float *restrict cells, size_t columns, double *restrict medians)
+/* A missing value counts as infinity, beyond all others. */
+static float cell_of(uint32_t bits)
 {
-    const float *first = cells, *second = cells + columns, *third = second + columns,
-                *fourth = third + columns;
-    for (size_t j = 0; j < columns; j++) {
-        const float none = (float)INFINITY;
-        const float a = first[j] == first[j] ? first[j] : none,
-                    b = second[j] == second[j] ? second[j] : none,
-                    c = third[j] == third[j] ? third[j] : none,
-                    d = fourth[j] == fourth[j] ? fourth[j] : none;
-        const float low = smaller(a, b), high = larger(a, b), other_low = smaller(c, d),
-                    other_high = larger(c, d);
-        const float lowest = smaller(low, other_low), x = larger(low, other_low),
-                    y = smaller(high, other_high), highest = larger(high, other_high);
-        const float one = smaller(x, y), two = larger(x, y);
-        /* lowest <= one <= two <= highest. Computes every case, then selects, so compilers can
-         * vectorise it. */
-        const float of_four = one * 0.5F + two * 0.5F, of_two = lowest * 0.5F + one * 0.5F;
-        const float up_to_three = two < none ? one : of_two;
-        const float median = highest < none ? of_four : up_to_three;
-        medians[j] = one < none ? median : (float)NAN;
-    }
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number == number ? number : (float)INFINITY;
 }
 
-static void find_medians_portable(const float *cells, size_t columns, double *medians)
-{
-    find_medians(cells, columns, medians);
-}
-
-OIF_AVX2 static void find_medians_avx2(const float *cells, size_t columns, double *medians)
-{
-    find_medians(cells, columns, medians);
-}
-
-static void medians_of_phase(const oif_season *season, uint32_t phase, double *medians)
+/* The medians of a phase in up to three periods; NaN if there are fewer than two. Computes
+ * every case, then selects, so compilers can vectorise it. */
+static void medians_of_phase(const oif_season *season, uint32_t phase, double *restrict medians)
 {
     const size_t columns = season->columns;
-    float *cells = oif_block_part(season, season->cells_at);
-    memcpy(cells, history_of(season, phase), PERIODS * columns * sizeof *cells);
-    (oif_machine_has_avx2() ? find_medians_avx2 : find_medians_portable)(cells, columns, medians);
+    const float none = (float)INFINITY;
+    const uint32_t *first = history_of(season, phase), *second = first + columns,
+                   *third = second + columns;
+    for (size_t j = 0; j < columns; j++) {
+        const float a = cell_of(first[j]), b = cell_of(second[j]), c = cell_of(third[j]);
+        const float low = smaller(a, b), high = larger(a, b), lowest = smaller(low, c),
+                    highest = larger(high, c), middle = larger(low, smaller(high, c));
+        const float of_two = middle < none ? lowest * 0.5F + middle * 0.5F : (float)NAN;
+        medians[j] = highest < none ? middle : of_two;
+    }
 }
 
 /* Interpolates between the medians of two phases; if one has none, takes the other. `slope` has the
@@ -232,24 +187,24 @@ static void interpolate(double *restrict expected, double *restrict slope,
     }
 }
 
-/* Computes the expected values. Returns whether the position is between the middles of two
- * phases. */
-static bool find_expected(const oif_season *season, double at)
+/* Computes the expected values, and how much of a difference the slope may explain: nothing in the
+ * middle of a phase. */
+static void find_expected(const oif_season *season, double at)
 {
     const double least_share = 0x1p-20;
-    double *expected = expected_of(season, 0), *slope = expected_of(season, 1),
-           *before = expected_of(season, 2);
+    double *expected = expected_of(season, EXPECTED), *slope = expected_of(season, SLOPE),
+           *before = expected_of(season, OTHER);
     double from = at - season->middle;
     from += from < 0 ? season->phases : 0;
     const uint32_t phase = oif_min_u32((uint32_t)from, season->phases - 1);
     const double share = from - phase;
     medians_of_phase(season, phase, expected);
+    memset(slope, 0, season->columns * sizeof *slope);
     if (!(share > least_share))
-        return false;
+        return;
     medians_of_phase(season, (phase + 1) % season->phases, slope);
     medians_of_phase(season, (phase + season->phases - 1) % season->phases, before);
     interpolate(expected, slope, before, share, season->columns);
-    return true;
 }
 
 /* Moves to the phase of the row. */
@@ -265,36 +220,23 @@ static void enter(oif_season *season, const place *now)
         season->middle += (now->at - phase - season->middle) / PERIODS;
 }
 
-OIF_INLINE void subtract(const double *restrict row, const double *restrict expected,
-                         size_t columns, double *restrict differences)
+double oif_season_difference(const oif_season *season, size_t column, double value)
 {
-    for (size_t j = 0; j < columns; j++)
-        differences[j] = row[j] * quarter - expected[j];
+    const double x = value * quarter - expected_of(season, EXPECTED)[column],
+                 allowed = expected_of(season, SLOPE)[column],
+                 size = allowed == allowed ? fabs(x) - allowed : fabs(x);
+    if (!(size > 0))
+        return x != x ? x : 0;
+    return copysign(size < OIF_MOST_MAGNITUDE ? size : OIF_MOST_MAGNITUDE, x);
 }
 
-/* Removes the part of each difference that the slope may explain. */
-static void allow_slope(const double *restrict slope, size_t columns, double *restrict differences)
-{
-    for (size_t j = 0; j < columns; j++) {
-        const double x = differences[j], allowed = slope[j] == slope[j] ? slope[j] : 0,
-                     size = fabs(x) - allowed, left = size > 0 ? size : 0;
-        differences[j] = x != x ? x : x < 0 ? -left : left;
-    }
-}
-
-static uint64_t count_present(const double *numbers, size_t columns)
-{
-    uint64_t count = 0;
-    for (size_t j = 0; j < columns; j++)
-        count += numbers[j] == numbers[j];
-    return count;
-}
+/* ---- Judging ---- */
 
 /* The strength of the season in a column: 0 for none. */
 static double strength_of(const oif_season *season, size_t column)
 {
-    const double own = own_of(season)[column], other = other_of(season)[column];
-    return own < other ? 1 - own / other : 0;
+    const oif_season_column *c = column_of(season, column);
+    return c->own < c->other ? 1 - c->own / c->other : 0;
 }
 
 double oif_season_strength(const oif_season *season, size_t *column)
@@ -308,100 +250,117 @@ double oif_season_strength(const oif_season *season, size_t *column)
     return most;
 }
 
-static bool may_be_unusual(const oif_row_ranges *ranges, const double *row)
-{
-    return ranges->groups > 0 && oif_row_ranges_may_be_outside(ranges, row);
-}
-
-/* Judges how far the values are from the expected ones. */
-static double judge_values(const oif_season *season, size_t *column, int *direction)
-{
-    const double whole = 0.3; /* a stronger season counts no more */
-    const double *differences = differences_of(season);
-    double *judged = expected_of(season, 2);
-    if (!may_be_unusual(ranges_of(season), differences))
-        return 0;
-    for (size_t j = 0; j < season->columns; j++)
-        judged[j] = strength_of(season, j) > least_strength ? differences[j] : NAN;
-    size_t worst = 0;
-    double squares = oif_row_ranges_worst(ranges_of(season), judged, &worst);
-    if (!(squares > 0))
-        return 0;
-    /* On a slope all differences may be 0, and with them the width of their ranges. Use at least
-     * the mean difference before the slope was subtracted. */
-    const double widths = fabs(judged[worst]) / own_of(season)[worst],
-                 weight = strength_of(season, worst) / whole;
-    squares = widths * widths < squares ? widths * widths : squares;
-    *column = worst;
-    *direction = judged[worst] > 0 ? 1 : -1;
-    return oif_log2(1 + (weight < 1 ? weight * weight * squares : squares) / 2);
-}
-
-/* Judges how alike the last rows and the expected ones are. More alike than usual is harmless, and
- * so is a row that moves as expected while those before it did not. */
-static double judge_shapes(const oif_season *season, size_t *column)
-{
-    const double alike = 0.3, against = -0.5;
-    const double *likeness = likeness_of(season);
-    double *judged = expected_of(season, 2);
-    if (!may_be_unusual(alike_of(season), likeness))
-        return 0;
-    for (size_t j = 0; j < season->columns; j++)
-        judged[j] = likeness[j] < alike && shapes_of(season)[j].last < against &&
-                            strength_of(season, j) > least_for_shapes
-                        ? likeness[j]
-                        : NAN;
-    size_t worst = *column;
-    const double squares = oif_row_ranges_worst(alike_of(season), judged, &worst);
-    *column = worst;
-    return oif_log2(1 + squares / 2);
-}
-
-static double judge(const oif_season *season, size_t *column, int *direction)
-{
-    if (season->compared < LEAST_COMPARED)
-        return 0;
-    size_t shape_column = *column;
-    const double by_values = judge_values(season, column, direction),
-                 by_shapes = judge_shapes(season, &shape_column);
-    if (!(by_shapes > by_values))
-        return by_values;
-    *column = shape_column;
-    const double difference = differences_of(season)[shape_column];
-    *direction = (difference > 0) - (difference < 0);
-    return by_shapes;
-}
-
 static double rows_of_period(const oif_season *season)
 {
     return season->in_seconds ? (double)season->first_rows : season->period;
 }
 
-/* Correlates the last rows with the expected ones. */
-static void follow_shapes(const oif_season *season, const double *row)
+/* On a slope all differences may be 0, and with them the usual one. So that is at least the mean
+ * difference before the slope was subtracted. */
+static double usual_difference(const oif_season_column *c)
 {
-    const double third = rows_of_period(season) / 3, memory = third > 4 ? third : 4;
-    const double *expected = expected_of(season, 0);
+    return c->difference.size > c->own ? c->difference.size : c->own;
+}
+
+static bool is_judged(const oif_season *season, const oif_usual_size *usual)
+{
+    return season->compared >= LEAST_COMPARED && usual->count >= OIF_USUAL_FIRST;
+}
+
+static double severity_of(double times)
+{
+    return at_usual + per_octave * oif_log2(times < OIF_MOST_TIMES ? times : OIF_MOST_TIMES);
+}
+
+/* `usual`: the usual difference; NaN if it is not the size of the difference that is unusual. */
+static void report(oif_finding *found, double severity, size_t column, double difference,
+                   double usual)
+{
+    if (severity > found->severity)
+        *found = (oif_finding){.severity = severity,
+                               .size = usual == usual ? fabs(difference) / quarter : NAN,
+                               .usual = usual / quarter,
+                               .reason = OIF_REASON_SEASON,
+                               .direction = (difference > 0) - (difference < 0),
+                               .column = (uint32_t)column};
+}
+
+/* How far is a value from the expected one? A weak season counts less. */
+static void judge_value(const oif_season *season, size_t column, double value, oif_finding *found)
+{
+    const oif_season_column *c = column_of(season, column);
+    const double difference = oif_season_difference(season, column, value),
+                 usual = usual_difference(c);
+    if (!(fabs(difference) > usual) || !is_judged(season, &c->difference))
+        return;
+    const double strength = strength_of(season, column), weight = strength / certain;
+    if (strength > least_strength)
+        report(found, severity_of(fabs(difference) / usual * (weight < 1 ? weight : 1)), column,
+               difference, usual);
+}
+
+/* The product of the standard deviations of a shape; 0: unknown. */
+static double deviations_of(const oif_season_shape *shape, double memory)
+{
+    const double both = shape->x_squares * shape->y_squares;
+    return shape->rows >= memory && both >= DBL_MIN && both <= DBL_MAX ? oif_sqrt(both) : 0;
+}
+
+/* From 0, the same shape, to 2, that upside down. */
+static double unlikeness_of(const oif_season_shape *shape, double deviations)
+{
+    const double unlikeness = 1 - shape->products / deviations;
+    return unlikeness > 0 ? unlikeness : 0;
+}
+
+static double rows_of_shape(const oif_season *season)
+{
+    const double third = rows_of_period(season) / 3;
+    return third > 4 ? third : 4;
+}
+
+/* How alike are the last rows and the expected ones? More alike than usual is harmless, and so is a
+ * row that moves as expected while those before it did not. */
+static void judge_shape(const oif_season *season, size_t column, double value, double moved,
+                        oif_finding *found)
+{
+    const double alike = 0.3, against = -0.5;
+    const oif_season_column *c = column_of(season, column);
+    const double deviations = deviations_of(&c->shape, rows_of_shape(season));
+    if (!(deviations > 0 && c->shape.products < alike * deviations &&
+          moved < against * deviations) ||
+        !is_judged(season, &c->unlikeness) || !(strength_of(season, column) > least_for_shapes))
+        return;
+    const double times = oif_usual_times(&c->unlikeness, unlikeness_of(&c->shape, deviations));
+    report(found, more_for_shapes + severity_of(times), column,
+           oif_season_difference(season, column, value), NAN);
+}
+
+/* Correlates the last rows with the expected ones. Returns the product of this row. */
+static double follow_shape(oif_season_shape *shape, double x, double y, double memory)
+{
+    if (!(fabs(x) < most_distance && fabs(y) < most_distance))
+        return 0;
+    shape->rows += shape->rows < memory;
+    const double weight = 1 / shape->rows, keep = 1 - weight, from_x = x - shape->x,
+                 from_y = y - shape->y;
+    shape->x += weight * from_x;
+    shape->y += weight * from_y;
+    shape->x_squares = keep * (shape->x_squares + weight * from_x * from_x);
+    shape->y_squares = keep * (shape->y_squares + weight * from_y * from_y);
+    shape->products = keep * (shape->products + weight * from_x * from_y);
+    return from_x * from_y;
+}
+
+static void judge_row(oif_season *season, const double *row, oif_finding *found)
+{
+    const double *expected = expected_of(season, EXPECTED), memory = rows_of_shape(season);
     for (size_t j = 0; j < season->columns; j++) {
-        oif_season_shape *shape = &shapes_of(season)[j];
-        const double x = row[j] * quarter, y = expected[j];
-        double *likeness = &likeness_of(season)[j];
-        *likeness = NAN;
-        if (!(fabs(x) < most_distance && fabs(y) < most_distance))
-            continue;
-        shape->rows += shape->rows < memory;
-        const double weight = 1 / shape->rows, keep = 1 - weight, from_x = x - shape->x,
-                     from_y = y - shape->y;
-        shape->x += weight * from_x;
-        shape->y += weight * from_y;
-        shape->x_squares = keep * (shape->x_squares + weight * from_x * from_x);
-        shape->y_squares = keep * (shape->y_squares + weight * from_y * from_y);
-        shape->products = keep * (shape->products + weight * from_x * from_y);
-        const double both = shape->x_squares * shape->y_squares;
-        if (!(shape->rows >= memory && both >= DBL_MIN && both <= DBL_MAX))
-            continue;
-        shape->last = from_x * from_y / oif_sqrt(both);
-        *likeness = shape->products / oif_sqrt(both);
+        judge_value(season, j, row[j], found);
+        const double moved =
+            follow_shape(&column_of(season, j)->shape, row[j] * quarter, expected[j], memory);
+        if (moved < 0)
+            judge_shape(season, j, row[j], moved, found);
     }
 }
 
@@ -463,27 +422,22 @@ static void search_period(oif_season *season, const double *row, double seconds)
 
 /* ---- Observing ---- */
 
-double oif_season_observe(oif_season *season, const double *row, double seconds, size_t *column,
-                          int *direction)
+void oif_season_observe(oif_season *season, const double *row, double seconds, oif_finding *found)
 {
     if (is_searched_for(season))
         search_period(season, row, seconds);
     season->rows++;
     season->is_known = 0;
     if (season->period == 0)
-        return 0;
+        return;
     const place now =
         season->in_seconds ? place_by_seconds(season, seconds) : place_by_rows(season);
     season->is_known = now.is_known;
     if (!now.is_known)
-        return 0;
+        return;
     enter(season, &now);
-    const bool is_between = find_expected(season, now.at);
-    subtract(row, expected_of(season, 0), season->columns, differences_of(season));
-    if (is_between)
-        allow_slope(expected_of(season, 1), season->columns, differences_of(season));
-    follow_shapes(season, row);
-    return judge(season, column, direction);
+    find_expected(season, now.at);
+    judge_row(season, row, found);
 }
 
 void oif_season_pass(oif_season *season)
@@ -494,11 +448,13 @@ void oif_season_pass(oif_season *season)
 
 bool oif_season_expected(const oif_season *season, size_t column, double *low, double *high)
 {
-    const double predicted = expected_of(season, 0)[column] / quarter;
-    if (!season->is_known || !oif_row_ranges_usual(ranges_of(season), column, low, high))
+    const oif_season_column *c = column_of(season, column);
+    const double predicted = expected_of(season, EXPECTED)[column] / quarter,
+                 usual = usual_difference(c) / quarter;
+    if (!season->is_known || c->difference.count < OIF_USUAL_FIRST)
         return false;
-    *low = predicted + *low / quarter;
-    *high = predicted + *high / quarter;
+    *low = predicted - usual;
+    *high = predicted + usual;
     return isfinite(*low) && isfinite(*high);
 }
 
@@ -517,33 +473,44 @@ static void compare_with_other(oif_season *season, const double *row)
     const double least_memory = 256, period = rows_of_period(season),
                  memory = period > least_memory ? period : least_memory;
     const double age = (double)season->compared + 1, weight = 1 / (age < memory ? age : memory);
-    const double *expected = expected_of(season, 0);
-    double *medians = expected_of(season, 2), *own = own_of(season), *other = other_of(season);
+    const double *expected = expected_of(season, EXPECTED);
+    double *medians = expected_of(season, OTHER);
     medians_of_phase(season, other_phase(season), medians);
     season->compared++;
     for (size_t j = 0; j < season->columns; j++) {
+        oif_season_column *c = column_of(season, j);
         const double x = row[j] * quarter, near = fabs(x - expected[j]), far = fabs(x - medians[j]);
         if (near == near && far == far) {
-            own[j] += (near - own[j]) * weight;
-            other[j] += (far - other[j]) * weight;
+            c->own += (near - c->own) * weight;
+            c->other += (far - c->other) * weight;
         }
     }
 }
 
+static void learn_value(oif_season *season, size_t column, double value, bool is_compared)
+{
+    oif_season_column *c = column_of(season, column);
+    const double difference = oif_season_difference(season, column, value);
+    learn_phase(c, value * quarter);
+    if (difference != difference)
+        return;
+    oif_usual_learn(&c->difference, fabs(difference), true);
+    if (!is_compared)
+        return;
+    const double deviations = deviations_of(&c->shape, rows_of_shape(season));
+    if (deviations > 0)
+        oif_usual_learn(&c->unlikeness, unlikeness_of(&c->shape, deviations), true);
+}
+
 void oif_season_learn(oif_season *season, const double *row)
 {
-    const double *differences = differences_of(season);
+    const bool is_compared = season->rows % COMPARE_ROWS == 0;
     if (!season->is_known)
         return;
-    learn_phase(season, row);
-    const uint64_t present = count_present(differences, season->columns);
-    if (present == 0)
-        return;
-    oif_row_ranges_learn(ranges_of(season), differences, present == season->columns);
-    const uint64_t alike = count_present(likeness_of(season), season->columns);
-    if (alike > 0)
-        oif_row_ranges_learn(alike_of(season), likeness_of(season), alike == season->columns);
-    if (season->phases > 1 && season->rows % COMPARE_ROWS == 0)
+    for (size_t j = 0; j < season->columns; j++)
+        if (row[j] == row[j])
+            learn_value(season, j, row[j], is_compared);
+    if (season->phases > 1 && is_compared)
         compare_with_other(season, row);
 }
 
@@ -553,7 +520,7 @@ void oif_season_learn(oif_season *season, const double *row)
  * been. */
 static void report_phases(const oif_season *season, const oif_unchanged *unchanged)
 {
-    const unsigned char *end = (const unsigned char *)means_of(season),
+    const unsigned char *end = oif_block_part(season, season->search_at),
                         *used = (const unsigned char *)history_of(season, season->phases);
     if (!is_searched_for(season) || unchanged->rows == OIF_ALL_ROWS ||
         season->compared > unchanged->rows)

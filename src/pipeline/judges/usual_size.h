@@ -12,6 +12,8 @@
 
 #include "base/state_visitor.h"
 
+#include <stddef.h>
+
 enum { OIF_USUAL_FIRST = 48 }; /* magnitudes; before that nothing is compared */
 
 typedef struct oif_usual_size {
@@ -33,6 +35,15 @@ double oif_usual_mean(const oif_usual_size *usual);
  * magnitude that changes slowly, such as a mean of many rows, need not adapt with every row. */
 #define OIF_MOST_MAGNITUDE 0x1p900 /* so a sum is finite */
 void oif_usual_learn(oif_usual_size *usual, double magnitude, bool adapts);
+
+/* The fields of a usual size that is a member of records. */
+#define OIF_USUAL_FIELDS(name, type, member)                                                       \
+    {name "_size", OIF_FIELD_F64, offsetof(type, member.size), 1},                                 \
+        {name "_sum", OIF_FIELD_F64, offsetof(type, member.sum), 1},                               \
+        {name "_count", OIF_FIELD_U32, offsetof(type, member.count), 1},                           \
+    {                                                                                              \
+        name "_above", OIF_FIELD_U32, offsetof(type, member.above), 1                              \
+    }
 
 void oif_usual_visit_fields(oif_usual_size *usual, oif_state_visitor *visitor);
 

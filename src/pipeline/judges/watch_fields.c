@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #define NUMBER(member)                                                                             \
@@ -23,11 +22,7 @@
     {                                                                                              \
         name, type, offsetof(oif_column_watch, member), 1                                          \
     }
-#define USUAL_SIZE(name, magnitude)                                                                \
-    PART(name "_size", OIF_FIELD_F64, sizes[magnitude].size),                                      \
-        PART(name "_sum", OIF_FIELD_F64, sizes[magnitude].sum),                                    \
-        PART(name "_count", OIF_FIELD_U32, sizes[magnitude].count),                                \
-        PART(name "_above", OIF_FIELD_U32, sizes[magnitude].above)
+#define USUAL_SIZE(name, magnitude) OIF_USUAL_FIELDS(name, oif_column_watch, sizes[magnitude])
 
 static const oif_field column_fields[] = {NUMBERS(last, OIF_WATCH_LAGS),
                                           NUMBER(level),
