@@ -146,7 +146,9 @@ bool oif_judges_expected(const oif_judges *judges, const oif_finding *found, con
                          double *low, double *high)
 {
     switch (found->reason) {
-    case OIF_REASON_SEASON: return expected_by_seasons(judges, found->column, low, high);
+    case OIF_REASON_SEASON: /* a value of an unusual shape may be as expected itself */
+        return found->usual == found->usual &&
+               expected_by_seasons(judges, found->column, low, high);
     case OIF_REASON_JUMP: return oif_watch_jump_range(found, row[found->column], low, high);
     case OIF_REASON_LEVEL:
     case OIF_REASON_SPREAD:
