@@ -24,7 +24,7 @@
  * again: extreme rows can be ranked.
  *
  * A row inside every box costs two comparisons per column. The block has no pointers and may be
- * part of another block. Any rows with columns will do: the pipeline uses derived ones.
+ * part of another block.
  */
 #ifndef OIF_DETECT_ROW_RANGES_H
 #define OIF_DETECT_ROW_RANGES_H
@@ -85,11 +85,6 @@ bool oif_row_ranges_may_be_outside(const oif_row_ranges *ranges, const double *r
  * outside, less if several are. `left_out` may be NULL. */
 double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, double depth,
                             const oif_columns_left_out *left_out);
-
-/* How far outside the worst value of a row is, as a squared number of widths, at most 2^53. 0 if no
- * value is outside; `column` is then unchanged. A value inside half of the boxes is never far
- * outside. Missing values do not count, nor do columns in which all values were missing. */
-double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, size_t *column);
 
 /* The usual range of a column: the medians of the lows and the highs of the boxes, so about 97 of
  * 100 values are within it, and an incident in some of the rows does not widen it. Returns false

@@ -346,26 +346,6 @@ double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, dou
     return is_ordinary ? inserted : judge_breadth(ranges, row, inserted, left_out);
 }
 
-/* ---- The worst number ---- */
-
-double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, size_t *column)
-{
-    const double *low = array_at(ranges, INNER_LOWS), *high = array_at(ranges, INNER_HIGHS);
-    const double least_left = 0x1p-52;
-    double worst = 0;
-    for (size_t j = 0; j < ranges->columns; j++) {
-        if (row[j] != row[j] || !is_outside(low[j], high[j], row[j]))
-            continue;
-        double p = probability_in(ranges, j, row[j]);
-        if (p > worst) {
-            worst = p;
-            *column = j;
-        }
-    }
-    const double left = 1 - worst > least_left ? 1 - worst : least_left;
-    return 2 * worst / left;
-}
-
 /* ---- The usual range ---- */
 
 /* The median of the finite numbers, the lower one of two; NaN if there are none. */

@@ -52,15 +52,6 @@ static void require_same(const oif_row_ranges *ranges, const plain_row_ranges *p
     if (memcmp(&got, &expected, sizeof got) != 0)
         fail_msg("%s, row %" PRIu64 ": depth %.17g is %.17g and %.17g by definition", what, number,
                  depth, got, expected);
-    if (number % 8 != 0) /* the twin is slow */
-        return;
-    size_t found = 999, worst = 999;
-    got = oif_row_ranges_worst(ranges, row, &found);
-    expected = plain_row_ranges_worst(plain, row, &worst);
-    if (memcmp(&got, &expected, sizeof got) != 0 || found != worst)
-        fail_msg("%s, row %" PRIu64 ": the worst is %.17g in column %zu, by definition %.17g in "
-                 "column %zu",
-                 what, number, got, found, expected, worst);
 }
 
 static void every_stream_has_the_depths_of_the_definition(void **state)
@@ -376,37 +367,6 @@ static void a_column_left_out_does_not_count(void **state)
     oif_memory_free(ranges);
 }
 
-/* -1 or 1, at random. */
-static int turn_sign(int i)
-{
-    dice from = {(uint64_t)i};
-    return dice_chance(&from, 0.5) ? 1 : -1;
-}
-
-static void the_worst_number_is_as_many_widths_outside_as_it_is(void **state)
-{
-    (void)state;
-    oif_row_ranges *ranges = new_ranges(COLUMNS);
-    double row[COLUMNS];
-    size_t column = 999;
-    for (int i = 0; i < 6400; i++) { /* boxes from -1 to 1 */
-        for (size_t j = 0; j < COLUMNS; j++)
-            row[j] = turn_sign(i) * (double)(j + 1);
-        learn_row(ranges, row);
-    }
-    assert_true(oif_row_ranges_worst(ranges, row, &column) == 0);
-    assert_int_equal(column, 999);
-    row[1] = 2 + 4 * 1.5;
-    row[2] = -3 - 6 * 3;
-    row[3] = NAN;
-    expect_within(oif_row_ranges_worst(ranges, row, &column), 8.999, 9.001, "the square");
-    assert_int_equal(column, 2);
-    row[0] = 1e300; /* further than any square says */
-    assert_true(oif_row_ranges_worst(ranges, row, &column) == 0x1p53);
-    assert_int_equal(column, 0);
-    oif_memory_free(ranges);
-}
-
 /* ---- In detectors ---- */
 
 typedef struct inserting {
@@ -664,7 +624,6 @@ int main(void)
         cmocka_unit_test(a_row_that_was_learned_is_still_outside),
         cmocka_unit_test(a_column_that_always_rises_does_not_hide_the_others),
         cmocka_unit_test(a_column_left_out_does_not_count),
-        cmocka_unit_test(the_worst_number_is_as_many_widths_outside_as_it_is),
         cmocka_unit_test(detectors_score_what_their_trees_and_the_ranges_say),
         cmocka_unit_test(the_variants_of_the_paper_insert_nothing_unless_told),
         cmocka_unit_test(a_constant_stream_always_scores_one_half),

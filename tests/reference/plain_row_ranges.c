@@ -344,16 +344,3 @@ double plain_row_ranges_depth(const plain_row_ranges *ranges, const double *row,
                ? inserted
                : judge_breadth(ranges, row, inserted, left_out, step);
 }
-
-double plain_row_ranges_worst(const plain_row_ranges *ranges, const double *row, size_t *column)
-{
-    double worst = 0;
-    for (size_t j = 0; j < ranges->columns; j++) {
-        double p = isnan(row[j]) ? 0 : mean_probability(ranges, j, row[j]);
-        if (p > worst) {
-            worst = p;
-            *column = j;
-        }
-    }
-    return 2 * worst / fmax(1 - worst, 0x1p-52);
-}

@@ -20,7 +20,4 @@ void plain_row_ranges_free(plain_row_ranges *ranges);
 double plain_row_ranges_depth(const plain_row_ranges *ranges, const double *row, double depth,
                               size_t left_out, size_t step);
 
-/* How far outside the worst value is, as in oif_row_ranges_worst. */
-double plain_row_ranges_worst(const plain_row_ranges *ranges, const double *row, size_t *column);
-
 #endif
