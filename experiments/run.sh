@@ -3,6 +3,7 @@
 #
 #   experiments/run.sh reality        what is found in recorded series, and how many alerts have no cause: make reality
 #   experiments/run.sh operations     which operational anomalies are found, how soon, and how many false alerts: make operations
+#   experiments/run.sh calibration    the scales that make severities of the scores of detectors, beside measured ones
 #   experiments/run.sh short          tables of 50 to 2,000 rows beside scikit-learn's IsolationForest and ECOD
 #   experiments/run.sh accuracy       median AUC on the paper's data sets; --anchors: beside others' detectors; --kinds: by kind
 #   experiments/run.sh forgetting     the window of online-iforest beside its turnover
@@ -37,6 +38,7 @@ tools/build/install_dependencies.sh test
 case $name in
 reality) program; has --quick "$@" || aws_forest; python paper -m experiments.reality --oif build/release-gcc/oif "$@" ;;
 operations) program; python paper -m "experiments.$name" --oif build/release-gcc/oif "$@" ;;
+calibration) program; python paper -m experiments.reality.calibration --oif build/release-gcc/oif "$@" ;;
 short) python test -m experiments.short "$@" ;;
 accuracy)
     if has --anchors "$@"; then aws_forest; python bench tools/measure/accuracy.py "$@"; else python test tools/measure/accuracy.py "$@"; fi ;;
@@ -47,5 +49,5 @@ paper-quick)
     python paper -m experiments --quick --fresh "$@" ;;
 data) python paper -m experiments --only data ;;
 ablation) python paper -m experiments.ablation "$@" ;;
-*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -494,8 +494,8 @@ static void learn_value(oif_season *season, size_t column, double value, bool is
     learn_phase(c, value * quarter);
     if (difference != difference)
         return;
-    oif_usual_learn(&c->difference, fabs(difference),
-                    is_compared); /* a holiday is one difference */
+    /* Differences of neighbouring rows are alike: a holiday is one, and not 48 usual ones. */
+    oif_usual_learn(&c->difference, fabs(difference), is_compared);
     if (!is_compared)
         return;
     const double deviations = deviations_of(&c->shape, rows_of_shape(season));
