@@ -120,7 +120,7 @@ static void the_memory_of_keys_that_have_learned_much_is_known_beforehand(void *
     fleet_size size = compare(grown);
     assert_true(size.whole_keys == 400);
     grown = (fleet){
-        .keys = 400, .rows = 40, .columns = 3, .arguments = {GROWN, "--memory-limit", "200MB"}};
+        .keys = 400, .rows = 40, .columns = 3, .arguments = {GROWN, "--memory-limit", "160MB"}};
     size = compare(grown);
     assert_true(size.whole_keys > 100 && size.whole_keys < 300);
 }
