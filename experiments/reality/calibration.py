@@ -4,8 +4,8 @@
     experiments/run.sh calibration --accept     also into experiments/reality/calibration.json
 
 A scale is a pair of numbers in a detector's source, `.rarity`: one row in 20 exceeds `usual`, and evidence that is higher by
-`per_decade` is a tenth as frequent. A test compares the file with the sources and with the golden scores, so whoever changes a
-detector or its scale has to measure again.
+`per_decade` is a tenth as frequent. A test compares the file with the sources and with the golden scores, so a detector or a scale
+that has changed must be measured again.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from ..operations import tool
 from ..published import CHECKOUT
+from . import scorers
 from . import series as real
 from .series import Series
 
@@ -78,11 +78,8 @@ def evidence_of(name: str, scores: np.ndarray) -> np.ndarray:
 
 def quantiles(oif: Path, name: str, series: Series) -> Optional[np.ndarray]:
     """Of the evidence of the unlabelled rows: those that one in 20, in 100 and in 1,000 exceeds. None: too few rows."""
-    time = ("--time", "time") if series.times else ()
-    asked = ["score", "-q", "--output", "csv", "--fields", "score", "--detector", name, *time]
-    lines = tool.run(oif, asked, real.csv_text(series)).decode().splitlines()[1:]
-    scores = np.array([float(line.rsplit(",", 1)[1] or "nan") for line in lines])[FIRST:]
-    usual = scores[~series.labels[FIRST:] & ~np.isnan(scores)]
+    scores = scorers.oif_score(oif, ("--detector", name), series).scores
+    usual = scores[FIRST:][~series.labels[FIRST:]]
     return np.quantile(evidence_of(name, usual), [0.95, 0.99, 0.999]) if len(usual) >= LEAST else None
 
 
